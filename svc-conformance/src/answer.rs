@@ -192,7 +192,11 @@ impl Record {
 
     /// The absolute address under a relation as it stands, such as `self` or `next`.
     pub(crate) fn link(&self, rel: &str) -> Option<String> {
-        let href = self["_links"].get(rel)?.get("href")?.as_str()?;
+        self.resolved(self["_links"].get(rel)?.get("href")?.as_str()?)
+    }
+
+    /// An address that stands in the document.
+    pub(crate) fn resolved(&self, href: &str) -> Option<String> {
         address::resolve(&self.url, href).map(String::from)
     }
 

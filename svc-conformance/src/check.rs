@@ -25,11 +25,12 @@ use crate::settings::Intensity;
 const KEPT: usize = 5;
 
 /// What the future of a check gives.
-pub(crate) type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
+pub type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
 
-/// One check of the suite: a row of a table in [`crate::checks`], and an async function.
+/// One check: its name, the rows that it can observe, and an async function. Those of the suite stand in the tables of `checks`,
+/// one of your own is run by [`Suite::own`](crate::Suite::own).
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Check {
+pub struct Check {
     /// Its name: the area, a slash, and what it looks at.
     pub(crate) id: &'static str,
     /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with such a condition.
@@ -58,12 +59,9 @@ macro_rules! check {
 }
 
 impl Check {
-    /// A check that writes, always has something to do, and runs at every intensity.
-    pub(crate) const fn new(
-        id: &'static str,
-        rows: &'static [&'static str],
-        run: for<'c> fn(&'c Cx) -> Running<'c>,
-    ) -> Self {
+    /// A check of this name that observes these rows, by their ids: it writes, always has something to do, and runs at every intensity.
+    #[must_use]
+    pub const fn new(id: &'static str, rows: &'static [&'static str], run: for<'c> fn(&'c Cx) -> Running<'c>) -> Self {
         let intensity = Intensity::Quick;
         Self { id, rows, needs: "always", subject: "", intensity, writes: true, side_effects: false, pinned: true, run }
     }
@@ -108,7 +106,7 @@ impl Check {
 
 /// What one attempt at one check works with.
 #[derive(Debug)]
-pub(crate) struct Cx {
+pub struct Cx {
     pub(crate) run: Arc<Run>,
     pub(crate) check: Check,
     /// 0, or 1 when a failure is tried once more from scratch.

@@ -203,7 +203,7 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
     let api = client(cx, left.key);
     let failed = |stop: Stop| match stop {
         Stop::Failed => Removal::Left(cx.first_finding().unwrap_or_else(|| "no answer".to_owned()), true),
-        Stop::Inconclusive(reason) | Stop::Disabled(reason) => Removal::Left(reason, true),
+        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => Removal::Left(reason, true),
     };
     let answer = match api.get(&left.own).await {
         Ok(answer) => answer,

@@ -46,6 +46,7 @@ mod keys;
 mod kinds;
 mod model;
 mod outcome;
+pub mod own;
 mod passive;
 mod pins;
 mod plan;

@@ -99,13 +99,16 @@ pub struct Finding {
 
 /// Why a check ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Stop {
+#[non_exhaustive]
+pub enum Stop {
     /// A row does not hold, and without it there is nothing more to see. The finding is recorded already.
     Failed,
     /// Something that the check builds on is not there.
     Inconclusive(String),
     /// The run was told not to do this.
     Disabled(String),
+    /// A step of a check that is not the suite's was answered otherwise than it expects.
+    Unlike(String),
 }
 
 /// Ends a check: something that it builds on is not there.

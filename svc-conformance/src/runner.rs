@@ -33,6 +33,8 @@ pub(crate) enum End {
     NotApplicable(String),
     Disabled(String),
     Inconclusive(String),
+    /// A step was answered otherwise than a check expects that is not the suite's.
+    Unlike(String),
     /// Its time was over before it came to its end.
     Cut {
         after: Duration,
@@ -49,6 +51,7 @@ impl End {
             Self::NotApplicable(why)
             | Self::Disabled(why)
             | Self::Inconclusive(why)
+            | Self::Unlike(why)
             | Self::Cut { why, .. }
             | Self::Error(why) => why,
         }
@@ -217,6 +220,7 @@ async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
         Ok(Ok(Ok(()) | Err(Stop::Failed))) => End::Done,
         Ok(Ok(Err(Stop::Inconclusive(reason)))) => End::Inconclusive(reason),
         Ok(Ok(Err(Stop::Disabled(reason)))) => End::Disabled(reason),
+        Ok(Ok(Err(Stop::Unlike(reason)))) => End::Unlike(reason),
         Ok(Err(panic)) => End::Error(panic),
         Err(_) => End::Cut { after: limit, why: format!("the check did not end within {limit:?} (--check-timeout)") },
     };

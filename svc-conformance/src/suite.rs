@@ -2,6 +2,7 @@
 
 mod access;
 mod named;
+mod own;
 mod prepare;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -311,23 +312,27 @@ impl Suite {
     ///
     /// # Errors
     /// The target does not answer at all, there is no declaration, or the settings make no sense.
-    pub async fn run(mut self) -> Result<Report, SuiteError> {
+    pub async fn run(self) -> Result<Report, SuiteError> {
+        self.run_of(&checks::all()).await
+    }
+
+    /// Runs those of some checks that are selected and apply.
+    async fn run_of(mut self, all: &[Check]) -> Result<Report, SuiteError> {
         let began = Instant::now();
         let catalogue = Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
-        let all = checks::all();
-        self.selection.verify(catalogue, &all)?;
+        self.selection.verify(catalogue, all)?;
         if self.settings.fail_fast {
-            self.settings.stop_at = Some(self.may_end_at(catalogue, &all)).filter(|rows| !rows.is_empty());
+            self.settings.stop_at = Some(self.may_end_at(catalogue, all)).filter(|rows| !rows.is_empty());
         }
         let pinned = self.pins.as_ref().map(|pins| pins.read(&self.settings)).transpose()?;
         let run = Arc::new(self.prepare().await?);
         if !self.trust_keys {
             self.keys_are_taken(&run).await?;
         }
-        let ran = runner::run(&run, catalogue, &all, &self.selection, self.progress.as_ref()).await;
+        let ran = runner::run(&run, catalogue, all, &self.selection, self.progress.as_ref()).await;
         let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
-        let drift = self.pins.as_ref().zip(pinned).map(|(pins, pinned)| pins.drift(pinned, &all, &run.settings, &ran));
+        let drift = self.pins.as_ref().zip(pinned).map(|(pins, pinned)| pins.drift(pinned, all, &run.settings, &ran));
         let took = began.elapsed();
         let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, took);
         Ok(Report { snapshots: taken, drift: drift.unwrap_or_default(), ..report })

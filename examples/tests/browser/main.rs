@@ -22,6 +22,7 @@ mod steps;
 mod support;
 mod tables;
 mod typed;
+mod walk;
 
 use std::io::Write as _;
 

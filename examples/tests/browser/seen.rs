@@ -8,7 +8,7 @@ use crate::support::program::KEY;
 use crate::{Session, is_wanted};
 
 /// Answers requests for one path with a text, until the page is left.
-fn answering(path: &str, text: &str) -> String {
+pub(crate) fn answering(path: &str, text: &str) -> String {
     let (path, text) = (json!(path), json!(text));
     format!(
         "const whole = window.fetch; window.fetch = async (address, how) => String(address).endsWith({path})

@@ -211,6 +211,7 @@ const READING: &[(&str, &[Step])] = &[
             Until("document.querySelector('.journal tbody tr')"),
         ],
     ),
+    ("explorer-program", &[Click("//summary[.='As a program']"), Until("document.querySelector('.walk li')")]),
     (
         "explorer-exchange-of-before",
         &[

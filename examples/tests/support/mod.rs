@@ -7,5 +7,6 @@ pub(crate) mod demo;
 pub(crate) mod docs;
 pub(crate) mod program;
 mod raw;
+pub(crate) mod walk;
 
 pub(crate) use raw::{Answer, Raw, TestResult};

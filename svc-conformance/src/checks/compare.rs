@@ -128,7 +128,7 @@ impl Each {
         match result {
             Ok(()) | Err(Stop::Failed) => {}
             Err(Stop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
-            Err(stop @ Stop::Disabled(_)) => return Err(stop),
+            Err(stop @ (Stop::Disabled(_) | Stop::Unlike(_))) => return Err(stop),
         }
         Ok(())
     }

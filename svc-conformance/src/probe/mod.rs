@@ -115,7 +115,7 @@ fn unreadable(cx: &Cx, stop: Stop) -> SuiteError {
     let found = || cx.first_finding().unwrap_or_else(|| "no answer".to_owned());
     match stop {
         Stop::Failed => SuiteError::Target(TargetError::Broken(found())),
-        Stop::Inconclusive(reason) | Stop::Disabled(reason) => SuiteError::NotPublished(reason),
+        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => SuiteError::NotPublished(reason),
     }
 }
 

@@ -316,6 +316,19 @@ impl Report {
         assert!(self.is_conformant(), "{self}");
     }
 
+    /// Ends a test where a check did not come to its end, such as one of [`Suite::own`](crate::Suite::own), or saw a row that
+    /// does not hold.
+    ///
+    /// # Panics
+    /// With what was found.
+    pub fn assert_held(&self) {
+        let unfinished = self.checks.iter().filter(|check| check.end != "done");
+        let broken = [Outcome::Fail, Outcome::Error].into_iter().flat_map(|outcome| self.with(outcome));
+        let found = unfinished.map(|check| format!("{}: {}", check.id, check.end));
+        let found: Vec<String> = found.chain(broken.map(|row| format!("{}: {}", row.id, row.reason))).collect();
+        assert!(found.is_empty(), "{}", found.join("\n"));
+    }
+
     /// Ends a test where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says.
     ///
     /// # Panics
@@ -336,6 +349,7 @@ impl CheckReport {
             End::NotApplicable(reason) => format!("not applicable: {reason}"),
             End::Disabled(reason) => format!("disabled: {reason}"),
             End::Inconclusive(reason) | End::Cut { why: reason, .. } => format!("inconclusive: {reason}"),
+            End::Unlike(reason) => format!("failed: {reason}"),
             End::Error(reason) => format!("error: {reason}"),
         };
         let trace = ran.trace.iter().map(|exchange| exchange.as_ref().clone()).collect();

@@ -4,6 +4,7 @@ import { el, fill, newId } from "./dom.js";
 import { send } from "./http.js";
 import { Digits, itemsOf } from "./json.js";
 import { auth } from "./key.js";
+import { save } from "./save.js";
 import { isOurs, nameOf, server } from "./server.js";
 
 /** A text that spreadsheets would take for a formula is marked as a text. */
@@ -44,12 +45,6 @@ export const pageOf = (done) => {
   const [name, records] = Object.entries(done.json?._embedded ?? {})[0] ?? ["", []];
   return { text: done.text, name, records: [records].flat(), total: Number(done.json?.total_records), next: done.json?._links?.next?.href };
 };
-
-function save(parts, type, name) {
-  const href = URL.createObjectURL(new Blob(parts, { type }));
-  el("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
-}
 
 /** The form: a format, how much, and how far it is. `columns` are those that are chosen when it begins. */
 export function exportForm(seen, address, columns) {

@@ -39,6 +39,10 @@ export function journal() {
   const region = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Exchanges of this tab" });
   const node = el("details", { class: "journal" }, el("summary", {}, "Exchanges of this tab (", count, ")"), region);
   whenNoted(() => { count.textContent = String(all.length); });
-  node.addEventListener("toggle", () => region.append(later(async () => (await import("./exchanges.js")).exchangesTable())), { once: true });
+  const program = el("details", {}, el("summary", {}, "As a program"));
+  const whenOpened = (details, show) => details.addEventListener("toggle", show, { once: true });
+  whenOpened(node, () => region.append(later(async () => (await import("./exchanges.js")).exchangesTable())));
+  whenOpened(program, () => program.append(later(async () => (await import("./walk_form.js")).walkForm())));
+  node.append(program);
   return node;
 }

@@ -35,6 +35,7 @@ pub(super) const FILES: &[Source] = &[
     ("query.js", Media::Script, include_str!("query.js")),
     ("resource.js", Media::Script, include_str!("resource.js")),
     ("sample.js", Media::Script, include_str!("sample.js")),
+    ("save.js", Media::Script, include_str!("save.js")),
     ("server.js", Media::Script, include_str!("server.js")),
     ("steps.js", Media::Script, include_str!("steps.js")),
     ("table.js", Media::Script, include_str!("table.js")),
@@ -44,6 +45,15 @@ pub(super) const FILES: &[Source] = &[
     ("neighbours.js", Media::Script, include_str!("../map/neighbours.js")),
     ("days.js", Media::Script, include_str!("../map/days.js")),
     ("values.js", Media::Script, include_str!("values.js")),
+    ("walk.js", Media::Script, include_str!("walk.js")),
+    ("walk_check.js", Media::Script, include_str!("walk_check.js")),
+    ("walk_curl.js", Media::Script, include_str!("walk_curl.js")),
+    ("walk_form.js", Media::Script, include_str!("walk_form.js")),
+    ("walk_javascript.js", Media::Script, include_str!("walk_javascript.js")),
+    ("walk_program.js", Media::Script, include_str!("walk_program.js")),
+    ("walk_python.js", Media::Script, include_str!("walk_python.js")),
+    ("walk_rust.js", Media::Script, include_str!("walk_rust.js")),
+    ("walk_rust_test.js", Media::Script, include_str!("walk_rust_test.js")),
     ("write.js", Media::Script, include_str!("write.js")),
 ];
 

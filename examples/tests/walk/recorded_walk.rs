@@ -1,0 +1,207 @@
+//! A walk that was recorded in the explorer.
+//! `SVC_BASE` is the address of the entry point, `SVC_KEY` an API key.
+//! It needs the crates `serde_json`, `ureq` 3 and `uuid` with `v4`, and is run by
+//! `cargo test -- --ignored --nocapture`.
+
+#![allow(dead_code, reason = "a walk uses a part of what is below it")]
+
+use std::error::Error;
+
+use serde_json::Value;
+use ureq::http::Request;
+
+const KEY_HEADER: &str = "SVC-API-Token";
+
+#[test]
+#[ignore = "needs SVC_BASE and SVC_KEY"]
+fn recorded_walk() -> Result<(), Box<dyn Error>> {
+    let walk = Walk::new()?;
+    // 0. GET the entry point
+    let step_0 = walk
+        .step(0, "GET", walk.base())
+        .expect(200, &[])?;
+
+    // 1. POST svc:person_signup_helper
+    let key_1 = new_key();
+    let step_1 = walk
+        .step(1, "POST", &step_0.at(&["_links", "svc:person_signup_helper", "href"])?)
+        .header("Idempotency-Key", &key_1)
+        .body(r#"{"person": {"given_name": "Ida \"O'Neil\" \\ $HOME", "family_name": "Wells", "email_addresses": [{"address": "ida@example.org"}]}}"#)
+        .expect(200, &[])?;
+
+    // 2. GET svc:petitions
+    let step_2 = walk
+        .step(2, "GET", &step_0.at(&["_links", "svc:petitions", "href"])?)
+        .expect(200, &[])?;
+
+    // 3. GET self of one of svc:petitions of 2
+    let step_3 = walk
+        .step(3, "GET", &step_2.item("svc:petitions", "svc_demo:019b9051-6e6e-7523-90a7-b4181adb74b4")?.at(&["_links", "self", "href"])?)
+        .expect(200, &[])?;
+
+    // 4. POST svc:record_signature_helper of 3
+    let key_2 = new_key();
+    let step_4 = walk
+        .step(4, "POST", &step_3.at(&["_links", "svc:record_signature_helper", "href"])?)
+        .header("Idempotency-Key", &key_2)
+        .body(r#"{"person": {"email_addresses": [{"address": "ida@example.org"}]}, "add_tags": ["no-such-tag"]}"#)
+        .expect(400, &["TAG_NAME_DOES_NOT_EXIST"])?;
+
+    // 5. GET self of 1
+    let step_5 = walk
+        .step(5, "GET", &step_1.at(&["_links", "self", "href"])?)
+        .expect(200, &[])?;
+
+    // 6. PUT self of 1
+    let step_6 = walk
+        .step(6, "PUT", &step_1.at(&["_links", "self", "href"])?)
+        .header("If-Match", &step_5.tag)
+        .body(r#"{"family_name": null}"#)
+        .expect(200, &[])?;
+
+    // 7. GET self of 1
+    let step_7 = walk
+        .step(7, "GET", &step_1.at(&["_links", "self", "href"])?)
+        .expect(200, &[])?;
+
+    // 8. DELETE self of 1
+    walk
+        .step(8, "DELETE", &step_1.at(&["_links", "self", "href"])?)
+        .header("If-Match", &step_7.tag)
+        .expect(204, &[])?;
+
+    // The records, by their relations.
+    let records = [
+        ("svc:person", step_1.at(&["_links", "self", "href"])?),
+        ("svc:petition", step_3.at(&["_links", "self", "href"])?),
+        ("svc:person", step_4.at(&["svc:person", "_links", "self", "href"])?),
+        ("svc:signature", step_4.at(&["svc:signature", "_links", "self", "href"])?),
+        ("svc:person", step_4.at(&["svc:signature", "_links", "svc:person", "href"])?),
+        ("svc:petition", step_4.at(&["svc:signature", "_links", "svc:petition", "href"])?),
+        ("svc:person", step_5.at(&["_links", "self", "href"])?),
+        ("svc:person", step_6.at(&["_links", "self", "href"])?),
+        ("svc:person", step_7.at(&["_links", "self", "href"])?),
+        ("svc:person", step_1.at(&["_links", "self", "href"])?),
+    ];
+    for (relation, address) in records {
+        println!("{relation}\t{}", id(&address));
+    }
+    Ok(())
+}
+
+/// Sends the requests to one server.
+struct Walk {
+    agent: ureq::Agent,
+    base: String,
+    key: String,
+}
+
+/// A request before it is sent.
+struct Step<'w> {
+    walk: &'w Walk,
+    number: u32,
+    method: &'w str,
+    address: String,
+    headers: Vec<(&'w str, String)>,
+    body: Option<String>,
+}
+
+/// An answer, or an item of one.
+struct Answer {
+    number: u32,
+    json: Value,
+    tag: String,
+}
+
+impl Walk {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let variable = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set"));
+        // No other address gets the key.
+        let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
+        Ok(Self { agent: config.into(), base: format!("{}/", variable("SVC_BASE")?.trim_end_matches('/')), key: variable("SVC_KEY")? })
+    }
+
+    fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn step<'w>(&'w self, number: u32, method: &'w str, address: &str) -> Step<'w> {
+        let headers = vec![("Accept", "application/hal+json".to_owned()), (KEY_HEADER, self.key.clone())];
+        Step { walk: self, number, method, address: address.to_owned(), headers, body: None }
+    }
+}
+
+impl<'w> Step<'w> {
+    fn without_key(mut self) -> Self {
+        self.headers.retain(|(name, _)| *name != KEY_HEADER);
+        self
+    }
+
+    fn header(mut self, name: &'w str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    fn body(mut self, body: &str) -> Self {
+        self.body = Some(body.to_owned());
+        self.header("Content-Type", "application/json").header("Prefer", "handling=strict")
+    }
+
+    /// Sends it. The answer has to have this status and name these errors.
+    fn expect(self, status: u16, codes: &[&str]) -> Result<Answer, Box<dyn Error>> {
+        let Self { walk, number, method, address, headers, body } = self;
+        if !address.starts_with(&walk.base) {
+            return Err(format!("Step {number}: {address} is no address of {}", walk.base).into());
+        }
+        let mut request = Request::builder().method(method).uri(&address);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        let mut answer = match body {
+            Some(body) => walk.agent.run(request.body(body)?)?,
+            None => walk.agent.run(request.body(())?)?,
+        };
+        let (found, text) = (answer.status().as_u16(), answer.body_mut().read_to_string()?);
+        if found != status || !codes.iter().all(|code| text.contains(&format!("\"{code}\""))) {
+            let wanted = format!("{status} {}", codes.join(" "));
+            return Err(format!("Step {number}: {method} {address} was answered with {found}, not {wanted}: {text}").into());
+        }
+        let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? };
+        let tag = answer.headers().get("ETag").and_then(|tag| tag.to_str().ok()).unwrap_or_default().to_owned();
+        Ok(Answer { number, json, tag })
+    }
+}
+
+impl Answer {
+    /// The address that stands there.
+    fn at(&self, names: &[&str]) -> Result<String, Box<dyn Error>> {
+        let found = names.iter().try_fold(&self.json, |found, name| found.get(name)).and_then(Value::as_str);
+        Ok(found.ok_or_else(|| format!("Step {}: the answer has no {}", self.number, names.join(" ")))?.to_owned())
+    }
+
+    /// The item that has this identifier.
+    fn item(&self, relation: &str, identifier: &str) -> Result<Self, Box<dyn Error>> {
+        let items = self.json["_embedded"][relation].as_array().into_iter().flatten();
+        let has = |item: &&Value| item["identifiers"].as_array().is_some_and(|all| all.iter().any(|one| one == identifier));
+        let found = { items }.find(has).ok_or_else(|| format!("Step {}: {relation} has no item {identifier}", self.number))?;
+        Ok(Self { number: self.number, json: found.clone(), tag: String::new() })
+    }
+
+    /// The item at this place.
+    fn nth(&self, relation: &str, place: usize) -> Result<Self, Box<dyn Error>> {
+        let found = self.json["_embedded"][relation].get(place);
+        let found = found.ok_or_else(|| format!("Step {}: {relation} has no item at {place}", self.number))?;
+        Ok(Self { number: self.number, json: found.clone(), tag: String::new() })
+    }
+}
+
+/// A value for `Idempotency-Key` that no other request has.
+fn new_key() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+/// The last part of an address.
+fn id(address: &str) -> &str {
+    let path = address.split('?').next().unwrap_or_default().trim_end_matches('/');
+    path.rsplit('/').next().unwrap_or_default()
+}

@@ -1,0 +1,187 @@
+// What was done in this tab as steps by relation: each address by the link that led to it, so that a program does them again anywhere.
+
+import { UNSEEN } from "./dom.js";
+import { isObject, textOf, token } from "./json.js";
+import { problemsOf } from "./problems.js";
+import { base, isOurs, relation, routeOf } from "./server.js";
+
+/** An id that is shorter may stand in a text by chance. */
+const SHORTEST_ID = 8;
+
+/** How well a place tells where an address comes from, the best first: a write made what is there, somebody went there, it was seen. */
+const MADE = 0;
+const VISITED = 1;
+const SEEN = 2;
+
+const isWrite = ({ request }) => request.method !== "GET";
+const plainOf = (address) => address.split("?")[0];
+export const idOf = (address) => plainOf(address).replace(/\/$/, "").split("/").at(-1);
+
+/** The links of a document that have one address; a list of links has no stable order. */
+const linksOf = (json) => Object.entries(isObject(json?._links) ? json._links : {}).filter(([, link]) => isOurs(link?.href) && link.templated !== true);
+
+/** The records that stand in an answer by their relations: what a helper that failed in part tells of what it did. */
+const partsOf = (json) => Object.entries(json).filter(([name, part]) => name !== "_links" && name !== "_embedded" && isOurs(part?._links?.self?.href));
+
+/** What an item of a list is found again by: an identifier that no other has, rather one of another system; else its place. */
+function pickOf(item, at, list) {
+  const all = (one) => [one?.identifiers ?? []].flat().filter((text) => typeof text === "string");
+  const own = idOf(item._links.self.href);
+  const alone = all(item).filter((text) => list.every((other) => other === item || !all(other).includes(text)));
+  const identifier = alone.find((text) => !text.endsWith(own)) ?? alone[0];
+  return identifier === undefined ? { place: at } : { identifier };
+}
+
+/** Each address in an answer with its place, those at the top first. */
+function* placesIn(step) {
+  const { json } = step.done;
+  if (!isObject(json)) return;
+  for (const [rel, { href }] of linksOf(json)) {
+    const rank = rel === "self" && isWrite(step.done) ? MADE : SEEN;
+    yield { href, rank, place: { step, path: ["_links", rel, "href"] } };
+  }
+  for (const [name, part] of partsOf(json)) {
+    for (const [rel, { href }] of linksOf(part)) yield { href, rank: rel === "self" ? MADE : SEEN, place: { step, path: [name, "_links", rel, "href"] } };
+  }
+  for (const [list, items] of Object.entries(isObject(json._embedded) ? json._embedded : {})) {
+    for (const [at, item] of [items].flat().entries()) {
+      if (!isOurs(item?._links?.self?.href)) continue;
+      const pick = pickOf(item, at, [items].flat());
+      for (const [rel, { href }] of linksOf(item)) yield { href, rank: SEEN, place: { step, list, pick, path: ["_links", rel, "href"] } };
+    }
+  }
+}
+
+/** The steps of a tab, the entry point first, each told by those before it. `exchanges` are in their order; `entry` is what the entry point answers. */
+export function stepsOf(exchanges, entry) {
+  const places = new Map();
+  const ids = new Map();
+  const tags = new Map();
+  const keys = new Map();
+  /** Where an address comes from: from an answer, with a query of its own, or from nowhere. */
+  const sourceOf = (address) => {
+    if (address === base || `${address}/` === base) return { place: { isBase: true }, query: "" };
+    const [plain, query] = [plainOf(address), address.slice(plainOf(address).length)];
+    for (const [known, rest] of [[address, ""], [plain, query]]) {
+      if (places.has(known)) return { place: places.get(known).place, query: rest };
+    }
+    return { place: { fixed: plain.slice(base.length) }, query };
+  };
+  const learn = (step) => {
+    const { done, source } = step;
+    // Who comes again comes from where they came before.
+    if (source.place.step && source.query === "" && places.get(done.request.address).rank > VISITED) places.set(done.request.address, { rank: VISITED, place: source.place });
+    for (const { href, rank, place } of placesIn(step)) {
+      const known = places.get(href);
+      // Of what was only seen, the last place counts: that is what people look at when they go on.
+      const isBetter = known === undefined || rank < known.rank || (rank === SEEN && known.rank === SEEN && known.place.step !== step);
+      if (isBetter) places.set(href, { rank, place });
+      const id = idOf(href);
+      if (rank === MADE && id.length >= SHORTEST_ID && !ids.has(id)) ids.set(id, place);
+    }
+    if (done.tag === null) return;
+    for (const address of [done.request.address, done.json?._links?.self?.href]) if (isOurs(address)) tags.set(`${plainOf(address)} ${done.tag}`, step);
+  };
+  const step = (done) => {
+    const { address, body, guards, keyHeader } = done.request;
+    const key = guards["Idempotency-Key"];
+    if (key !== undefined && !keys.has(key)) keys.set(key, keys.size + 1);
+    const tag = guards["If-Match"];
+    const made = {
+      done,
+      source: sourceOf(address),
+      body: body === undefined ? undefined : bodyOf(body, sourceOf, ids),
+      tag: tag === undefined ? undefined : { step: tags.get(`${plainOf(address)} ${tag}`), text: tag },
+      repeat: keys.get(key),
+      hasKey: keyHeader !== undefined,
+      codes: [...new Set(problemsOf(done).map(({ code }) => code))],
+    };
+    made.records = recordsOf(made);
+    return made;
+  };
+  const first = step(entry);
+  learn(first);
+  const all = [first];
+  for (const done of exchanges) {
+    if (done.status === 0 || (!isWrite(done) && first.source.place.isBase && sourceOf(done.request.address).place.isBase)) continue;
+    all.push(step(done));
+    learn(all.at(-1));
+  }
+  return all;
+}
+
+/** A body as texts and what stands between them: addresses and ids of earlier answers. */
+function bodyOf(text, sourceOf, ids) {
+  const parts = [""];
+  const add = (part) => {
+    if (typeof part === "string" && typeof parts.at(-1) === "string") parts.push(parts.pop() + part);
+    else parts.push(part);
+  };
+  /** A text within quotes, in which ids are known. */
+  const known = (inner) => {
+    const id = [...ids.keys()].find((one) => inner.includes(one));
+    if (id === undefined) return [JSON.stringify(inner).slice(1, -1)];
+    const place = { source: { place: ids.get(id), query: "" }, isId: true };
+    return inner.split(id).flatMap((rest, at) => (at === 0 ? known(rest) : [place, ...known(rest)]));
+  };
+  const value = (at) => {
+    const inner = textOf(text, at);
+    if (isOurs(inner)) return ['"', { source: sourceOf(inner) }, '"'];
+    const parts = known(inner);
+    return parts.length === 1 ? [text.slice(at.start, at.end)] : ['"', ...parts, '"'];
+  };
+  let end = 0;
+  try {
+    for (let at = token(text, 0); at.kind !== ""; at = token(text, at.end)) {
+      const isName = at.kind === "string" && token(text, at.end).kind === ":";
+      add(text.slice(end, at.start));
+      const pieces = at.kind === "string" && !isName ? value(at) : [text.slice(at.start, at.end)];
+      pieces.forEach((part) => add(typeof part === "string" ? seen(part) : part));
+      end = at.end;
+    }
+  } catch {
+    // What is no JSON was sent as it stood.
+    return [text];
+  }
+  return parts;
+}
+
+/** JSON in which what is not seen, or turns the text around it, is escaped. */
+const seen = (json) => json.replace(UNSEEN, (unit) => unit.split("").map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
+
+/** The records that a step was about, each with its relation and its place: its own, its parts, and those that a write's answer links. */
+function recordsOf(step) {
+  const { json, request, status } = step.done;
+  const kindOf = (address) => {
+    const route = routeOf(address);
+    return route?.isRecord() ? relation(route.kind("get", "200")) : undefined;
+  };
+  const records = [];
+  const add = (rel, place, query = "") => rel !== undefined && records.push({ rel, source: { place, query } });
+  if (isObject(json)) {
+    const linked = (part, path) => {
+      for (const [rel, { href }] of linksOf(part)) if (rel === kindOf(href)) add(rel, { step, path: [...path, "_links", rel, "href"] });
+    };
+    if (isOurs(json._links?.self?.href) && json._embedded === undefined) add(kindOf(json._links.self.href), { step, path: ["_links", "self", "href"] });
+    if (isWrite(step.done)) linked(json, []);
+    for (const [name, part] of isWrite(step.done) ? partsOf(json) : []) {
+      add(kindOf(part._links.self.href), { step, path: [name, "_links", "self", "href"] });
+      linked(part, [name]);
+    }
+  }
+  if (records.length === 0 && request.method === "DELETE" && status < 400) add(kindOf(request.address), step.source.place);
+  return records;
+}
+
+/** The steps that a step needs: those whose answers it reads. */
+export function neededBy(step) {
+  const places = [step.source.place, ...(step.body ?? []).map((part) => part.source?.place)];
+  return [...places.map((place) => place?.step), step.tag?.step].filter((one) => one !== undefined);
+}
+
+/** Steps with all that they need, in their order, behind the entry point. */
+export function whole(steps, chosen) {
+  const needed = new Set([steps[0], ...chosen]);
+  for (const step of steps.toReversed()) if (needed.has(step)) neededBy(step).forEach((one) => needed.add(one));
+  return steps.filter((step) => needed.has(step));
+}

@@ -1,0 +1,79 @@
+// A walk as a program in JavaScript, for Node.
+
+import { about, quoted } from "./walk_program.js";
+
+const HEAD = `import process from "node:process";
+
+const base = process.env.SVC_BASE?.replace(/\\/?$/, "/");
+
+const fail = (why) => {
+  console.error(why);
+  process.exit(1);
+};
+
+/** Sends a request, whose answer has to have this status and name these errors. */
+async function send(step, status, method, address, { body, headers = {}, codes = [] } = {}) {
+  if (!address.startsWith(base)) fail(\`Step \${step}: \${address} is no address of \${base}\`);
+  const strict = body === undefined ? {} : { "Content-Type": "application/json", Prefer: "handling=strict" };
+  const request = { method, body, headers: { Accept: "application/hal+json", ...strict, ...headers }, redirect: "manual" };
+  const answer = await fetch(address, request);
+  const text = await answer.text();
+  if (answer.status !== status || !codes.every((code) => text.includes(\`"\${code}"\`))) {
+    fail(\`Step \${step}: \${method} \${address} was answered with \${answer.status}, not \${status} \${codes.join(" ")}: \${text}\`);
+  }
+  return { step, json: text === "" ? {} : JSON.parse(text), tag: answer.headers.get("ETag") };
+}
+
+/** The address that stands there in an answer. */
+const at = ({ step, json }, ...names) =>
+  names.reduce((found, name) => found?.[name], json) ?? fail(\`Step \${step}: the answer has no \${names.join(" ")}\`);
+
+/** The item of an answer that has this identifier, or is at this place. */
+function item({ step, json }, relation, pick) {
+  const has = (one, place) => (typeof pick === "number" ? place === pick : one.identifiers?.includes(pick));
+  const found = json._embedded?.[relation]?.find(has);
+  return found ? { step, json: found } : fail(\`Step \${step}: \${relation} has no item \${pick}\`);
+}
+
+/** The last part of an address. */
+const id = (address) => address.split("?")[0].replace(/\\/$/, "").split("/").at(-1);
+`;
+
+export const file = "recorded_walk.mjs";
+
+export function write(program) {
+  const word = ({ step, list, pick, path, isBase, fixed, query }) => {
+    const rest = query === "" ? "" : ` + ${quoted(query)}`;
+    if (isBase) return `base${rest}`;
+    if (fixed !== undefined) return `base + ${quoted(fixed + query)}`;
+    const answer = list === undefined ? `step${step}` : `item(step${step}, ${quoted(list)}, ${pick.identifier === undefined ? pick.place : quoted(pick.identifier)})`;
+    return `at(${[answer, ...path.map(quoted)].join(", ")})${rest}`;
+  };
+  const idOf = (address) => `id(${word(address)})`;
+  const bodyOf = (body) => body.filter((part) => part !== "").map((part) => (typeof part === "string" ? quoted(part) : part.isId ? idOf(part.address) : word(part.address))).join(" + ");
+  const lines = [];
+  const keys = new Set();
+  for (const step of program.steps) {
+    lines.push("", `// ${step.number}. ${step.told}`);
+    const headers = step.hasKey ? ["...key"] : [];
+    if (step.tag) headers.push(`"If-Match": ${step.tag.step === undefined ? quoted(step.tag.text) : `step${step.tag.step}.tag`}`);
+    if (step.repeat !== undefined) {
+      if (!keys.has(step.repeat)) lines.push(`const key${step.repeat} = crypto.randomUUID();`);
+      keys.add(step.repeat);
+      headers.push(`"Idempotency-Key": key${step.repeat}`);
+    }
+    const given = [
+      step.body ? `  body: ${bodyOf(step.body)},` : null,
+      headers.length > 0 ? `  headers: { ${headers.join(", ")} },` : null,
+      step.codes.length > 0 ? `  codes: [${step.codes.map(quoted).join(", ")}],` : null,
+    ].filter((line) => line !== null);
+    const call = `const step${step.number} = await send(${step.number}, ${step.status}, ${quoted(step.method)}, ${word(step.address)}`;
+    lines.push(given.length === 0 ? `${call});` : [`${call}, {`, ...given, "});"].join("\n"));
+  }
+  if (program.records.length > 0) lines.push("", "// The records, by their relations.");
+  for (const { rel, address } of program.records) lines.push(`console.log(\`\${${quoted(rel)}}\\t\${${idOf(address)}}\`);`);
+  const key = program.needsKey ? [`const key = { ${quoted(program.keyHeader)}: process.env.SVC_KEY };`] : [];
+  const known = program.needsKey ? "base === undefined || process.env.SVC_KEY === undefined" : "base === undefined";
+  const asked = `if (${known}) fail("Set SVC_BASE${program.needsKey ? " and SVC_KEY" : ""}.");`;
+  return [...about(program).map((line) => `// ${line}`), HEAD, asked, ...key, ...lines, ""].join("\n");
+}

@@ -1,0 +1,103 @@
+// A walk as a program in Python, with its standard library alone.
+
+import { about, quoted } from "./walk_program.js";
+
+const HEAD = `import json, os, sys, urllib.error, urllib.request, uuid
+
+BASE = os.environ["SVC_BASE"].rstrip("/") + "/"
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    """No other address gets the key."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirect)
+
+
+class Answer:
+    def __init__(self, step, text, tag):
+        self.step, self.tag = step, tag
+        self.json = json.loads(text) if text else {}
+
+    def at(self, *names, within=None):
+        """The address that stands there."""
+        found = self.json if within is None else within
+        for name in names:
+            if not isinstance(found, dict) or name not in found:
+                sys.exit(f"Step {self.step}: the answer has no {' '.join(names)}")
+            found = found[name]
+        return found
+
+    def item(self, relation, pick):
+        """The item that has this identifier, or is at this place."""
+        items = self.json.get("_embedded", {}).get(relation, [])
+        has = lambda at, one: at == pick if isinstance(pick, int) else pick in (one.get("identifiers") or [])
+        for at, one in enumerate(items):
+            if has(at, one):
+                return one
+        sys.exit(f"Step {self.step}: {relation} has no item {pick}")
+
+
+def send(step, status, method, address, body=None, headers={}, codes=()):
+    """Sends a request, whose answer has to have this status and name these errors."""
+    if not address.startswith(BASE):
+        sys.exit(f"Step {step}: {address} is no address of {BASE}")
+    headers = {"Accept": "application/hal+json", **headers}
+    if body is not None:
+        headers |= {"Content-Type": "application/json", "Prefer": "handling=strict"}
+    request = urllib.request.Request(address, body and body.encode(), headers, method=method)
+    try:
+        answer = opener.open(request, timeout=60)
+    except urllib.error.HTTPError as error:
+        answer = error
+    text = answer.read().decode()
+    if answer.status != status or not all(f'"{code}"' in text for code in codes):
+        sys.exit(f"Step {step}: {method} {address} was answered with {answer.status}, not {status} {' '.join(codes)}: {text}")
+    return Answer(step, text, answer.headers["ETag"])
+
+
+def id(address):
+    """Its last part."""
+    return address.split("?")[0].rstrip("/").split("/")[-1]
+
+`;
+
+export const file = "recorded_walk.py";
+
+export function write(program) {
+  const word = ({ step, list, pick, path, isBase, fixed, query }) => {
+    const rest = query === "" ? "" : ` + ${quoted(query)}`;
+    if (isBase) return `BASE${rest}`;
+    if (fixed !== undefined) return `BASE + ${quoted(fixed + query)}`;
+    const within = list === undefined ? "" : `, within=step_${step}.item(${quoted(list)}, ${pick.identifier === undefined ? pick.place : quoted(pick.identifier)})`;
+    return `step_${step}.at(${path.map(quoted).join(", ")}${within})${rest}`;
+  };
+  const idOf = (address) => `id(${word(address)})`;
+  const bodyOf = (body) => body.filter((part) => part !== "").map((part) => (typeof part === "string" ? quoted(part) : part.isId ? idOf(part.address) : word(part.address))).join(" + ");
+  const lines = [];
+  const keys = new Set();
+  for (const step of program.steps) {
+    lines.push("", `# ${step.number}. ${step.told}`);
+    const headers = step.hasKey ? ["**KEY"] : [];
+    if (step.tag) headers.push(`"If-Match": ${step.tag.step === undefined ? quoted(step.tag.text) : `step_${step.tag.step}.tag`}`);
+    if (step.repeat !== undefined) {
+      if (!keys.has(step.repeat)) lines.push(`key_${step.repeat} = str(uuid.uuid4())`);
+      keys.add(step.repeat);
+      headers.push(`"Idempotency-Key": key_${step.repeat}`);
+    }
+    const given = [
+      step.body ? `    body=${bodyOf(step.body)},` : null,
+      headers.length > 0 ? `    headers={${headers.join(", ")}},` : null,
+      step.codes.length > 0 ? `    codes=[${step.codes.map(quoted).join(", ")}],` : null,
+    ].filter((line) => line !== null);
+    const call = `step_${step.number} = send(${step.number}, ${step.status}, ${quoted(step.method)}, ${word(step.address)}`;
+    lines.push(given.length === 0 ? `${call})` : [`${call},`, ...given, ")"].join("\n"));
+  }
+  if (program.records.length > 0) lines.push("", "# The records, by their relations.");
+  for (const { rel, address } of program.records) lines.push(`print(${quoted(rel)}, ${idOf(address)}, sep="\\t")`);
+  const key = program.needsKey ? [`KEY = {${quoted(program.keyHeader)}: os.environ["SVC_KEY"]}`] : [];
+  return [...about(program).map((line) => `# ${line}`), HEAD, ...key, ...lines, ""].join("\n");
+}
