@@ -116,7 +116,7 @@ fn the_badges_say_what_ci_proves() -> TestResult {
         }
         assert_eq!(read(&path)?, picture, "{path}: UPDATE_BADGES=1 cargo test -p svc-examples --test badges");
         assert!(
-            ci.lines().any(|line| line.trim_start().starts_with("step ") && line.contains(badge.proof)),
+            ci.lines().any(|line| line.starts_with("step ") && line.contains(badge.proof)),
             "{}",
             badge.proof
         );
