@@ -144,7 +144,7 @@ async fn open_program(session: &mut Session) -> TestResult {
 
 /// Ticks the box of a step, or unticks it.
 async fn choose_step(session: &mut Session, step: &str) -> TestResult {
-    session.browser.click(&format!("//ul[@class='walk']//label[starts-with(., '{step}')]")).await
+    session.browser.click(&format!("//ul[contains(@class, 'walk')]//label[starts-with(., '{step}')]")).await
 }
 
 /// A relation that would end a comment or a text, were it written as it stands.

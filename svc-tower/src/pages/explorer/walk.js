@@ -154,7 +154,7 @@ function recordsOf(step) {
   const { json, request, status } = step.done;
   const kindOf = (address) => {
     const route = routeOf(address);
-    return route?.isRecord() ? relation(route.kind("get", "200")) : undefined;
+    return route?.parts.at(-1)?.startsWith("{") ? relation(route.kind("get", "200")) : undefined;
   };
   const records = [];
   const add = (rel, place, query = "") => rel !== undefined && records.push({ rel, source: { place, query } });
