@@ -52,7 +52,7 @@ async fn recorded_check_by_itself() -> TestResult {
     Ok(())
 }
 
-/// A check that is answered otherwise fails, and says where.
+/// A check that is answered otherwise fails, and says where; what it made is removed.
 #[tokio::test]
 async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestResult {
     use svc_conformance::own::{Check, Cx, Stop};
@@ -61,14 +61,16 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
         let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
         let people = entry.at(&["_links", "svc:people", "href"])?;
         cx.step(1, "GET", &people).without_key().expect(401, &[]).await?;
-        cx.step(2, "POST", &people).body("{\"given_name\": 4}").expect(400, &["NO_SUCH_CODE"]).await?;
+        cx.step(2, "POST", &people).body("{\"given_name\": \"Ida\"}").expect(201, &[]).await?;
+        cx.step(3, "POST", &people).body("{\"given_name\": 4}").expect(400, &["NO_SUCH_CODE"]).await?;
         Ok(())
     }
     let (demo, _folder) = fresh_demo()?;
     let suite = Suite::new(Remote::new(&demo.base_url)?).keys(Keys::primary(KEY));
     let report = suite.own(Check::new("own/otherwise", &[], |cx| Box::pin(look(cx)))).await?;
     let end = &report.checks[0].end;
-    assert!(end.starts_with("failed: step 2: expected 400 NO_SUCH_CODE, found POST "), "{end}");
+    assert!(end.starts_with("failed: step 3: expected 400 NO_SUCH_CODE, found POST "), "{end}");
+    assert_eq!((report.clean_up.created, report.clean_up.removed), (1, 1));
     let failed = std::panic::catch_unwind(|| report.assert_held());
     assert!(failed.is_err());
     Ok(())

@@ -164,7 +164,7 @@ impl<'w> Step<'w> {
         let (found, text) = (answer.status().as_u16(), answer.body_mut().read_to_string()?);
         if found != status || !codes.iter().all(|code| text.contains(&format!("\"{code}\""))) {
             let wanted = format!("{status} {}", codes.join(" "));
-            return Err(format!("Step {number}: {method} {address} was answered with {found}, not {wanted}: {text}").into());
+            return Err(format!("Step {number}: {method} {address} was answered with {found}, expected {wanted}: {text}").into());
         }
         let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? };
         let tag = answer.headers().get("ETag").and_then(|tag| tag.to_str().ok()).unwrap_or_default().to_owned();

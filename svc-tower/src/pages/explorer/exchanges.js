@@ -1,8 +1,8 @@
-// The list of all exchanges of this tab: each can be looked at, copied and repeated; a write asks first.
+// The list of all exchanges of this tab: each can be looked at, copied and repeated; a write asks first. All of them can be a program.
 
 import { el, fill } from "./dom.js";
 import { showAgain, showWrite, copy } from "./exchange.js";
-import { during, say, unreachable } from "./frame.js";
+import { during, later, say, unreachable } from "./frame.js";
 import { newKey } from "./guards.js";
 import { send } from "./http.js";
 import { noted, whenNoted } from "./journal.js";
@@ -12,21 +12,28 @@ import { base } from "./server.js";
 
 const isWrite = ({ request }) => request.method !== "GET";
 
-/** A table of all, to which new ones are added as they come. */
-export function exchangesTable() {
+/** A table of all, and the program that they are, which is made when it is opened first. */
+export function exchanges() {
+  const program = el("details", {}, el("summary", {}, "As a program"));
+  program.addEventListener("toggle", () => program.append(later(async () => (await import("./walk_form.js")).walkForm())), { once: true });
+  return { node: el("div", {}, table(), program) };
+}
+
+/** The table, to which new ones are added as they come. */
+function table() {
   const rows = el("tbody", {}, noted().map(row));
   whenNoted((done) => {
     rows.prepend(row(done));
     while (rows.childElementCount > noted().length) rows.lastElementChild.remove();
   });
-  const node = el(
+  const all = el(
     "table",
     {},
     el("caption", {}, "The last one first; they are forgotten with the tab."),
     el("thead", {}, el("tr", {}, ["Method", "Path", "Status", "ms", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
     rows,
   );
-  return { node };
+  return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Exchanges of this tab" }, all);
 }
 
 function row(done) {

@@ -36,13 +36,8 @@ export const whenNoted = (listener) => listeners.add(listener);
 /** The list of all, folded: made when it is opened first. */
 export function journal() {
   const count = el("span", {}, "0");
-  const region = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Exchanges of this tab" });
-  const node = el("details", { class: "journal" }, el("summary", {}, "Exchanges of this tab (", count, ")"), region);
+  const node = el("details", { class: "journal" }, el("summary", {}, "Exchanges of this tab (", count, ")"));
   whenNoted(() => { count.textContent = String(all.length); });
-  const program = el("details", {}, el("summary", {}, "As a program"));
-  const whenOpened = (details, show) => details.addEventListener("toggle", show, { once: true });
-  whenOpened(node, () => region.append(later(async () => (await import("./exchanges.js")).exchangesTable())));
-  whenOpened(program, () => program.append(later(async () => (await import("./walk_form.js")).walkForm())));
-  node.append(program);
+  node.addEventListener("toggle", () => node.append(later(async () => (await import("./exchanges.js")).exchanges())), { once: true });
   return node;
 }

@@ -25,11 +25,6 @@ export class Route {
     return server.routes.find((route) => route.parts.join("/") === path);
   }
 
-  /** Whether it leads to one record of many. */
-  isRecord() {
-    return isId(this.parts.at(-1) ?? "");
-  }
-
   /** The kind that a method answers with: the name of its schema. */
   kind(method, status) {
     const content = this.item[method]?.responses?.[status]?.content ?? {};

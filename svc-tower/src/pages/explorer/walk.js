@@ -8,14 +8,16 @@ import { base, isOurs, relation, routeOf } from "./server.js";
 /** An id that is shorter may stand in a text by chance. */
 const SHORTEST_ID = 8;
 
-/** How well a place tells where an address comes from, the best first: a write made what is there, somebody went there, it was seen. */
+/** How well a place tells where an address comes from, the best first: a POST made what is there, somebody went there, it was seen. */
 const MADE = 0;
 const VISITED = 1;
 const SEEN = 2;
 
 const isWrite = ({ request }) => request.method !== "GET";
 const plainOf = (address) => address.split("?")[0];
-export const idOf = (address) => plainOf(address).replace(/\/$/, "").split("/").at(-1);
+
+/** The last part of an address. */
+const idOf = (address) => plainOf(address).replace(/\/$/, "").split("/").at(-1);
 
 /** The links of a document that have one address; a list of links has no stable order. */
 const linksOf = (json) => Object.entries(isObject(json?._links) ? json._links : {}).filter(([, link]) => isOurs(link?.href) && link.templated !== true);
@@ -36,12 +38,10 @@ function pickOf(item, at, list) {
 function* placesIn(step) {
   const { json } = step.done;
   if (!isObject(json)) return;
-  for (const [rel, { href }] of linksOf(json)) {
-    const rank = rel === "self" && isWrite(step.done) ? MADE : SEEN;
-    yield { href, rank, place: { step, path: ["_links", rel, "href"] } };
-  }
+  const rankOf = (rel) => (rel === "self" && step.done.request.method === "POST" ? MADE : SEEN);
+  for (const [rel, { href }] of linksOf(json)) yield { href, rank: rankOf(rel), place: { step, path: ["_links", rel, "href"] } };
   for (const [name, part] of partsOf(json)) {
-    for (const [rel, { href }] of linksOf(part)) yield { href, rank: rel === "self" ? MADE : SEEN, place: { step, path: [name, "_links", rel, "href"] } };
+    for (const [rel, { href }] of linksOf(part)) yield { href, rank: rankOf(rel), place: { step, path: [name, "_links", rel, "href"] } };
   }
   for (const [list, items] of Object.entries(isObject(json._embedded) ? json._embedded : {})) {
     for (const [at, item] of [items].flat().entries()) {
@@ -94,7 +94,7 @@ export function stepsOf(exchanges, entry) {
       tag: tag === undefined ? undefined : { step: tags.get(`${plainOf(address)} ${tag}`), text: tag },
       repeat: keys.get(key),
       hasKey: keyHeader !== undefined,
-      codes: [...new Set(problemsOf(done).map(({ code }) => code))],
+      codes: [...new Set(problemsOf(done).map(({ code }) => code))].filter((code) => code !== ""),
     };
     made.records = recordsOf(made);
     return made;
@@ -103,7 +103,9 @@ export function stepsOf(exchanges, entry) {
   learn(first);
   const all = [first];
   for (const done of exchanges) {
-    if (done.status === 0 || (!isWrite(done) && first.source.place.isBase && sourceOf(done.request.address).place.isBase)) continue;
+    // The entry point is read once, and what had no answer is no step.
+    const isEntry = !isWrite(done) && sourceOf(done.request.address).place.isBase;
+    if (isEntry || done.status === 0) continue;
     all.push(step(done));
     learn(all.at(-1));
   }
@@ -154,7 +156,7 @@ function recordsOf(step) {
   const { json, request, status } = step.done;
   const kindOf = (address) => {
     const route = routeOf(address);
-    return route?.isRecord() ? relation(route.kind("get", "200")) : undefined;
+    return route?.parts.at(-1)?.startsWith("{") ? relation(route.kind("get", "200")) : undefined;
   };
   const records = [];
   const add = (rel, place, query = "") => rel !== undefined && records.push({ rel, source: { place, query } });

@@ -18,7 +18,7 @@ send() {
   : >"$answers/$step"
   status=$(curl --silent --show-error --request "$method" --header 'Accept: application/hal+json' --output "$answers/$step" \\
     --dump-header "$answers/$step.head" --write-out '%{http_code}' "$@" "$address")
-  [ "$status" = "$wanted" ] || fail "Step $step: $method $address was answered with $status, not $wanted: $(cat "$answers/$step")"
+  [ "$status" = "$wanted" ] || fail "Step $step: $method $address was answered with $status, expected $wanted: $(cat "$answers/$step")"
 }`;
 
 const PARTS = {

@@ -30,7 +30,7 @@ class Choice {
   constructor(changed) {
     this.changed = changed;
     this.rows = new Map();
-    this.node = el("ul", { class: "walk" });
+    this.node = el("ul", { class: "nested walk" });
   }
 
   rowOf({ done }) {
@@ -87,8 +87,8 @@ export async function walkForm() {
   const node = el(
     "section",
     { "aria-labelledby": ids[0] },
-    el("h2", { id: ids[0] }, "This walk as a program"),
-    el("p", { class: "hint" }, "It does the same steps on a server of this interface, by relations instead of addresses. What you typed into the bodies is in it, your key is not."),
+    el("h2", { id: ids[0] }, "What you did as a program"),
+    el("p", { class: "hint" }, "It follows relations, not addresses, so it also runs on another server that has the records it begins with. The bodies that you sent are in it, your key is not."),
     el("div", { role: "group", "aria-label": "Steps of the program" }, choice.node),
     el(
       "div",

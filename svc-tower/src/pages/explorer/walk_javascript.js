@@ -19,7 +19,7 @@ async function send(step, status, method, address, { body, headers = {}, codes =
   const answer = await fetch(address, request);
   const text = await answer.text();
   if (answer.status !== status || !codes.every((code) => text.includes(\`"\${code}"\`))) {
-    fail(\`Step \${step}: \${method} \${address} was answered with \${answer.status}, not \${status} \${codes.join(" ")}: \${text}\`);
+    fail(\`Step \${step}: \${method} \${address} was answered with \${answer.status}, expected \${status} \${codes.join(" ")}: \${text}\`);
   }
   return { step, json: text === "" ? {} : JSON.parse(text), tag: answer.headers.get("ETag") };
 }

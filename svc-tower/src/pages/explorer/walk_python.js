@@ -55,7 +55,7 @@ def send(step, status, method, address, body=None, headers={}, codes=()):
         answer = error
     text = answer.read().decode()
     if answer.status != status or not all(f'"{code}"' in text for code in codes):
-        sys.exit(f"Step {step}: {method} {address} was answered with {answer.status}, not {status} {' '.join(codes)}: {text}")
+        sys.exit(f"Step {step}: {method} {address} was answered with {answer.status}, expected {status} {' '.join(codes)}: {text}")
     return Answer(step, text, answer.headers["ETag"])
 
 
