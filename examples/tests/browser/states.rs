@@ -223,7 +223,16 @@ const READING: &[(&str, &[Step])] = &[
 
 /// The states of the explorer in writing.
 const WRITING: &[(&str, &[Step])] = &[
-    ("explorer-form", &[Turn(PEOPLE), Press("Create a person"), Until("document.querySelector('.sample pre')")]),
+    (
+        "explorer-form",
+        &[
+            Explorer,
+            UseKey(KEY),
+            Turn(PEOPLE),
+            Press("Create a person"),
+            Until("document.querySelector('.sample pre')"),
+        ],
+    ),
     (
         "explorer-form-unfolded",
         &[Press("Close"), Press("Create a person"), Run(UNFOLD_FORM), Press("Add email_addresses")],

@@ -14,7 +14,6 @@ import { properties, title } from "./values.js";
 const NOT_OFFERED = new Set(["self", "first", "previous", "prev", "next", "last", "docs"]);
 
 export function showCrumbs(address) {
-  // What is elsewhere has no place here.
   const isHere = isOurs(address);
   const parts = isHere ? plainPath(address).split("/").filter((part) => part !== "") : [];
   const links = [["Entry point", base], ...parts.map((part, at) => [part, base + parts.slice(0, at + 1).join("/")])];
@@ -37,7 +36,7 @@ export function showHelper(address, route) {
   present(heading(nameOf(address), address), actions([{ address, route }], { json: null }));
 }
 
-/** Where nothing was read, a heading says so: one reads on there. */
+/** A heading where nothing was read. */
 export function showNothing(address) {
   present(heading("Nothing to show", address));
 }
