@@ -115,11 +115,7 @@ fn the_badges_say_what_ci_proves() -> TestResult {
             fs::write(root().join(&path), &picture)?;
         }
         assert_eq!(read(&path)?, picture, "{path}: UPDATE_BADGES=1 cargo test -p svc-examples --test badges");
-        assert!(
-            ci.lines().any(|line| line.starts_with("step ") && line.contains(badge.proof)),
-            "{}",
-            badge.proof
-        );
+        assert!(ci.lines().any(|line| line.starts_with("step ") && line.contains(badge.proof)), "{}", badge.proof);
         let shown = format!("![{}: {}]({path})", badge.label, badge.says);
         assert!(readme.contains(&shown), "the README lacks {shown}");
     }
