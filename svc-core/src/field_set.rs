@@ -278,6 +278,16 @@ impl FieldBits {
         place < 64 && self.0 & (1 << place) != 0
     }
 
+    /// The places of the fields, in the order of the table.
+    pub(crate) fn places(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let place = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            (place < u64::BITS).then_some(place as usize)
+        })
+    }
+
     /// The fields that are in both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {

@@ -27,6 +27,8 @@ use crate::error::Problem;
 
 /// A JSON value as a client sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+// With a whole word in front, moving a value is moving words; a boolean beside a tag of one byte would make it moving bytes.
+#[repr(u64)]
 pub enum Json {
     /// `null`.
     #[default]

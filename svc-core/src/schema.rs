@@ -7,9 +7,12 @@ mod between;
 mod field;
 mod link;
 mod narrowing;
+mod places;
 mod share_names;
 
 use std::sync::LazyLock;
+
+use places::Places;
 
 pub use between::Rules;
 pub use field::{Field, Mode, Rule, Source, Type};
@@ -153,9 +156,25 @@ pub struct ObjectSchema {
     pub name: &'static str,
     /// Its fields, in the order in which they are sent.
     pub fields: &'static [Field],
+    /// A bit for each field that a client must set on create.
+    pub(crate) required: u64,
+    places: Places,
 }
 
 impl ObjectSchema {
+    /// The most fields of a table.
+    pub(crate) const MOST: usize = 64;
+
+    /// The table of these fields.
+    pub(crate) const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+        let (mut required, mut rest, mut place) = (0, fields, 0);
+        while let [field, more @ ..] = rest {
+            required |= (matches!(field.mode, Mode::Required) as u64) << place;
+            (rest, place) = (more, place + 1);
+        }
+        Self { name, fields, required, places: Places::of(fields) }
+    }
+
     /// The place of the field of this name; also for the compiler, for names in [`fields!`](crate::fields).
     #[must_use]
     pub const fn place(&self, name: &str) -> Option<usize> {
@@ -172,7 +191,18 @@ impl ObjectSchema {
     /// The field of this wire name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {
-        self.fields.iter().find(|field| field.name == name)
+        self.find(name).map(|(_, field)| field)
+    }
+
+    /// The field of this name, with its place.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &'static Field)> {
+        self.places.find(self.fields, name)
+    }
+
+    /// The field that is sent under this name, with its place.
+    pub(crate) fn sent_as(&self, name: &str, names: &ShareNames) -> Option<(usize, &'static Field)> {
+        let is_sent = |(_, field): &(usize, &'static Field)| names.to_wire(field.name) == name;
+        self.find(name).filter(is_sent).or_else(|| self.find(names.from_wire(name)).filter(is_sent))
     }
 
     /// Whether objects in its fields have computed members, which [`fill_nested_computed`] adds.
@@ -194,9 +224,9 @@ const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
 }
 
 /// The fields that every resource has (TYP-13 to TYP-16).
-pub const COMMON: &ObjectSchema = &ObjectSchema {
-    name: "common",
-    fields: &[
+pub const COMMON: &ObjectSchema = &ObjectSchema::new(
+    "common",
+    &[
         Field {
             name: "identifiers",
             row: "TYP-13",
@@ -222,7 +252,7 @@ pub const COMMON: &ObjectSchema = &ObjectSchema {
             rules: &[],
         },
     ],
-};
+);
 
 /// No rules between fields.
 pub fn no_rules(_: &mut Rules<'_>) {}

@@ -54,9 +54,9 @@ macro_rules! object {
 
         impl $name {
             /// The table of this object.
-            pub const FIELDS: &'static $crate::schema::ObjectSchema = &$crate::schema::ObjectSchema {
-                name: $wire,
-                fields: &[$(
+            pub const FIELDS: &'static $crate::schema::ObjectSchema = &$crate::schema::ObjectSchema::new(
+                $wire,
+                &[$(
                     $crate::schema::Field {
                         name: $crate::describe::wire_name!($field $($fwire)?),
                         row: $row,
@@ -66,7 +66,7 @@ macro_rules! object {
                         rules: &[$($($rule),+)?],
                     }
                 ),+],
-            };
+            );
 
             /// The typed view of an object that was validated against the table.
             #[must_use]

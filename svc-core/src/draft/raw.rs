@@ -130,7 +130,7 @@ impl RawDraft {
                 _ => continue,
             };
             if !self.fields.contains(field.name) {
-                self.fields.insert(field.name, value);
+                self.fields.add(field.name, value);
             }
         }
         let mut problems = Vec::new();

@@ -1,5 +1,6 @@
 //! Objects that keep the order of their members.
 
+use std::borrow::Cow;
 use std::slice;
 use std::vec;
 
@@ -7,7 +8,10 @@ use super::Json;
 
 /// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at the order too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Object(Vec<(String, Json)>);
+pub struct Object(Vec<Member>);
+
+/// A member; names of the tables are not copied.
+pub(super) type Member = (Cow<'static, str>, Json);
 
 impl Object {
     /// An object without members.
@@ -17,7 +21,7 @@ impl Object {
     }
 
     /// Takes members whose names are known to be distinct.
-    pub(super) fn from_distinct(members: Vec<(String, Json)>) -> Self {
+    pub(super) fn from_distinct(members: Vec<Member>) -> Self {
         Self(members)
     }
 
@@ -38,8 +42,14 @@ impl Object {
         if let Some(old) = self.get_mut(name.as_ref()) {
             return Some(std::mem::replace(old, value));
         }
-        self.0.push((name.into(), value));
+        self.0.push((Cow::Owned(name.into()), value));
         None
+    }
+
+    /// Adds a member whose name comes from the tables, and is not there yet.
+    pub(crate) fn add(&mut self, name: &'static str, value: Json) {
+        debug_assert!(!self.contains(name), "{name} is there");
+        self.0.push((Cow::Borrowed(name), value));
     }
 
     /// Removes a member and returns its value; the others keep their order.
@@ -68,12 +78,12 @@ impl Object {
 
     /// The members in order.
     pub fn iter(&self) -> Iter<'_> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value))
+        self.0.iter().map(|(key, value)| (key.as_ref(), value))
     }
 
     /// The members in order, to change their values.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
-        self.0.iter_mut().map(|(key, value)| (key.as_str(), value))
+        self.0.iter_mut().map(|(key, value)| (&**key, value))
     }
 
     /// The names of the members in order.
@@ -98,11 +108,10 @@ impl Object {
 }
 
 /// The members of an [`Object`] in order.
-type Iter<'a> = std::iter::Map<slice::Iter<'a, (String, Json)>, fn(&'a (String, Json)) -> (&'a str, &'a Json)>;
+type Iter<'a> = std::iter::Map<slice::Iter<'a, Member>, fn(&'a Member) -> (&'a str, &'a Json)>;
 
 /// The members of an [`Object`] in order, to change their values.
-type IterMut<'a> =
-    std::iter::Map<slice::IterMut<'a, (String, Json)>, fn(&'a mut (String, Json)) -> (&'a str, &'a mut Json)>;
+type IterMut<'a> = std::iter::Map<slice::IterMut<'a, Member>, fn(&'a mut Member) -> (&'a str, &'a mut Json)>;
 
 impl<'a> IntoIterator for &'a Object {
     type Item = (&'a str, &'a Json);
@@ -124,10 +133,10 @@ impl<'a> IntoIterator for &'a mut Object {
 
 impl IntoIterator for Object {
     type Item = (String, Json);
-    type IntoIter = vec::IntoIter<(String, Json)>;
+    type IntoIter = std::iter::Map<vec::IntoIter<Member>, fn(Member) -> (String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.0.into_iter().map(|(key, value)| (key.into_owned(), value))
     }
 }
 

@@ -1,8 +1,10 @@
 //! The strict reader (UND-27).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 
+use super::object::Member;
 use super::scan::{BrokenString, Flaws, Scan};
 use super::{Json, Limits, Number, Object};
 use crate::error::{Code, Problem, Property};
@@ -10,7 +12,7 @@ use crate::value::Parts;
 
 /// Reads exactly one JSON value.
 pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> {
-    let mut reader = Reader { scan: Scan::new(bytes), limits, values: 0, collects: true, problems: Vec::new() };
+    let mut reader = Reader::new(bytes, limits, true);
     match reader.document() {
         Ok(value) if reader.problems.is_empty() => Ok(value),
         Ok(_) => Err(reader.problems),
@@ -26,8 +28,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> 
 
 /// Reads one JSON value that no client sent; `None` if its syntax is not that of JSON.
 pub(super) fn read_kept(bytes: &[u8]) -> Option<Json> {
-    let limits = &Limits::own();
-    Reader { scan: Scan::new(bytes), limits, values: 0, collects: false, problems: Vec::new() }.document().ok()
+    Reader::new(bytes, &Limits::own(), false).document().ok()
 }
 
 /// The problem that ends the reading is in the list.
@@ -45,12 +46,20 @@ struct Reader<'a, 'l> {
     scan: Scan<'a>,
     limits: &'l Limits,
     values: usize,
+    /// Elements of the arrays, and members of the objects, that are not read to their end.
+    items: Vec<Json>,
+    members: Vec<Member>,
     /// Whether problems that leave a value are collected, or passed over.
     collects: bool,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_, '_> {
+impl<'a, 'l> Reader<'a, 'l> {
+    fn new(bytes: &'a [u8], limits: &'l Limits, collects: bool) -> Self {
+        let scan = Scan::of_strings(bytes);
+        Self { scan, limits, values: 0, items: Vec::new(), members: Vec::new(), collects, problems: Vec::new() }
+    }
+
     fn document(&mut self) -> Step<Json> {
         if self.scan.rest().starts_with(b"\xEF\xBB\xBF") {
             return self.stop(&Path::Root, 0, "the body begins with a byte order mark; JSON is sent without one");
@@ -87,6 +96,9 @@ impl Reader<'_, '_> {
             }
             Some(b'"') => {
                 self.scan.next();
+                if let Some(text) = self.scan.plain_string() {
+                    return Ok(Json::from(text));
+                }
                 let (text, flaws) = self.token(path, "a string")?;
                 self.flaws(path, "the string", flaws)?;
                 Ok(Json::String(text))
@@ -115,17 +127,20 @@ impl Reader<'_, '_> {
 
     fn array(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
         self.scan.next();
-        let mut items = Vec::new();
+        let start = self.items.len();
         self.scan.skip_space();
         if self.scan.take(b']') {
-            return Ok(Json::Array(items));
+            return Ok(Json::Array(Vec::new()));
         }
+        let mut count = 0_usize;
         loop {
             self.scan.skip_space();
-            items.push(self.value(&Path::Item(path, items.len()), depth)?);
+            let item = self.value(&Path::Item(path, count), depth)?;
+            self.items.push(item);
+            count = count.saturating_add(1);
             self.scan.skip_space();
             if self.scan.take(b']') {
-                return Ok(Json::Array(items));
+                return Ok(Json::Array(self.items.split_off(start)));
             }
             if !self.scan.take(b',') {
                 return self.stop(path, self.scan.offset(), "a comma or the end of the array is expected here");
@@ -135,8 +150,8 @@ impl Reader<'_, '_> {
 
     fn object(&mut self, path: &Path<'_>, depth: usize) -> Step<Json> {
         self.scan.next();
-        let mut members: Vec<(String, Json)> = Vec::new();
-        let mut seen = HashSet::new();
+        let start = self.members.len();
+        let mut seen = None;
         let mut count = 0_usize;
         self.scan.skip_space();
         if self.scan.take(b'}') {
@@ -152,17 +167,17 @@ impl Reader<'_, '_> {
                 let limit = self.limits.keys;
                 return self.stop(path, at, format_args!("the object has more than {limit} members"));
             }
-            let duplicate = is_duplicate(&members, &mut seen, &key);
+            let duplicate = is_duplicate(self.members.get(start..).unwrap_or_default(), &mut seen, &key);
             if duplicate {
                 self.report(Code::DuplicateKey, &member, at, "the object has this key already")?;
             }
             let value = self.value(&member, depth)?;
             if !duplicate {
-                members.push((key, value));
+                self.members.push((Cow::Owned(key.into_owned()), value));
             }
             self.scan.skip_space();
             if self.scan.take(b'}') {
-                return Ok(Json::Object(Object::from_distinct(members)));
+                return Ok(Json::Object(Object::from_distinct(self.members.split_off(start))));
             }
             if !self.scan.take(b',') {
                 return self.stop(path, self.scan.offset(), "a comma or the end of the object is expected here");
@@ -171,7 +186,7 @@ impl Reader<'_, '_> {
     }
 
     /// A key with its colon; the next token is the value.
-    fn key(&mut self, path: &Path<'_>) -> Step<String> {
+    fn key(&mut self, path: &Path<'_>) -> Step<Cow<'a, str>> {
         let at = self.scan.offset();
         if !self.scan.take(b'"') {
             let what = match self.scan.peek() {
@@ -181,8 +196,13 @@ impl Reader<'_, '_> {
             };
             return self.stop(path, at, what);
         }
-        let (key, flaws) = self.token(path, "a key")?;
-        self.flaws(&Path::Member(path, &key), "the key", flaws)?;
+        let key = if let Some(key) = self.scan.plain_string() {
+            Cow::Borrowed(key)
+        } else {
+            let (key, flaws) = self.token(path, "a key")?;
+            self.flaws(&Path::Member(path, &key), "the key", flaws)?;
+            Cow::Owned(key)
+        };
         self.scan.skip_space();
         if !self.scan.take(b':') {
             return self.stop(&Path::Member(path, &key), self.scan.offset(), "a colon is expected behind the key");
@@ -258,14 +278,12 @@ impl Reader<'_, '_> {
 }
 
 /// Whether the object has the key already. Large objects keep their keys in a set, so that reading stays linear.
-fn is_duplicate(members: &[(String, Json)], seen: &mut HashSet<String>, key: &str) -> bool {
+fn is_duplicate(members: &[Member], seen: &mut Option<HashSet<String>>, key: &str) -> bool {
     if members.len() < FEW_KEYS {
         return members.iter().any(|(other, _)| other == key);
     }
-    if seen.is_empty() {
-        seen.extend(members.iter().map(|(other, _)| other.clone()));
-    }
-    !seen.insert(key.to_owned())
+    let all = || members.iter().map(|(other, _)| other.clone().into_owned()).collect();
+    !seen.get_or_insert_with(all).insert(key.to_owned())
 }
 
 /// Where a value stands (ERR-26), as a chain along the stack.

@@ -1,10 +1,14 @@
 //! Taking single tokens from the front of a JSON text.
 
+use super::write::plain_length;
+
 /// The rest of a JSON text, and where it begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scan<'a> {
     total: usize,
     rest: &'a [u8],
+    /// The whole of it, where its strings are taken and it is UTF-8.
+    text: Option<&'a str>,
 }
 
 /// What is wrong with a string that has an end nevertheless. Each holds the first byte at fault.
@@ -25,7 +29,12 @@ pub(super) enum BrokenString {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { total: bytes.len(), rest: bytes }
+        Self { total: bytes.len(), rest: bytes, text: None }
+    }
+
+    /// The same of a text whose strings are taken.
+    pub(super) fn of_strings(bytes: &'a [u8]) -> Self {
+        Self { text: std::str::from_utf8(bytes).ok(), ..Self::new(bytes) }
     }
 
     /// The offset of the next byte in the whole text.
@@ -62,6 +71,10 @@ impl<'a> Scan<'a> {
     }
 
     pub(super) fn skip_space(&mut self) {
+        // Most clients send none.
+        if self.peek().is_some_and(|byte| byte > b' ') {
+            return;
+        }
         self.run(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     }
 
@@ -76,6 +89,15 @@ impl<'a> Scan<'a> {
         let (run, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, &[]));
         self.rest = rest;
         run
+    }
+
+    /// The same as [`Self::string`], lent, if no character of it is escaped or at fault; else nothing is taken.
+    pub(super) fn plain_string(&mut self) -> Option<&'a str> {
+        let length = plain_length(self.rest);
+        let Some((_, [b'"', rest @ ..])) = self.rest.split_at_checked(length) else { return None };
+        let text = self.text?.get(self.offset()..)?.get(..length)?;
+        self.rest = rest;
+        Some(text)
     }
 
     /// A string behind its opening quote, up to and with its closing quote. What is at fault is replaced by U+FFFD.

@@ -60,7 +60,7 @@ fn needs_escape(byte: u8) -> bool {
 }
 
 /// How many bytes at the front need no escape.
-fn plain_length(bytes: &[u8]) -> usize {
+pub(super) fn plain_length(bytes: &[u8]) -> usize {
     // Blocks are looked at without an early end, so that the compiler takes many bytes at once.
     let block_is_plain = |block: &&[u8]| !block.iter().fold(false, |found, byte| found | needs_escape(*byte));
     let start = bytes.chunks_exact(16).take_while(block_is_plain).count().saturating_mul(16);

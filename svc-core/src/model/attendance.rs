@@ -77,7 +77,7 @@ impl Holder {
     }
 
     /// The table of this object: that of a person behind its identifiers.
-    pub const FIELDS: &'static ObjectSchema = &ObjectSchema { name: "person", fields: &Self::ALL };
+    pub const FIELDS: &'static ObjectSchema = &ObjectSchema::new("person", &Self::ALL);
 
     #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would report a panic")]
     const ALL: [Field; Person::FIELDS.fields.len() + 1] = {

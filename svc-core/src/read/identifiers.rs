@@ -19,7 +19,8 @@ impl Bodies<'_> {
         path: &Path<'_>,
         validator: &mut Validator<'_>,
     ) -> (Option<Vec<Identifier>>, Option<Id>) {
-        let only = Object::from_iter(body.get(IDENTIFIERS).map(|list| (IDENTIFIERS, list.clone())));
+        let Some(list) = body.get(IDENTIFIERS) else { return (None, None) };
+        let only = Object::from_iter([(IDENTIFIERS, list.clone())]);
         let valid = validator.nested(COMMON, &only, path);
         let list = match valid.get(IDENTIFIERS) {
             Some(Json::Array(list)) => list,

@@ -104,7 +104,7 @@ impl<'a> Tables<'a> {
 
     fn field(self, schema: &'static ObjectSchema, taken: Taken<'a>, name: &str) -> Option<Member<'a>> {
         let names = self.bodies.links.dialect.share_names();
-        let (place, field) = schema.fields.iter().enumerate().find(|(_, field)| names.to_wire(field.name) == name)?;
+        let (place, field) = schema.sent_as(name, names)?;
         let narrow = narrow(taken.narrowing, field.name);
         if narrow.is_some_and(Narrow::is_absent) {
             return None;

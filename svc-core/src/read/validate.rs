@@ -53,18 +53,22 @@ impl<'a> Validator<'a> {
         path: &Path<'_>,
     ) -> Object {
         let mut valid = Object::new();
-        for (place, field) in schema.fields.iter().enumerate() {
-            if field.is_computed() || !writable.contains(place) {
+        let (sent, places) = self.sent(schema, raw);
+        // What is not sent has something to say only where it is required, or narrower here.
+        let told = if narrowing.is_some() { FieldBits::ALL } else { FieldBits::of(places | schema.required) };
+        for place in told.and(writable).places() {
+            let Some(field) = schema.fields.get(place) else { break };
+            if field.is_computed() {
                 continue;
             }
+            let sent = sent.get(place).copied().flatten();
             let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
             if narrow.is_some_and(|narrow| narrow.unwritable) {
                 continue;
             }
-            let wire = self.names.to_wire(field.name);
-            let at = Path::Member(path, wire);
-            let value = match raw.get(wire) {
-                None | Some(Json::Null) => self.nothing(field, narrow, raw.contains(wire), &at),
+            let at = Path::Member(path, self.names.to_wire(field.name));
+            let value = match sent {
+                None | Some(Json::Null) => self.nothing(field, narrow, sent.is_some(), &at),
                 Some(value) if self.is_over(field, value) => {
                     let most = self.caps.most(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
@@ -75,10 +79,23 @@ impl<'a> Validator<'a> {
                 Some(value) => self.field_value(field, narrow, value, &at),
             };
             if let Some(value) = value {
-                valid.insert(field.name, value);
+                valid.add(field.name, value);
             }
         }
         valid
+    }
+
+    /// What was sent, each at the place of its field, and the set of these places.
+    fn sent<'j>(&self, schema: &ObjectSchema, raw: &'j Object) -> ([Option<&'j Json>; ObjectSchema::MOST], u64) {
+        let (mut sent, mut places) = ([None; ObjectSchema::MOST], 0);
+        for (name, value) in raw {
+            let Some((place, _)) = schema.sent_as(name, self.names) else { continue };
+            if let Some(sent) = sent.get_mut(place) {
+                *sent = Some(value);
+                places |= 1 << place;
+            }
+        }
+        (sent, places)
     }
 
     /// What a field is that is left out, or that is sent as `null`: its default, emptied, or a problem where it is required.
@@ -112,7 +129,11 @@ impl<'a> Validator<'a> {
     /// refused, but the rules on the whole still see it and report with the rest (ERR-39).
     fn field_value(&mut self, field: &Field, narrow: Option<&Narrow>, raw: &Json, at: &Path<'_>) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
-        let mut value = self.value(&field.ty, narrow, &raw, at)?;
+        let mut value = match (&field.ty, &*raw) {
+            // Most values, of which nothing but the rules has anything to say.
+            (Type::String, Json::String(text)) => Json::from(text.as_str()),
+            _ => self.value(&field.ty, narrow, &raw, at)?,
+        };
         for rule in field.rules {
             value::apply(*rule, &mut value, at, &mut self.problems);
         }

@@ -1,0 +1,65 @@
+//! Where a field stands in its table, found by its name without a look at the others.
+
+use super::{Field, ObjectSchema};
+
+/// Places of fields by a hash of their names; twice as many as a table has fields at most, so that a search ends soon.
+#[derive(Debug)]
+pub(super) struct Places([u8; SLOTS]);
+
+const SLOTS: usize = 2 * ObjectSchema::MOST;
+const EMPTY: u8 = u8::MAX;
+
+impl Places {
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would report a panic")]
+    pub(super) const fn of(fields: &[Field]) -> Self {
+        assert!(fields.len() <= ObjectSchema::MOST, "a table has at most 64 fields");
+        let mut slots = [EMPTY; SLOTS];
+        let (mut rest, mut place) = (fields, 0_u8);
+        while let [field, more @ ..] = rest {
+            let mut slot = first_slot(field.name.as_bytes());
+            while slots[slot] != EMPTY {
+                slot = (slot + 1) % SLOTS;
+            }
+            slots[slot] = place;
+            (rest, place) = (more, place + 1);
+        }
+        Self(slots)
+    }
+
+    /// The field of this name, with its place.
+    pub(super) fn find(&self, fields: &'static [Field], name: &str) -> Option<(usize, &'static Field)> {
+        let (before, from) = self.0.split_at_checked(first_slot(name.as_bytes()))?;
+        for slot in from.iter().chain(before).take_while(|slot| **slot != EMPTY) {
+            let place = usize::from(*slot);
+            let field = fields.get(place)?;
+            if field.name == name {
+                return Some((place, field));
+            }
+        }
+        None
+    }
+}
+
+/// Where the search for a name begins. Names of one table seldom agree in length, first and last letter.
+const fn first_slot(name: &[u8]) -> usize {
+    match name {
+        [first, .., last] => (name.len() * 5 + *first as usize * 31 + *last as usize * 7) % SLOTS,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{model::Kind, schema::COMMON};
+
+    #[test]
+    fn each_field_is_found_by_its_name_and_nothing_else_is() {
+        for table in Kind::ALL.iter().map(|kind| kind.schema().fields).chain([COMMON]) {
+            for (place, field) in table.fields.iter().enumerate() {
+                assert_eq!(table.find(field.name).map(|(place, field)| (place, field.row)), Some((place, field.row)));
+                assert!(table.find(&format!("{}s", field.name)).is_none_or(|(other, _)| other != place));
+            }
+            assert!(["", "x", "_links", "person name"].iter().all(|name| table.find(name).is_none()));
+        }
+    }
+}
