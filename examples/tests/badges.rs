@@ -68,6 +68,7 @@ fn badges() -> TestResult<Vec<Badge>> {
             "cargo test -p svc-examples --test conformance --locked -- --ignored",
         ),
         of("faults", "faulty servers, quick suite", faults()?, "cargo run --release --locked -p svc-self-test"),
+        of("axe", "accessibility", "axe finds nothing".to_owned(), "step .ci/axe"),
         of(
             "unsafe",
             "unsafe",
