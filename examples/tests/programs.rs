@@ -12,9 +12,11 @@ const NEEDS_A_FEATURE: [(&str, &str); 2] = [
     ("svc-conformance/tests/python.rs", "\"program\", \"other-languages\""),
 ];
 
-/// Files whose tests return at once unless this variable of the environment is set, as `.ci/run` does.
-const NEEDS_A_VARIABLE: [(&str, &str); 2] = [
+/// Files of folders whose tests return at once, or are ignored, unless this variable of the environment is set, as `.ci/run` does.
+const NEEDS_A_VARIABLE: [(&str, &str); 4] = [
     ("examples/tests/browser/driver.rs", "SVC_BROWSER_TESTS"),
+    ("examples/tests/browser/walk.rs", "SVC_BROWSER_TESTS"),
+    ("examples/tests/browser/first_view.rs", "SVC_FIRST_VIEW"),
     ("examples/tests/keep_in_step/main.rs", "SVC_GUIDE_TESTS"),
 ];
 
@@ -89,11 +91,14 @@ fn what_starts_others_is_not_built_by_default() {
 #[test]
 fn what_starts_others_does_nothing_without_its_variable() {
     for (file, variable) in NEEDS_A_VARIABLE {
-        let (folder, _) = file.rsplit_once('/').expect("a folder");
-        let text = fs::read_to_string(root().join(folder).join("main.rs")).expect("a source");
-        assert!(text.contains(&format!("var_os(\"{variable}\")")), "{file}");
-        let tests = text.matches("#[tokio::test]").count();
-        let returns = text.matches("-> TestResult {\n    if !is_wanted() {\n        return Ok(());").count();
-        assert!(tests > 0 && tests == returns, "{file}: {tests} tests, {returns} of them return");
+        let mut files = Vec::new();
+        sources(root().join(file).parent().expect("a folder"), &mut files);
+        let texts: Vec<String> = files.iter().map(|file| fs::read_to_string(file).expect("a source")).collect();
+        assert!(texts.iter().any(|text| text.contains(&format!("var_os(\"{variable}\")"))), "{file}");
+        let count = |mark: &str| texts.iter().map(|text| text.matches(mark).count()).sum::<usize>();
+        let tests = count("#[tokio::test]");
+        let returns = count("-> TestResult {\n    if !is_wanted() {\n        return Ok(());");
+        let ignored = count("#[tokio::test]\n#[ignore = \"");
+        assert!(tests > 0 && tests == returns + ignored, "{file}: {tests} tests, {returns} return, {ignored} are ignored");
     }
 }
