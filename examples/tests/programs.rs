@@ -93,12 +93,15 @@ fn what_starts_others_does_nothing_without_its_variable() {
     for (file, variable) in NEEDS_A_VARIABLE {
         let mut files = Vec::new();
         sources(root().join(file).parent().expect("a folder"), &mut files);
-        let texts: Vec<String> = files.iter().map(|file| fs::read_to_string(file).expect("a source")).collect();
-        assert!(texts.iter().any(|text| text.contains(&format!("var_os(\"{variable}\")"))), "{file}");
-        let count = |mark: &str| texts.iter().map(|text| text.matches(mark).count()).sum::<usize>();
+        let contents: Vec<String> = files.iter().map(|file| fs::read_to_string(file).expect("a source")).collect();
+        assert!(contents.iter().any(|text| text.contains(&format!("var_os(\"{variable}\")"))), "{file}");
+        let count = |mark: &str| contents.iter().map(|text| text.matches(mark).count()).sum::<usize>();
         let tests = count("#[tokio::test]");
         let returns = count("-> TestResult {\n    if !is_wanted() {\n        return Ok(());");
         let ignored = count("#[tokio::test]\n#[ignore = \"");
-        assert!(tests > 0 && tests == returns + ignored, "{file}: {tests} tests, {returns} return, {ignored} are ignored");
+        assert!(
+            tests > 0 && tests == returns + ignored,
+            "{file}: {tests} tests, {returns} return, {ignored} are ignored"
+        );
     }
 }

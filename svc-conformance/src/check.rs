@@ -59,9 +59,19 @@ macro_rules! check {
 }
 
 impl Check {
-    /// A check of this name that observes these rows, by their ids: it writes, always has something to do, and runs at every intensity.
+    /// A check of your own, with a name such as `own/tags`: it writes, and runs at every intensity. Of the rows, it observes those
+    /// that every answer shows.
     #[must_use]
-    pub const fn new(id: &'static str, rows: &'static [&'static str], run: for<'c> fn(&'c Cx) -> Running<'c>) -> Self {
+    pub const fn own(id: &'static str, run: for<'c> fn(&'c Cx) -> Running<'c>) -> Self {
+        Self::new(id, &[], run)
+    }
+
+    /// A check of this name that observes these rows, by their ids: it writes, always has something to do, and runs at every intensity.
+    pub(crate) const fn new(
+        id: &'static str,
+        rows: &'static [&'static str],
+        run: for<'c> fn(&'c Cx) -> Running<'c>,
+    ) -> Self {
         let intensity = Intensity::Quick;
         Self { id, rows, needs: "always", subject: "", intensity, writes: true, side_effects: false, pinned: true, run }
     }

@@ -107,7 +107,7 @@ pub enum Stop {
     Inconclusive(String),
     /// The run was told not to do this.
     Disabled(String),
-    /// A step of a check that is not the suite's was answered otherwise than it expects.
+    /// A step of a check of one's own was answered otherwise than expected.
     Unlike(String),
 }
 

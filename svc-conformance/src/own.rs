@@ -88,7 +88,12 @@ impl<'c> Step<'c> {
             headers.iter().map(|(of, value)| Ok((name(of)?, value.as_str()))).collect::<Result<Vec<_>, Stop>>()?;
         let caller = if has_key { cx.api() } else { cx.anonymous() }.bare();
         let created = method == Method::POST;
-        let answer = caller.send_with(method, &address, body, &headers).await?;
+        let answer = caller.send_with(method, &address, body, &headers).await;
+        // Without an answer the walk has not come to its end, whatever becomes of the row.
+        let answer = answer.map_err(|stop| match (stop, cx.first_finding()) {
+            (Stop::Failed, Some(found)) => Stop::Unlike(format!("step {number}: {found}")),
+            (stop, _) => stop,
+        })?;
         // What a check makes goes with it, also where it carries no marker of the run.
         if created
             && answer.status == StatusCode::CREATED

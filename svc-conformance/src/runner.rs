@@ -33,7 +33,7 @@ pub(crate) enum End {
     NotApplicable(String),
     Disabled(String),
     Inconclusive(String),
-    /// A step was answered otherwise than a check expects that is not the suite's.
+    /// A step of a check of one's own was answered otherwise than expected.
     Unlike(String),
     /// Its time was over before it came to its end.
     Cut {
@@ -175,7 +175,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     let mut open = broken(&seen);
     open.retain(|row, _| !confirmed.contains(row) && run.applicable(row).is_some());
     let (from, to) = first.span();
-    if first.has_failed() && from > 0 {
+    if (first.has_failed() || matches!(ran.end, End::Unlike(_))) && from > 0 {
         ran.trace = run.recorder.between(from, to);
     }
     let mut times: BTreeMap<String, usize> = open.keys().map(|row| (row.clone(), 1)).collect();

@@ -242,7 +242,8 @@ async fn no_state_has_a_violation() -> TestResult {
     Ok(())
 }
 
-/// Every page of the documentation, not only one of each sort.
+/// Every page of the documentation, not only one of each sort, by the rules that are not about colours: these are the same on all
+/// pages of a sort, as is what axe leaves to people.
 #[tokio::test]
 #[ignore = "needs axe-core: .ci/axe"]
 async fn no_page_has_a_violation() -> TestResult {

@@ -67,7 +67,7 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
     }
     let (demo, _folder) = fresh_demo()?;
     let suite = Suite::new(Remote::new(&demo.base_url)?).keys(Keys::primary(KEY));
-    let report = suite.own(Check::new("own/otherwise", &[], |cx| Box::pin(look(cx)))).await?;
+    let report = suite.own(Check::own("own/otherwise", |cx| Box::pin(look(cx)))).await?;
     let end = &report.checks[0].end;
     assert!(end.starts_with("failed: step 3: expected 400 NO_SUCH_CODE, found POST "), "{end}");
     assert_eq!((report.clean_up.created, report.clean_up.removed), (1, 1));

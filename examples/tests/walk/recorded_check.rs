@@ -4,7 +4,7 @@
 use svc_conformance::own::{Check, Cx, Stop, id};
 
 /// What every answer has to be is looked at, too.
-pub(crate) const RECORDED_WALK: Check = Check::new("own/recorded-walk", &[], |walk| Box::pin(recorded_walk(walk)));
+pub(crate) const RECORDED_WALK: Check = Check::own("own/recorded-walk", |walk| Box::pin(recorded_walk(walk)));
 
 async fn recorded_walk(walk: &Cx) -> Result<(), Stop> {
     // 0. GET the entry point

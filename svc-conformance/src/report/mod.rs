@@ -316,7 +316,7 @@ impl Report {
         assert!(self.is_conformant(), "{self}");
     }
 
-    /// Ends a test where a check did not come to its end, such as one of [`Suite::own`](crate::Suite::own), or saw a row that
+    /// Fails a test if a check did not come to its end, such as one of [`Suite::own`](crate::Suite::own), or saw a row that
     /// does not hold.
     ///
     /// # Panics

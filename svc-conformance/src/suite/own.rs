@@ -7,13 +7,13 @@ use crate::select::Selection;
 
 impl Suite {
     /// Runs a check of your own ([`own`](crate::own)) alone, as [`Suite::run`] runs those of the suite: what every answer has to
-    /// be is looked at, and records that it created, a 201 each, are removed. [`Report::assert_held`] ends a test by it.
+    /// be is looked at, and records that it created, a 201 each, are removed. [`Report::assert_held`] fails a test with what was found.
     ///
     /// ```no_run
     /// use svc_conformance::own::{Check, Cx, Stop};
     /// use svc_conformance::{Keys, Remote, Suite, SuiteError};
     ///
-    /// const TAGS_ARE_LISTED: Check = Check::new("own/tags", &[], |cx| Box::pin(tags_are_listed(cx)));
+    /// const TAGS_ARE_LISTED: Check = Check::own("own/tags", |cx| Box::pin(tags_are_listed(cx)));
     ///
     /// async fn tags_are_listed(cx: &Cx) -> Result<(), Stop> {
     ///     let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;

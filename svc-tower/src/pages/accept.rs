@@ -107,6 +107,8 @@ mod tests {
             "text/html, */*",
             // What Java's `HttpURLConnection` sends where a program says nothing.
             "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
+            "text/html, image/gif, image/jpeg, */*; q=0.2",
+            "text/*, */*;q=0.5",
             "text/html;q=0, */*",
             "text/html;q=0.5, */*;q=0.8",
             "image/png",

@@ -54,4 +54,5 @@ fn err_24_each_code_stands_beside_a_request_that_it_can_refuse() {
     let not_here: BTreeSet<Code> = NOT_HERE.iter().copied().collect();
     let missing: Vec<_> = Code::ALL.iter().filter(|code| !named.contains(code) && !not_here.contains(code)).collect();
     assert!(missing.is_empty(), "beside no request: {missing:?}");
+    assert!(named.is_disjoint(&not_here), "beside a request by now: {:?}", named.intersection(&not_here));
 }

@@ -77,6 +77,7 @@ export function showResource(done, address) {
     seen.json = again.json;
     seen.tag = again.tag;
     fill(shown, parts(again, address));
+    if (!again.json._embedded) fill(place.map, map(again.json));
   };
   present(heading(name, address), actions([here, ...helpers], seen), shown);
   if (!json._embedded) fill(place.map, map(json));

@@ -69,7 +69,7 @@ export function stepsOf(exchanges, entry) {
   };
   const learn = (step) => {
     const { done, source } = step;
-    // Who comes again comes from where they came before.
+    // An address that is visited again keeps its source.
     if (source.place.step && source.query === "" && places.get(done.request.address).rank > VISITED) places.set(done.request.address, { rank: VISITED, place: source.place });
     for (const { href, rank, place } of placesIn(step)) {
       const known = places.get(href);
@@ -119,16 +119,17 @@ function bodyOf(text, sourceOf, ids) {
     if (typeof part === "string" && typeof parts.at(-1) === "string") parts.push(parts.pop() + part);
     else parts.push(part);
   };
-  /** A text within quotes, in which ids are known. */
-  const known = (inner) => {
-    const id = [...ids.keys()].find((one) => inner.includes(one));
-    if (id === undefined) return [JSON.stringify(inner).slice(1, -1)];
-    const place = { source: { place: ids.get(id), query: "" }, isId: true };
-    return inner.split(id).flatMap((rest, at) => (at === 0 ? known(rest) : [place, ...known(rest)]));
-  };
+  const longestFirst = [...ids.keys()].sort((one, other) => other.length - one.length);
+  const escapedId = (id) => id.replace(/[^\w]/g, "\\$&");
+  const anyId = ids.size === 0 ? /(?!)/ : new RegExp(`(?<!\\w)(${longestFirst.map(escapedId).join("|")})(?!\\w)`);
+  /** A text within quotes, in which ids are known where they stand as whole words. */
+  const known = (inner) => inner.split(anyId).map((part, at) =>
+    (at % 2 === 1 ? { source: { place: ids.get(part), query: "" }, isId: true } : JSON.stringify(part).slice(1, -1)));
+  /** An address as the server writes it: nothing of it is escaped in JSON, and it begins with the base to the letter. */
+  const isAddress = (inner) => isOurs(inner) && inner.startsWith(base) && JSON.stringify(inner) === `"${inner}"`;
   const value = (at) => {
     const inner = textOf(text, at);
-    if (isOurs(inner)) return ['"', { source: sourceOf(inner) }, '"'];
+    if (isAddress(inner)) return ['"', { source: sourceOf(inner) }, '"'];
     const parts = known(inner);
     return parts.length === 1 ? [text.slice(at.start, at.end)] : ['"', ...parts, '"'];
   };

@@ -8,7 +8,7 @@ export const file = "recorded_check.rs";
 export function write(program) {
   const key = program.needsKey ? ".keys(Keys::primary(key))" : "";
   const lines = statements(program, { waits: ".await", newKey: "walk.new_key()" });
-  const id = lines.some((line) => line.includes("id(")) ? ", id" : "";
+  const id = program.records.length > 0 || program.steps.some(({ body }) => body?.some((part) => part.isId)) ? ", id" : "";
   return [
     ...about(program).filter((line) => !line.startsWith("SVC_BASE")).map((line) => `//! ${line}`),
     `//! Run it with \`Suite::new(Remote::new(base)?)${key}.own(RECORDED_WALK).await?.assert_held()\`.`,
@@ -16,7 +16,7 @@ export function write(program) {
     `use svc_conformance::own::{Check, Cx, Stop${id}};`,
     "",
     "/// What every answer has to be is looked at, too.",
-    `pub(crate) const RECORDED_WALK: Check = Check::new(${literal("own/recorded-walk")}, &[], |walk| Box::pin(recorded_walk(walk)));`,
+    `pub(crate) const RECORDED_WALK: Check = Check::own(${literal("own/recorded-walk")}, |walk| Box::pin(recorded_walk(walk)));`,
     "",
     "async fn recorded_walk(walk: &Cx) -> Result<(), Stop> {",
     ...lines,

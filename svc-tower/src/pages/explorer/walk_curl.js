@@ -1,8 +1,20 @@
 // A walk as a script of the shell, with curl and jq.
 
-import { about } from "./walk_program.js";
+import { about, visible } from "./walk_program.js";
 
-const text = (inner) => `'${inner.replaceAll("'", "'\\''")}'`;
+const octal = (text) => Array.from(new TextEncoder().encode(text), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+
+/** A text as a word: within quotes; what is not seen in it is written by `printf`. */
+function text(inner) {
+  const runs = [{ isSeen: true, letters: "" }];
+  for (const letter of inner) {
+    const isSeen = visible(letter, () => "") !== "";
+    if (runs.at(-1).isSeen !== isSeen) runs.push({ isSeen, letters: "" });
+    runs.at(-1).letters += letter;
+  }
+  const word = ({ isSeen, letters }) => (isSeen ? `'${letters.replaceAll("'", "'\\''")}'` : `"$(printf '${octal(letters)}')"`);
+  return runs.filter(({ letters }) => letters !== "" || runs.length === 1).map(word).join("");
+}
 
 const HEAD = `set -eu
 answers=$(mktemp -d)
@@ -16,7 +28,7 @@ send() {
   shift 4
   case $address in "$SVC_BASE"*) ;; *) fail "Step $step: $address is no address of $SVC_BASE" ;; esac
   : >"$answers/$step"
-  status=$(curl --silent --show-error --request "$method" --header 'Accept: application/hal+json' --output "$answers/$step" \\
+  status=$(curl --silent --show-error --globoff --request "$method" --header 'Accept: application/hal+json' --output "$answers/$step" \\
     --dump-header "$answers/$step.head" --write-out '%{http_code}' "$@" "$address")
   [ "$status" = "$wanted" ] || fail "Step $step: $method $address was answered with $status, expected $wanted: $(cat "$answers/$step")"
 }`;
@@ -26,7 +38,7 @@ const PARTS = {
 at() {
   step=$1
   shift
-  jq --exit-status --raw-output 'getpath($ARGS.positional) | strings' "$answers/$step" --args "$@" ||
+  jq --exit-status --raw-output 'getpath($ARGS.positional) | strings' "$answers/$step" --args -- "$@" ||
     fail "Step $step: the answer has no $*"
 }`,
   item: `# item STEP RELATION IDENTIFIER NAME...: the same of the item that has this identifier.
@@ -35,7 +47,7 @@ item() {
   shift
   jq --exit-status --raw-output '$ARGS.positional as [$rel, $identifier] |
     first(._embedded[$rel][] | select(any(.identifiers[]?; . == $identifier))) | getpath($ARGS.positional[2:]) | strings' \\
-    "$answers/$step" --args "$@" || fail "Step $step: $1 has no item $2"
+    "$answers/$step" --args -- "$@" || fail "Step $step: $1 has no item $2"
 }`,
   nth: `# nth STEP RELATION PLACE NAME...: the same of the item at this place.
 nth() {
@@ -43,10 +55,14 @@ nth() {
   shift
   jq --exit-status --raw-output '$ARGS.positional as [$rel, $place] |
     ._embedded[$rel][$place | tonumber] | getpath($ARGS.positional[2:]) | strings' \\
-    "$answers/$step" --args "$@" || fail "Step $step: $1 has no item at $2"
+    "$answers/$step" --args -- "$@" || fail "Step $step: $1 has no item at $2"
 }`,
   tag: `# tag STEP: the ETag of an answer.
-tag() { tr -d '\\r' <"$answers/$1.head" | sed -n 's/^[Ee][Tt][Aa][Gg]: *//p'; }`,
+tag() {
+  found=$(tr -d '\\r' <"$answers/$1.head" | sed -n 's/^[Ee][Tt][Aa][Gg]: *//p')
+  [ -n "$found" ] || fail "Step $1: the answer has no ETag"
+  printf '%s' "$found"
+}`,
   names: `# names STEP CODE: the answer names this error.
 names() { grep -qF "\\"$2\\"" "$answers/$1" || fail "Step $1: the answer does not name $2"; }`,
   new_key: `new_key() { od -An -N16 -tx1 /dev/urandom | tr -d ' \\n'; }`,
@@ -85,8 +101,11 @@ export function write(program) {
   for (const step of program.steps) {
     lines.push("", `# ${step.number}. ${step.told}`);
     const options = step.hasKey ? [`--header "$key"`] : [];
-    if (step.tag?.step !== undefined) options.push(`--header "If-Match: $(${use("tag")} ${step.tag.step})"`);
-    else if (step.tag) options.push(`--header ${text(`If-Match: ${step.tag.text}`)}`);
+    if (step.tag?.step !== undefined) {
+      lines.push(`tag=$(${use("tag")} ${step.tag.step})`);
+      options.push('--header "If-Match: $tag"');
+    }
+    if (step.tag && step.tag.step === undefined) options.push(`--header ${text(`If-Match: ${step.tag.text}`)}`);
     if (step.repeat !== undefined) {
       if (!keys.has(step.repeat)) lines.push(`key_${step.repeat}=$(${use("new_key")})`);
       keys.add(step.repeat);

@@ -29,7 +29,7 @@ const entryPoint = async () => noted().find(isEntry) ?? send({ method: "GET", ad
 class Choice {
   constructor(changed) {
     this.changed = changed;
-    this.rows = new Map();
+    this.rows = new WeakMap();
     this.node = el("ul", { class: "nested walk" });
   }
 
@@ -70,7 +70,7 @@ class Choice {
 export async function walkForm() {
   const entry = await entryPoint();
   const ids = [newId(), newId()];
-  const out = el("pre", { tabindex: "0", "aria-label": "The program" });
+  const out = el("pre", { tabindex: "0", role: "group", "aria-label": "The program" });
   const language = el("select", { id: ids[1], onchange: () => renew() }, Object.keys(LANGUAGES).map((name) => el("option", {}, name)));
   const choice = new Choice(() => renew());
   let file = "";

@@ -52,8 +52,14 @@ export const about = (program, mark = "") => [
   ...(program.keys > 1 ? [`${program.keys} keys were used in it; the program uses one.`] : []),
 ];
 
-/** A text as a string of JavaScript and of Python. */
-export const quoted = (text) => JSON.stringify(text).replace(/[\u007f-\u{10ffff}]/gu, (letter) => {
-  if (plain(letter) === letter && !/[\u200c\u200d]/.test(letter)) return letter;
-  return letter.split("").map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
-});
+/** Letters that are not seen, or turn the text around them, written by `escape`. */
+export const visible = (text, escape) => text.replace(/[\u007f-\u{10ffff}]/gu, (letter) =>
+  (plain(letter) === letter && !/[\u200c\u200d]/.test(letter) ? letter : escape(letter)));
+
+const hex = (number, digits) => number.toString(16).padStart(digits, "0");
+
+/** A text as a string of JavaScript. */
+export const quoted = (text) => visible(JSON.stringify(text), (letter) => letter.split("").map((half) => `\\u${hex(half.charCodeAt(0), 4)}`).join(""));
+
+/** A text as a string of Python. */
+export const quotedForPython = (text) => visible(JSON.stringify(text), (letter) => `\\U${hex(letter.codePointAt(0), 8)}`);

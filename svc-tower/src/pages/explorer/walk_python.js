@@ -1,6 +1,6 @@
 // A walk as a program in Python, with its standard library alone.
 
-import { about, quoted } from "./walk_program.js";
+import { about, quotedForPython as quoted } from "./walk_program.js";
 
 const HEAD = `import json, os, sys, urllib.error, urllib.request, uuid
 

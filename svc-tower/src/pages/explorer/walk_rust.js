@@ -15,6 +15,8 @@ export function literal(text) {
   if (!/["\\]/.test(text)) return `"${text}"`;
   let marks = "";
   while (text.includes(`"${marks}`)) marks += "#";
+  // Rust takes no more marks than that.
+  if (marks.length > 255) return `"${Array.from(text, escaped).join("")}"`;
   return `r${marks}"${text}"${marks}`;
 }
 
