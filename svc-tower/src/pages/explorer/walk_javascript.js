@@ -1,6 +1,6 @@
 // A walk as a program in JavaScript, for Node.
 
-import { about, quoted } from "./walk_program.js";
+import { about, expressions, quoted } from "./walk_program.js";
 
 const HEAD = `import process from "node:process";
 
@@ -42,15 +42,11 @@ const id = (address) => address.split("?")[0].replace(/\\/$/, "").split("/").at(
 export const file = "recorded_walk.mjs";
 
 export function write(program) {
-  const word = ({ step, list, pick, path, isBase, fixed, query }) => {
-    const rest = query === "" ? "" : ` + ${quoted(query)}`;
-    if (isBase) return `base${rest}`;
-    if (fixed !== undefined) return `base + ${quoted(fixed + query)}`;
+  const read = ({ step, list, pick, path }) => {
     const answer = list === undefined ? `step${step}` : `item(step${step}, ${quoted(list)}, ${pick.identifier === undefined ? pick.place : quoted(pick.identifier)})`;
-    return `at(${[answer, ...path.map(quoted)].join(", ")})${rest}`;
+    return `at(${[answer, ...path.map(quoted)].join(", ")})`;
   };
-  const idOf = (address) => `id(${word(address)})`;
-  const bodyOf = (body) => body.filter((part) => part !== "").map((part) => (typeof part === "string" ? quoted(part) : part.isId ? idOf(part.address) : word(part.address))).join(" + ");
+  const { word, idOf, bodyOf } = expressions({ base: "base", quote: quoted, read });
   const lines = [];
   const keys = new Set();
   for (const step of program.steps) {

@@ -63,3 +63,18 @@ export const quoted = (text) => visible(JSON.stringify(text), (letter) => letter
 
 /** A text as a string of Python. */
 export const quotedForPython = (text) => visible(JSON.stringify(text), (letter) => `\\U${hex(letter.codePointAt(0), 8)}`);
+
+/**
+ * Addresses, ids and bodies as expressions of a language in which `+` joins texts: `base` is its word for the entry point, `quote`
+ * writes a text, `read` what stands at a place of an answer.
+ */
+export function expressions({ base, quote, read }) {
+  const word = ({ isBase, fixed, query, ...place }) => {
+    const rest = query === "" ? "" : ` + ${quote(query)}`;
+    if (isBase) return `${base}${rest}`;
+    return fixed === undefined ? `${read(place)}${rest}` : `${base} + ${quote(fixed + query)}`;
+  };
+  const idOf = (address) => `id(${word(address)})`;
+  const piece = (part) => (typeof part === "string" ? quote(part) : part.isId ? idOf(part.address) : word(part.address));
+  return { word, idOf, bodyOf: (body) => body.filter((part) => part !== "").map(piece).join(" + ") };
+}

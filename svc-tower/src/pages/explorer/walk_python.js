@@ -1,6 +1,6 @@
 // A walk as a program in Python, with its standard library alone.
 
-import { about, quotedForPython as quoted } from "./walk_program.js";
+import { about, expressions, quotedForPython as quoted } from "./walk_program.js";
 
 const HEAD = `import json, os, sys, urllib.error, urllib.request, uuid
 
@@ -68,15 +68,11 @@ def id(address):
 export const file = "recorded_walk.py";
 
 export function write(program) {
-  const word = ({ step, list, pick, path, isBase, fixed, query }) => {
-    const rest = query === "" ? "" : ` + ${quoted(query)}`;
-    if (isBase) return `BASE${rest}`;
-    if (fixed !== undefined) return `BASE + ${quoted(fixed + query)}`;
+  const read = ({ step, list, pick, path }) => {
     const within = list === undefined ? "" : `, within=step_${step}.item(${quoted(list)}, ${pick.identifier === undefined ? pick.place : quoted(pick.identifier)})`;
-    return `step_${step}.at(${path.map(quoted).join(", ")}${within})${rest}`;
+    return `step_${step}.at(${path.map(quoted).join(", ")}${within})`;
   };
-  const idOf = (address) => `id(${word(address)})`;
-  const bodyOf = (body) => body.filter((part) => part !== "").map((part) => (typeof part === "string" ? quoted(part) : part.isId ? idOf(part.address) : word(part.address))).join(" + ");
+  const { word, idOf, bodyOf } = expressions({ base: "BASE", quote: quoted, read });
   const lines = [];
   const keys = new Set();
   for (const step of program.steps) {
