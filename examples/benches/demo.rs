@@ -79,7 +79,7 @@ fn batch(report: &mut Report) {
             assert!(String::from_utf8_lossy(&answer).contains("\"succeeded\":1000,"), "all of them");
         })
     };
-    let [single_each, batch_each] = interleaved(5, [&mut { single }, &mut { many }]);
+    let [single_each, batch_each] = interleaved(2 * ROUNDS, [&mut { single }, &mut { many }]);
     let detail = format!("{batch_each:.0} a second in batches, {single_each:.0} as single calls");
     report.line(
         "sign-ups of one client in batches of 1000",
@@ -213,8 +213,10 @@ fn lookup(report: &mut Report) {
         }
     }
     assert!(by_id.len() > 3_000, "people with addresses");
-    let [id_each, email_each] =
-        interleaved(ROUNDS, [&mut || load(&demo, asked(&by_id, 1)).cpu, &mut || load(&demo, asked(&by_email, 1)).cpu]);
+    let [id_each, email_each] = interleaved(
+        3 * ROUNDS,
+        [&mut || load(&demo, asked(&by_id, 1)).cpu, &mut || load(&demo, asked(&by_email, 1)).cpu],
+    );
     let what = "one of a million people by e-mail address over loopback against by id, CPU";
     let detail = format!("{email_each:.1} us, by id {id_each:.1} us, {} different people", by_id.len());
     report.line(what, Bound::AtMost(1.2), email_each / id_each, "x", &detail);
