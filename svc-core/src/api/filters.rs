@@ -130,6 +130,7 @@ fn order(value: &str, fields: &[Filterable]) -> Result<Filterable, Problem> {
 fn encode(text: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let digit = |value: u8| DIGITS.get(usize::from(value & 15)).copied().map_or('0', char::from);
+    out.reserve(text.len().saturating_mul(2));
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(char::from(byte));

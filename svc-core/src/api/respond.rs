@@ -242,7 +242,7 @@ impl Api {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        let mut body = Vec::with_capacity(page.records.len().saturating_mul(128).saturating_add(1024));
+        let mut body = Vec::new();
         let view = CollectionView {
             kind,
             scope,

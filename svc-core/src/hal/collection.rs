@@ -14,6 +14,9 @@ use crate::{
     page::{Next, PageRequest, RawPage},
 };
 
+/// Bytes of an id within an address, about.
+const ID: usize = 40;
+
 /// A page and what was asked for.
 #[derive(Debug)]
 pub(crate) struct CollectionView<'a> {
@@ -34,13 +37,19 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     let Some(relations) = hal.relations.kind(view.kind) else { return };
     let size = u64::from(view.request.size.max(1));
     let total_pages = view.page.total.div_ceil(size);
-    let head = format!(
-        "{{\"total_pages\":{total_pages},\"per_page\":{size},\"page\":{},\"total_records\":{},\"_links\":{{",
-        view.request.number, view.page.total
-    );
-    out.extend_from_slice(head.as_bytes());
-    hal.write_curies(out);
     let here = hal.href(&Target::Collection { kind: view.kind, scope: view.scope.clone() });
+    out.reserve(bytes(hal, view, &here));
+    for (name, number) in [
+        (b"{\"total_pages\":".as_slice(), total_pages),
+        (b",\"per_page\":", size),
+        (b",\"page\":", view.request.number),
+        (b",\"total_records\":", view.page.total),
+    ] {
+        out.extend_from_slice(name);
+        out.extend_from_slice(number.to_string().as_bytes());
+    }
+    out.extend_from_slice(b",\"_links\":{");
+    hal.write_curies(out);
     page_links(view, total_pages, &here, out);
     if view.signup {
         let relation = hal.relations.dialect.relation(HelperName::PersonSignup.relation());
@@ -57,14 +66,21 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.extend_from_slice(b"},\"_embedded\":{");
     out.extend_from_slice(&relations.plural);
     out.push(b'[');
-    let bytes = view.page.records.iter().zip(&addresses).map(|(member, at)| expected(hal, member, at.len()));
-    out.reserve(bytes.fold(64, usize::saturating_add));
     for (member, at) in view.page.records.iter().zip(addresses) {
         record_at(hal, member, &Own::Written(at), false, out);
         out.push(b',');
     }
     close(out, b']');
     out.extend_from_slice(b"}}");
+}
+
+/// About how many bytes a page takes, rather too many.
+fn bytes(hal: &Hal<'_>, view: &CollectionView<'_>, here: &str) -> usize {
+    // Its links: to itself, to others and to each member, whose addresses are that of the collection, a slash and an id.
+    let address = here.len().saturating_add(ID);
+    let of_links = address.saturating_add(view.repeated.len()).saturating_mul(5).saturating_add(1024);
+    let of_member = |member| expected(hal, member, address).saturating_add(address).saturating_add(16);
+    view.page.records.iter().map(of_member).fold(of_links, usize::saturating_add)
 }
 
 /// The links to the members, each with a comma behind it; where the address of each stands in `out`.
@@ -88,7 +104,7 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
     let (number, repeated) = (view.request.number, view.repeated);
     let own = match (view.names_page, repeated.strip_prefix('&')) {
         (true, _) => format!("{here}?page={number}{repeated}"),
-        (false, Some(query)) => format!("{here}?{query}"),
+        (false, Some(query)) => [here, "?", query].concat(),
         (false, None) => here.to_owned(),
     };
     link("self", &own, out);

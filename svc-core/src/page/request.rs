@@ -166,7 +166,7 @@ pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
 
 /// Percent-decoding; `+` is a space. Bytes that are no UTF-8 become replacement characters, which no parameter has.
 pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains(['%', '+']) {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Cow::Borrowed(text);
     }
     let mut bytes = Vec::with_capacity(text.len());
@@ -186,7 +186,7 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
             (byte, _) => bytes.push(*byte),
         }
     }
-    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+    Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()))
 }
 
 #[cfg(test)]

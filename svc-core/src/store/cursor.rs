@@ -128,8 +128,10 @@ impl Cursors {
     #[must_use]
     pub fn ordered_start(&self, tenant: i64, collection: &[u8], request: &ListRequest) -> OrderedStart {
         let page = &request.page;
-        let place = ordered(collection, request, page.number);
-        let read = page.after.as_deref().and_then(|text| self.read(Purpose::Mark, tenant, &place, text));
+        let read = page.after.as_deref().and_then(|text| {
+            let place = ordered(collection, request, page.number);
+            self.read(Purpose::Mark, tenant, &place, text)
+        });
         match read {
             Some([time, row, total]) => {
                 OrderedStart::After(Mark::new(time, row, u64::try_from(total).unwrap_or_default()))

@@ -39,26 +39,26 @@ impl Ordered<'_> {
         }
         // What the points lead to fits already where each alternative is one point.
         let tree = self.request.filter.as_ref().map(Filter::tree).filter(|tree| !is_of_points_alone(tree));
-        let mut kept = Vec::with_capacity(found.len());
-        for stored in found {
-            if tree.map_or(Ok(true), |tree| matches(tree, &stored.record))? {
-                kept.push((self.request.time_of(&stored.record), stored));
+        if let Some(tree) = tree {
+            let mut kept = Vec::with_capacity(found.len());
+            for stored in found {
+                if matches(tree, &stored.record)? {
+                    kept.push(stored);
+                }
             }
+            found = kept;
         }
-        kept.sort_by_key(|(time, stored)| (*time, stored.row));
-        let total = kept.len() as u64;
-        let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
+        found.sort_by_key(|stored| self.request.time_of(&stored.record));
+        let total = found.len() as u64;
         let begin = match self.start() {
             OrderedStart::After(mark) => {
-                kept.partition_point(|(time, stored)| (*time, stored.row) <= (mark.time, mark.row))
+                let place = |stored: &Stored| (self.request.time_of(&stored.record), stored.row);
+                found.partition_point(|stored| place(stored) <= (mark.time, mark.row))
             }
             OrderedStart::At(position) => usize::try_from(position).unwrap_or(usize::MAX),
         };
-        let more = kept.len() > begin.saturating_add(size);
-        let page: Vec<_> = kept.into_iter().skip(begin).take(size).collect();
-        let last = page.last().filter(|_| more).map(|(time, stored)| Mark::new(*time, stored.row, total));
-        let next = self.next(last);
-        Ok(RawPage::new(page.into_iter().map(|(_, stored)| stored.record).collect(), total).with_next(next))
+        found.drain(..begin.min(found.len()));
+        Ok(self.of_range(found, total))
     }
 
     /// Where the page begins.
