@@ -105,16 +105,19 @@ impl PageRequest {
     /// Reads the parameters of a query; anything else is ignored (UND-14).
     pub(crate) fn read(query: Option<&str>, size: u32, largest: u32) -> Result<Asked, Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut once = |name: &str| {
-            let mut values = pairs(query.unwrap_or_default()).filter(|(key, _)| key == name).map(|(_, value)| value);
-            let value = values.next().map(decoded).map(Cow::into_owned);
-            if values.next().is_some() {
-                problems.push(Problem::new(Code::PageInvalid, name, "{property} is there more than once."));
+        let mut asked = [("page", None), ("per_page", None), ("after", None)];
+        for (name, value) in pairs(query.unwrap_or_default()) {
+            let Some((name, sent)) = asked.iter_mut().find(|(known, _)| *known == name) else { continue };
+            if sent.is_some() {
+                let again = Problem::new(Code::PageInvalid, *name, "{property} is there more than once.");
+                if !problems.contains(&again) {
+                    problems.push(again);
+                }
             }
-            value
-        };
-        let (page, per_page, after) = (once("page"), once("per_page"), once("after"));
-        let mut number = |name: &str, value: &Option<String>, default: u64| match value {
+            *sent = Some(decoded(value));
+        }
+        let [page, per_page, after] = asked.map(|(_, value)| value);
+        let mut number = |name: &str, value: &Option<Cow<'_, str>>, default: u64| match value {
             None => default,
             Some(text) => counting(text).unwrap_or_else(|| {
                 let text = "{property} must be a whole number from 1.";
@@ -129,7 +132,7 @@ impl PageRequest {
         }
         let size_asked = u32::try_from(size_asked).unwrap_or(u32::MAX).min(largest);
         let repeated = per_page.as_ref().map_or_else(String::new, |_| format!("&per_page={size_asked}"));
-        let after = after.filter(|after| is_token(after));
+        let after = after.filter(|after| is_token(after)).map(Cow::into_owned);
         let request = Self { after, ..Self::new(number_asked, size_asked) };
         Ok(Asked { request, names_page: page.is_some(), repeated })
     }
@@ -216,5 +219,6 @@ mod tests {
             assert!(problems.iter().all(|problem| problem.code == Code::PageInvalid), "{wrong}");
         }
         assert_eq!(request("page=0&per_page=x").unwrap_err().len(), 2);
+        assert_eq!(request("page=1&page=1&page=1&per_page=1&per_page=2").unwrap_err().len(), 2);
     }
 }
