@@ -145,7 +145,7 @@ impl FieldType for Timestamp {
     }
 
     fn write_json(&self, out: &mut MemberWriter<'_>) {
-        out.string(&self.to_string());
+        out.string(&String::from(*self));
     }
 }
 

@@ -126,7 +126,7 @@ impl RawDraft {
         for field in schema.fields.fields {
             let value = match field.mode {
                 Mode::Default(value) => Json::from(value),
-                Mode::ReceiptTime => Json::from(now.to_string()),
+                Mode::ReceiptTime => Json::from(String::from(now)),
                 _ => continue,
             };
             if !self.fields.contains(field.name) {

@@ -36,6 +36,11 @@ impl Object {
         self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
+    /// The value of the member at a place, counted from 0.
+    pub(crate) fn value(&self, place: u32) -> Option<&Json> {
+        self.0.get(usize::try_from(place).ok()?).map(|(_, value)| value)
+    }
+
     /// Sets a member: replaces its value in its place, or adds it at the end. Returns the value that was replaced.
     pub fn insert(&mut self, name: impl Into<String> + AsRef<str>, value: impl Into<Json>) -> Option<Json> {
         let value = value.into();

@@ -135,8 +135,11 @@ impl Bodies<'_> {
         problems.extend(self.too_large(&draft.fields, path));
         let links = self.links.read(schema, body, path, (wanted, taken.unlinked), &mut problems);
         draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
-        let part = path.property();
-        problems.extend(draft.complete(self.now).into_iter().map(|problem| problem.within(&part)));
+        let of_the_whole = draft.complete(self.now);
+        if !of_the_whole.is_empty() {
+            let part = path.property();
+            problems.extend(of_the_whole.into_iter().map(|problem| problem.within(&part)));
+        }
         (draft, problems)
     }
 

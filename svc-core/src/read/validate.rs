@@ -61,7 +61,7 @@ impl<'a> Validator<'a> {
             if field.is_computed() {
                 continue;
             }
-            let sent = sent.get(place).copied().flatten();
+            let sent = sent.get(place).and_then(|nth| raw.value(nth.checked_sub(1)?));
             let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
             if narrow.is_some_and(|narrow| narrow.unwritable) {
                 continue;
@@ -85,13 +85,13 @@ impl<'a> Validator<'a> {
         valid
     }
 
-    /// What was sent, each at the place of its field, and the set of these places.
-    fn sent<'j>(&self, schema: &ObjectSchema, raw: &'j Object) -> ([Option<&'j Json>; ObjectSchema::MOST], u64) {
-        let (mut sent, mut places) = ([None; ObjectSchema::MOST], 0);
-        for (name, value) in raw {
+    /// Which member was sent for each field, at its place, counted from 1, and the set of these places.
+    fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MOST], u64) {
+        let (mut sent, mut places) = ([0; ObjectSchema::MOST], 0);
+        for (nth, name) in (1..).zip(raw.keys()) {
             let Some((place, _)) = schema.sent_as(name, self.names) else { continue };
             if let Some(sent) = sent.get_mut(place) {
-                *sent = Some(value);
+                *sent = nth;
                 places |= 1 << place;
             }
         }

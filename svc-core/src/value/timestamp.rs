@@ -141,11 +141,19 @@ fn parse_offset(cursor: &mut Cursor<'_>) -> Option<TimeDelta> {
     if sign == b'-' { TimeDelta::zero().checked_sub(&offset) } else { Some(offset) }
 }
 
+impl From<Timestamp> for String {
+    /// The same text as [`Timestamp::write`] and `to_string`, without a formatter.
+    fn from(timestamp: Timestamp) -> Self {
+        let mut text = Vec::with_capacity(27);
+        timestamp.write(&mut text);
+        // Digits and marks only, so the default is never taken.
+        Self::from_utf8(text).unwrap_or_default()
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = Vec::with_capacity(27);
-        self.write(&mut text);
-        f.pad(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        f.pad(&String::from(*self))
     }
 }
 
