@@ -2,8 +2,10 @@
 //! shell, Python and JavaScript run here as they were downloaded, each against a fresh demo; the two in Rust are those that
 //! `tests/walk` compiles and runs. All of them tell the same records.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::thread;
 
 use serde_json::json;
 
@@ -72,8 +74,8 @@ async fn downloaded(session: &mut Session, language: &str, file: &str) -> TestRe
     Ok(saved[1].as_str().ok_or("no text")?.to_owned())
 }
 
-/// What a script tells of the records of a fresh demo; `None` where what runs it is not there.
-fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> {
+/// Whether what runs a script is there; nothing runs what is no script.
+fn are_there(tools: &[&str]) -> bool {
     let is_there = |tool: &&str| {
         Command::new("sh")
             .args(["-c", &format!("command -v {tool}")])
@@ -81,7 +83,12 @@ fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> 
             .status()
             .is_ok_and(|it| it.success())
     };
-    if !tools.iter().all(is_there) {
+    !tools.is_empty() && tools.iter().all(is_there)
+}
+
+/// What a script tells of the records of a fresh demo; `None` where what runs it is not there.
+fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> {
+    if !are_there(tools) {
         writeln!(std::io::stderr(), "SKIPPED {file}: no {}", tools.join(" or "))?;
         return Ok(None);
     }
@@ -131,7 +138,71 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
     for (file, told) in records {
         assert_eq!(told, RECORDS, "{file}");
     }
+    for (language, file, tools) in PROGRAMS.into_iter().filter(|(_, _, tools)| are_there(tools)) {
+        let program = downloaded(&mut session, language, file).await?;
+        let asked = asked_of_a_server_that_leads_out(&program, file, tools)?;
+        assert!(asked.first().is_some_and(|path| path == "/api/v1/"), "{file}: {asked:?}");
+        assert!(asked.iter().all(|path| path.starts_with("/api/v1/")), "{file}: {asked:?}");
+    }
     session.end(&[400, 401]).await
+}
+
+/// The paths that a script asks a server for whose entry point leads to an address above it.
+fn asked_of_a_server_that_leads_out(program: &str, file: &str, tools: &[&str]) -> TestResult<Vec<String>> {
+    const END: &str = "/end";
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let address = listener.local_addr()?;
+    let base = format!("http://{address}/api/v1/");
+    let link = json!({ "href": format!("{base}../../elsewhere") });
+    let entry_point = json!({ "_links": { "svc:person_signup_helper": link, "svc:petitions": link } }).to_string();
+    let server = thread::spawn(move || -> std::io::Result<Vec<String>> {
+        let mut asked = Vec::new();
+        loop {
+            let (stream, _) = listener.accept()?;
+            let mut lines = BufReader::new(&stream).lines();
+            let first = lines.next().unwrap_or_else(|| Ok(String::new()))?;
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+            if path == END {
+                return Ok(asked);
+            }
+            asked.push(path);
+            let length = entry_point.len();
+            write!(&stream, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{entry_point}")?;
+        }
+    });
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join(file);
+    std::fs::write(&path, program)?;
+    let (status, _, errors) =
+        outcome(Command::new(tools[0]).arg(&path).env("SVC_BASE", &base).env("SVC_KEY", "key-of-nobody"))?;
+    assert!(!status.success() && errors.contains("Step "), "{file}: {errors}");
+    write!(TcpStream::connect(address)?, "GET {END} HTTP/1.1\r\n\r\n")?;
+    Ok(server.join().map_err(|_| "the server panicked")??)
+}
+
+#[tokio::test]
+async fn point_6_a_program_says_that_earlier_steps_are_no_longer_kept() -> TestResult {
+    if !is_wanted() {
+        return Ok(());
+    }
+    let mut session = Session::start().await?;
+    let many = "
+        const { name } = performance.getEntriesByType('resource').find(({ name }) => name.includes('/journal'));
+        import(name).then(({ note, forgotten }) => {
+            const { base } = document.body.dataset;
+            const request = { method: 'GET', address: `${base}tags`, guards: {} };
+            const one = { request, status: 200, reason: '', headers: [], milliseconds: 1, text: '{}', json: {}, tag: null };
+            for (let nth = 0; nth < 210; nth += 1) note(one);
+            window.forgotten = forgotten;
+        }).then(() => done(window.forgotten()));";
+    let before = session.browser.promised(many).await?;
+    assert!(before.as_u64().is_some_and(|count| count >= 10), "{before}");
+    open_program(&mut session).await?;
+    let told = session.browser.run("return [document.querySelector('.walk').parentElement.previousElementSibling.textContent, window.forgotten()];").await?;
+    let text = format!("No longer kept, and not among these steps: {} earlier exchanges of this tab.", told[1]);
+    assert_eq!(told[0], text.as_str());
+    session.end(&[401]).await
 }
 
 /// Opens the list of what was done, and in it the program.

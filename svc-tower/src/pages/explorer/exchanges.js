@@ -5,7 +5,7 @@ import { showAgain, showWrite, copy } from "./exchange.js";
 import { during, later, say, unreachable } from "./frame.js";
 import { newKey } from "./guards.js";
 import { send } from "./http.js";
-import { noted, whenNoted } from "./journal.js";
+import { LONGEST, noted, whenNoted } from "./journal.js";
 import { auth } from "./key.js";
 import { LANGUAGES, PLACEHOLDER } from "./languages.js";
 import { base } from "./server.js";
@@ -29,7 +29,7 @@ function table() {
   const all = el(
     "table",
     {},
-    el("caption", {}, "The last one first; they are forgotten with the tab."),
+    el("caption", {}, `The last ${LONGEST}, the last one first; they are forgotten with the tab.`),
     el("thead", {}, el("tr", {}, ["Method", "Path", "Status", "ms", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
     rows,
   );

@@ -3,13 +3,14 @@
 import { el } from "./dom.js";
 import { later } from "./frame.js";
 
-/** So many are kept; of those before them nothing is left. */
-const LONGEST = 200;
+/** So many are kept; of those before them nothing is left but how many they were. */
+export const LONGEST = 200;
 
 /** So many characters of answers are kept; of those before them nothing is left but that they were. */
 const LARGEST = 20_000_000;
 
 const all = [];
+let lost = 0;
 const listeners = new Set();
 
 /** Notes an exchange, and gives it back. */
@@ -17,7 +18,10 @@ export function note(done) {
   // A copy: what is forgotten here may still be shown, and saved.
   const kept = { ...done };
   all.push(kept);
-  if (all.length > LONGEST) all.shift();
+  if (all.length > LONGEST) {
+    all.shift();
+    lost += 1;
+  }
   let size = 0;
   for (const one of all.toReversed()) {
     size += one.text.length;
@@ -29,6 +33,9 @@ export function note(done) {
 
 /** All exchanges, the last one first. */
 export const noted = () => all.toReversed();
+
+/** How many there were before those that are kept. */
+export const forgotten = () => lost;
 
 /** Calls a function with every exchange from now on. */
 export const whenNoted = (listener) => listeners.add(listener);

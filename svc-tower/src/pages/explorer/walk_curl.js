@@ -28,7 +28,7 @@ send() {
   shift 4
   case $address in "$SVC_BASE"*) ;; *) fail "Step $step: $address is no address of $SVC_BASE" ;; esac
   : >"$answers/$step"
-  status=$(curl --silent --show-error --globoff --request "$method" --header 'Accept: application/hal+json' --output "$answers/$step" \\
+  status=$(curl --silent --show-error --globoff --path-as-is --request "$method" --header 'Accept: application/hal+json' --output "$answers/$step" \\
     --dump-header "$answers/$step.head" --write-out '%{http_code}' "$@" "$address")
   [ "$status" = "$wanted" ] || fail "Step $step: $method $address was answered with $status, expected $wanted: $(cat "$answers/$step")"
 }`;

@@ -4,7 +4,7 @@ import { el, fill, newId } from "./dom.js";
 import { copy } from "./exchange.js";
 import { during, say } from "./frame.js";
 import { send } from "./http.js";
-import { noted, whenNoted } from "./journal.js";
+import { forgotten, noted, whenNoted } from "./journal.js";
 import { auth } from "./key.js";
 import { save } from "./save.js";
 import { base } from "./server.js";
@@ -73,6 +73,7 @@ export async function walkForm() {
   const out = el("pre", { tabindex: "0", role: "group", "aria-label": "The program" });
   const language = el("select", { id: ids[1], onchange: () => renew() }, Object.keys(LANGUAGES).map((name) => el("option", {}, name)));
   const choice = new Choice(() => renew());
+  const lost = el("p", { class: "hint", hidden: true });
   let file = "";
   const write = async () => {
     const name = language.value;
@@ -80,6 +81,9 @@ export async function walkForm() {
     // Meanwhile another language may be chosen.
     if (name !== language.value) return;
     file = written.file;
+    const count = forgotten();
+    lost.hidden = count === 0;
+    lost.textContent = `No longer kept, and not among these steps: ${count} earlier ${count === 1 ? "exchange" : "exchanges"} of this tab.`;
     out.textContent = written.write(programOf(choice.of(stepsOf(noted().toReversed(), entry))));
   };
   const renew = () => during(() => write().catch((error) => say(`The program cannot be written: ${error.message}`)));
@@ -89,6 +93,7 @@ export async function walkForm() {
     { "aria-labelledby": ids[0] },
     el("h2", { id: ids[0] }, "What you did as a program"),
     el("p", { class: "hint" }, "It follows relations, not addresses, so it also runs on another server that has the records it begins with. The bodies that you sent are in it, your key is not."),
+    lost,
     el("div", { role: "group", "aria-label": "Steps of the program" }, choice.node),
     el(
       "div",

@@ -4,7 +4,7 @@ import { about, expressions, quoted } from "./walk_program.js";
 
 const HEAD = `import process from "node:process";
 
-const base = process.env.SVC_BASE?.replace(/\\/?$/, "/");
+const base = process.env.SVC_BASE && new URL(process.env.SVC_BASE.replace(/\\/?$/, "/")).href;
 
 const fail = (why) => {
   console.error(why);
@@ -13,7 +13,8 @@ const fail = (why) => {
 
 /** Sends a request, whose answer has to have this status and name these errors. */
 async function send(step, status, method, address, { body, headers = {}, codes = [] } = {}) {
-  if (!address.startsWith(base)) fail(\`Step \${step}: \${address} is no address of \${base}\`);
+  // With its dots resolved, as it is sent.
+  if (!URL.canParse(address) || !new URL(address).href.startsWith(base)) fail(\`Step \${step}: \${address} is no address of \${base}\`);
   const strict = body === undefined ? {} : { "Content-Type": "application/json", Prefer: "handling=strict" };
   const request = { method, body, headers: { Accept: "application/hal+json", ...strict, ...headers }, redirect: "manual" };
   const answer = await fetch(address, request);
@@ -69,7 +70,7 @@ export function write(program) {
   if (program.records.length > 0) lines.push("", "// The records, by their relations.");
   for (const { rel, address } of program.records) lines.push(`console.log(\`\${${quoted(rel)}}\\t\${${idOf(address)}}\`);`);
   const key = program.needsKey ? [`const key = { ${quoted(program.keyHeader)}: process.env.SVC_KEY };`] : [];
-  const known = program.needsKey ? "base === undefined || process.env.SVC_KEY === undefined" : "base === undefined";
+  const known = program.needsKey ? "!base || !process.env.SVC_KEY" : "!base";
   const asked = `if (${known}) fail("Set SVC_BASE${program.needsKey ? " and SVC_KEY" : ""}.");`;
   return [...about(program).map((line) => `// ${line}`), HEAD, asked, ...key, ...lines, ""].join("\n");
 }
