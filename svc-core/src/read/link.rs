@@ -64,17 +64,15 @@ impl Links<'_> {
             if !may || unlinked.contains(&link.name) {
                 continue;
             }
-            let relation = self.dialect.relation(link.name);
             // Whoever submitted answers it, unless the body says otherwise.
             let is_required = match wanted {
                 Wanted::Create => write == LinkWrite::Required,
                 Wanted::Below => Some(link.name) == schema.parent,
                 _ => false,
             };
-            let inside = links.and_then(|links| named(links, &relation, link.name));
+            let inside = links.and_then(|links| self.named(links, link.name));
             // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
-            let beside =
-                if wanted == Wanted::Helper && inside.is_none() { named(body, &relation, link.name) } else { None };
+            let beside = if wanted == Wanted::Helper && inside.is_none() { self.named(body, link.name) } else { None };
             let property = || match &beside {
                 Some((name, _)) => path.property().then((*name).to_owned()),
                 None => Property::link(link.name).within(&path.property()),
@@ -113,24 +111,24 @@ impl Links<'_> {
     /// the whole body (RES-donation-22, RES-canvass-07).
     pub(crate) fn as_sent(&self, body: &Object, property: &Property) -> Option<Property> {
         let (Segment::Link(name), path) = property.segments().split_last()? else { return None };
-        let relation = self.dialect.relation(name);
         let is_inside = |part: &Object| {
-            part.get("_links").and_then(Json::as_object).is_some_and(|links| named(links, &relation, name).is_some())
+            part.get("_links").and_then(Json::as_object).is_some_and(|links| self.named(links, name).is_some())
         };
         let part = part_of(body, path)?;
         if is_inside(part) {
             return None;
         }
-        if let Some((sent, _)) = named(part, &relation, name) {
+        if let Some((sent, _)) = self.named(part, name) {
             return Some(Property::member(sent.to_owned()).within(&path.iter().cloned().collect()));
         }
         is_inside(body).then(|| Property::link(name.clone()))
     }
-}
 
-/// A link, with or without prefix, and the name that it has.
-fn named<'a>(place: &'a Object, relation: &'a str, name: &'a str) -> Option<(&'a str, &'a Json)> {
-    [relation, name].into_iter().find_map(|name| Some((name, place.get(name)?)))
+    /// A link, with or without prefix, and the name that it has.
+    fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
+        let is_relation = |(sent, _): &(&str, &Json)| self.dialect.without_prefix(sent) == Some(name);
+        place.iter().find(is_relation).or_else(|| Some((name, place.get(name)?)))
+    }
 }
 
 /// Which links of a body are taken.

@@ -131,7 +131,7 @@ impl<'a> Tables<'a> {
                 Some(Member::Overruled(Property::member("gender_identity")))
             }
             // An earlier answer that is sent back.
-            name if name == self.bodies.links.dialect.relation("warnings") => Some(Member::Part),
+            name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => Some(Member::Part),
             "_embedded" => Some(Member::ReadOnly),
             "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
             name => {
@@ -189,8 +189,7 @@ impl<'a> Tables<'a> {
 
     /// The name of a link without its prefix.
     fn plain(self, name: &str) -> &str {
-        let bare = name.split_once(':').map_or(name, |(_, bare)| bare);
-        if self.bodies.links.dialect.relation(bare) == name { bare } else { name }
+        self.bodies.links.dialect.without_prefix(name).unwrap_or(name)
     }
 }
 
