@@ -22,9 +22,8 @@ pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result
     if text.len() > LONGEST {
         return Err(Wrong::new(1, format!("It is longer than {LONGEST} bytes. Ask for less at once.")));
     }
-    let last = text.chars().count();
     let tokens = tokens(text)?;
-    let mut parser = Parser { tokens: tokens.into_iter().peekable(), last, fields, namespace, depth: 0, values: 0 };
+    let mut parser = Parser { text, tokens: tokens.into_iter().peekable(), fields, namespace, depth: 0, values: 0 };
     let tree = parser.any()?;
     match parser.tokens.next() {
         None => Ok(tree),
@@ -34,9 +33,8 @@ pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result
 }
 
 struct Parser<'a> {
+    text: &'a str,
     tokens: std::iter::Peekable<std::vec::IntoIter<(usize, Token<'a>)>>,
-    /// The last character of the text.
-    last: usize,
     fields: &'a [Filterable],
     namespace: &'a str,
     depth: usize,
@@ -166,7 +164,7 @@ impl Parser<'_> {
     }
 
     fn ended(&self, missing: &str) -> Wrong {
-        Wrong::new(self.last, format!("It ends here, and something is missing. Possible: {missing}."))
+        Wrong::new(self.text.chars().count(), format!("It ends here, and something is missing. Possible: {missing}."))
     }
 
     fn possible(&self) -> String {

@@ -14,9 +14,6 @@ use crate::{
     page::{Next, PageRequest, RawPage},
 };
 
-/// Bytes of an id within an address, about.
-const ID: usize = 40;
-
 /// A page and what was asked for.
 #[derive(Debug)]
 pub(crate) struct CollectionView<'a> {
@@ -38,7 +35,7 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     let size = u64::from(view.request.size.max(1));
     let total_pages = view.page.total.div_ceil(size);
     let here = hal.href(&Target::Collection { kind: view.kind, scope: view.scope.clone() });
-    out.reserve(bytes(hal, view, &here));
+    out.reserve(expected_of_page(hal, view, &here));
     for (name, number) in [
         (b"{\"total_pages\":".as_slice(), total_pages),
         (b",\"per_page\":", size),
@@ -74,11 +71,11 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.extend_from_slice(b"}}");
 }
 
-/// About how many bytes a page takes, rather too many.
-fn bytes(hal: &Hal<'_>, view: &CollectionView<'_>, here: &str) -> usize {
-    // Its links: to itself, to others and to each member, whose addresses are that of the collection, a slash and an id.
-    let address = here.len().saturating_add(ID);
-    let of_links = address.saturating_add(view.repeated.len()).saturating_mul(5).saturating_add(1024);
+/// About how many bytes a page takes, rather too many: of its members the addresses are as long as that of the first.
+fn expected_of_page(hal: &Hal<'_>, view: &CollectionView<'_>, here: &str) -> usize {
+    let first = view.page.records.first();
+    let address = first.map_or(0, |member| hal.href(&Target::Record(member.address())).len());
+    let of_links = here.len().saturating_add(view.repeated.len()).saturating_mul(5).saturating_add(1024);
     let of_member = |member| expected(hal, member, address).saturating_add(address).saturating_add(16);
     view.page.records.iter().map(of_member).fold(of_links, usize::saturating_add)
 }

@@ -105,18 +105,22 @@ impl PageRequest {
     /// Reads the parameters of a query; anything else is ignored (UND-14).
     pub(crate) fn read(query: Option<&str>, size: u32, largest: u32) -> Result<Asked, Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut asked = [("page", None), ("per_page", None), ("after", None)];
+        // Each with its first value, and whether others follow.
+        let mut asked = [("page", None, false), ("per_page", None, false), ("after", None, false)];
         for (name, value) in pairs(query.unwrap_or_default()) {
-            let Some((name, sent)) = asked.iter_mut().find(|(known, _)| *known == name) else { continue };
-            if sent.is_some() {
-                let again = Problem::new(Code::PageInvalid, *name, "{property} is there more than once.");
-                if !problems.contains(&again) {
-                    problems.push(again);
-                }
+            let Some((_, first, is_repeated)) = asked.iter_mut().find(|(known, ..)| *known == name) else { continue };
+            if first.is_some() {
+                *is_repeated = true;
+            } else {
+                *first = Some(decoded(value));
             }
-            *sent = Some(decoded(value));
         }
-        let [page, per_page, after] = asked.map(|(_, value)| value);
+        let [page, per_page, after] = asked.map(|(name, first, is_repeated)| {
+            if is_repeated {
+                problems.push(Problem::new(Code::PageInvalid, name, "{property} is there more than once."));
+            }
+            first
+        });
         let mut number = |name: &str, value: &Option<Cow<'_, str>>, default: u64| match value {
             None => default,
             Some(text) => counting(text).unwrap_or_else(|| {
@@ -219,6 +223,10 @@ mod tests {
             assert!(problems.iter().all(|problem| problem.code == Code::PageInvalid), "{wrong}");
         }
         assert_eq!(request("page=0&per_page=x").unwrap_err().len(), 2);
-        assert_eq!(request("page=1&page=1&page=1&per_page=1&per_page=2").unwrap_err().len(), 2);
+        // The first value counts, and the problems have their order.
+        let named =
+            |query| request(query).unwrap_err().iter().map(|it| it.properties[0].to_string()).collect::<Vec<_>>();
+        assert_eq!(named("per_page=1&per_page=2&page=1&page=1&page=1"), ["page", "per_page"]);
+        assert_eq!([named("page=x&page=1").len(), named("page=1&page=x").len()], [2, 1]);
     }
 }

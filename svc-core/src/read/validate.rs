@@ -85,7 +85,8 @@ impl<'a> Validator<'a> {
         valid
     }
 
-    /// Which member was sent for each field, at its place, counted from 1, and the set of these places.
+    /// At the place of each field the number of the member that was sent for it, counted from 1, or 0, and the set of the places that
+    /// have one.
     fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MOST], u64) {
         let (mut sent, mut places) = ([0; ObjectSchema::MOST], 0);
         for (nth, name) in (1..).zip(raw.keys()) {

@@ -29,7 +29,7 @@ function table() {
   const all = el(
     "table",
     {},
-    el("caption", {}, `The last ${LONGEST}, the last one first; they are forgotten with the tab.`),
+    el("caption", {}, `At most the last ${LONGEST}, the last one first; all are forgotten with the tab.`),
     el("thead", {}, el("tr", {}, ["Method", "Path", "Status", "ms", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
     rows,
   );

@@ -4,12 +4,13 @@ import { about, expressions, quoted } from "./walk_program.js";
 
 const HEAD = `import process from "node:process";
 
-const base = process.env.SVC_BASE && new URL(process.env.SVC_BASE.replace(/\\/?$/, "/")).href;
-
 const fail = (why) => {
   console.error(why);
   process.exit(1);
 };
+
+const given = process.env.SVC_BASE ?? "";
+const base = /^https?:/.test(given) && URL.canParse(given) ? new URL(given.replace(/\\/?$/, "/")).href : undefined;
 
 /** Sends a request, whose answer has to have this status and name these errors. */
 async function send(step, status, method, address, { body, headers = {}, codes = [] } = {}) {
@@ -70,7 +71,7 @@ export function write(program) {
   if (program.records.length > 0) lines.push("", "// The records, by their relations.");
   for (const { rel, address } of program.records) lines.push(`console.log(\`\${${quoted(rel)}}\\t\${${idOf(address)}}\`);`);
   const key = program.needsKey ? [`const key = { ${quoted(program.keyHeader)}: process.env.SVC_KEY };`] : [];
-  const known = program.needsKey ? "!base || !process.env.SVC_KEY" : "!base";
-  const asked = `if (${known}) fail("Set SVC_BASE${program.needsKey ? " and SVC_KEY" : ""}.");`;
+  const known = program.needsKey ? "base === undefined || process.env.SVC_KEY === undefined" : "base === undefined";
+  const asked = `if (${known}) fail("Set SVC_BASE to the address of the entry point${program.needsKey ? " and SVC_KEY to an API key" : ""}.");`;
   return [...about(program).map((line) => `// ${line}`), HEAD, asked, ...key, ...lines, ""].join("\n");
 }

@@ -43,7 +43,9 @@ class Answer:
 
 def send(step, status, method, address, body=None, headers={}, codes=()):
     """Sends a request, whose answer has to have this status and name these errors."""
-    if not address.startswith(BASE):
+    # A step up in a path, written out or as %2e, would lead elsewhere.
+    parts = address.split("?")[0].lower().replace("%2e", ".").replace("\\\\", "/").split("/")
+    if not address.startswith(BASE) or "." in parts or ".." in parts:
         sys.exit(f"Step {step}: {address} is no address of {BASE}")
     headers = {"Accept": "application/hal+json", **headers}
     if body is not None:
