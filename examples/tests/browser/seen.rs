@@ -222,7 +222,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         "{post}"
     );
     assert!(rows.iter().any(|row| row == &json!(["GET", "/petitions", "200"])), "{rows:?}");
-    let row = "//table[contains(., 'The last one first')]//tr[td[1]='POST']";
+    let row = "//table[contains(., 'the last one first')]//tr[td[1]='POST']";
     // One is looked at again, and copied.
     session.browser.click(&format!("({row}//button[.='Open'])[1]")).await?;
     session.browser.wait_for("document.querySelector('.exchange').innerText.includes('Exchange of before')").await?;
