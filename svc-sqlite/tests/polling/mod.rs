@@ -6,7 +6,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -42,10 +42,35 @@ fn draft(identifier: &str) -> RawDraft {
     draft
 }
 
+/// How often pollers have looked: however fast writers are, they have not written all before somebody has looked twice.
+#[derive(Default)]
+struct Watched {
+    looks: AtomicUsize,
+    streams: AtomicUsize,
+}
+
+impl Watched {
+    /// Waits for two looks, and for a stream that was read to its end.
+    async fn wait(&self) {
+        while self.looks.load(Ordering::Acquire) < 2 || self.streams.load(Ordering::Acquire) < 1 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
 /// Creates and changes people; what the last change of each was.
-async fn write<S: Store>(store: &S, cx: &Context, writer: usize, calls: usize) -> Vec<(Id, Timestamp)> {
+async fn write<S: Store>(
+    store: &S,
+    cx: &Context,
+    writer: usize,
+    calls: usize,
+    watched: &Watched,
+) -> Vec<(Id, Timestamp)> {
     let mut made = Vec::new();
     for number in 0..calls {
+        if number == calls / 2 {
+            watched.wait().await;
+        }
         let (own, is_refused) = (format!("w{writer}:{number}"), number % 10 == 9);
         let work = match made.last() {
             Some((at, _)) if number % 3 == 2 && !is_refused => {
@@ -178,18 +203,20 @@ pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], ten
     let (here, there) = (stores.first().unwrap(), stores.last().unwrap());
     here.write(&cx(), Call::new(&cx(), Work::Create(draft("taken:1")))).await.unwrap();
     let calls = calls.div_ceil(WRITERS);
+    let watched = Arc::new(Watched::default());
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
-        let (store, cx) = (stores[writer % stores.len()].clone(), cx());
-        writers.spawn(async move { write(&store, &cx, writer, calls).await });
+        let (store, cx, watched) = (stores[writer % stores.len()].clone(), cx(), Arc::clone(&watched));
+        writers.spawn(async move { write(&store, &cx, writer, calls, &watched).await });
     }
     let are_done = Arc::new(AtomicBool::new(false));
     let streamed = tokio::spawn({
-        let (mut events, are_done) = (Events::of(there, tenant), Arc::clone(&are_done));
+        let (mut events, are_done, watched) = (Events::of(there, tenant), Arc::clone(&are_done), Arc::clone(&watched));
         async move {
             loop {
                 let is_last = are_done.load(Ordering::Acquire);
                 events.read().await;
+                watched.streams.fetch_add(1, Ordering::Release);
                 if is_last {
                     return events;
                 }
@@ -197,12 +224,12 @@ pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], ten
         }
     });
     let (mut by_date, mut by_cursor) = (HashSet::new(), HashSet::new());
-    let (mut since, mut after, mut looks) = (Timestamp::MIN, None, 0_usize);
+    let (mut since, mut after) = (Timestamp::MIN, None);
     let mut written = Vec::new();
     while !writers.is_empty() {
         since = look(here, &cx(), since, &mut by_date).await;
         after = follow(there, &cx(), after, &mut by_cursor).await;
-        looks += 1;
+        watched.looks.fetch_add(1, Ordering::Release);
         while let Some(done) = writers.try_join_next() {
             written.extend(done.unwrap());
         }
@@ -217,6 +244,7 @@ pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], ten
     }
     follow(there, &cx(), after, &mut by_cursor).await;
     let events = streamed.await.unwrap();
+    let looks = watched.looks.load(Ordering::Acquire);
     assert!(looks > 1 && written.len() > WRITERS * calls / 2, "{looks} looks at {} records", written.len());
     assert!(events.streams > 1, "streams end, and are taken up again");
     for (how, seen) in
