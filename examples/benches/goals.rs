@@ -1,7 +1,7 @@
 //! The demo server as a process against the least that HTTP costs, and against the same work written by hand, in one run.
 //!
 //! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and rusqlite with a shared sync, and
-//! no key, rule or report. `cargo bench -p svc-examples --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`,
+//! no key, rule or report; for reads [`hand::reads`], whose own distance to bare hyper is shown, too. `cargo bench -p svc-examples --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`,
 //! `-- bulk`, `-- idle`, `-- mixed` and `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
 //! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1. Figures are medians of rounds in
@@ -61,6 +61,7 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [_, "bare-hyper", folder] => return bare_hyper(Path::new(folder)),
         [_, "hand", file, batch] => return hand::serve(Path::new(file), batch.parse().expect("a number")),
+        [_, "hand-reads", copy, base] => return hand::reads::serve(Path::new(copy), base),
         [_, "in-memory"] => return in_memory(),
         _ => {}
     }
@@ -71,15 +72,19 @@ fn main() -> ExitCode {
     let mut report = Report::default();
     if is_asked_for("reads") || is_asked_for("kept") || is_asked_for("pages") || is_asked_for("mixed") {
         let folder = folder();
-        let demo = Server::demo(&folder.path().join("demo.db"), PEOPLE);
+        let (file, copy) = (folder.path().join("demo.db"), folder.path().join("copy.db"));
+        let demo = Server::demo(&file, PEOPLE);
+        if is_asked_for("reads") || is_asked_for("pages") {
+            hand::reads::copy(&file, &copy);
+        }
         if is_asked_for("reads") {
-            reads(&mut report, &demo);
+            reads(&mut report, &demo, &copy);
         }
         if is_asked_for("kept") {
             kept(&mut report, &demo);
         }
         if is_asked_for("pages") {
-            pages(&mut report, &demo);
+            pages(&mut report, &demo, &copy);
         }
         if is_asked_for("mixed") {
             mixed(&mut report, &demo);
@@ -138,12 +143,33 @@ fn people(demo: &Server, pages: u32) -> Vec<String> {
 }
 
 /// One person, each time another one.
-fn reads(report: &mut Report, demo: &Server) {
+fn reads(report: &mut Report, demo: &Server, copy: &Path) {
     let people = people(demo, 80);
     assert_eq!(people.len(), 8_000, "all different");
-    let (bare, _folder) = bare(demo, &people);
-    let sides = rounds(ROUNDS, [&mut || load(demo, asked(&people, 1)), &mut || load(&bare, asked(&people, 1))]);
-    compare(report, "a person, all different, against bare hyper, CPU", 2.2, sides, "bare hyper");
+    anew(report, demo, copy, "a person, all different", &people);
+}
+
+/// Pages of 25, each time another one.
+fn pages(report: &mut Report, demo: &Server, copy: &Path) {
+    let pages: Vec<String> = (2..=1_601).map(|page| format!("/api/v1/people?page={page}")).collect();
+    anew(report, demo, copy, "a page of 25, read anew", &pages);
+}
+
+/// What has to be read from the file, each time something else, against bare hyper and by hand.
+fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[String]) {
+    let (bare, _folder) = bare(demo, paths);
+    let address = format!("http://{}/api/v1/", demo.address);
+    let hand = Server::again(&[OsStr::new("hand-reads"), copy.as_os_str(), OsStr::new(&address)]);
+    let length = |server: &Server| body(&server.get(&paths[0])).len();
+    assert_eq!(length(demo), length(&hand), "both write the same document");
+    let of = |server| move || load(server, asked(paths, 1));
+    let [ours, bare, by_hand] = rounds(ROUNDS, [&mut of(demo), &mut of(&bare), &mut of(&hand)]);
+    compare(report, &format!("{what}, against bare hyper, CPU"), 2.2, [ours, bare], "bare hyper");
+    let (from_bare, from_hand) = (by_hand.cpu / bare.cpu, ours.cpu / by_hand.cpu);
+    println!(
+        "(by hand that takes {:.1} us, {from_bare:.2}x of bare hyper; the demo {from_hand:.2}x of it)",
+        by_hand.cpu
+    );
 }
 
 /// What the demo has answered before and keeps.
@@ -158,14 +184,6 @@ fn kept(report: &mut Report, demo: &Server) {
         let sides = rounds(ROUNDS, [&mut || load(demo, asked(&many, 300)), &mut || load(&bare, asked(&many, 300))]);
         compare(report, &format!("{what}, kept answer, against bare hyper, CPU"), 1.3, sides, "bare hyper");
     }
-}
-
-/// Pages of 25, each time another one.
-fn pages(report: &mut Report, demo: &Server) {
-    let pages: Vec<String> = (2..=1_601).map(|page| format!("/api/v1/people?page={page}")).collect();
-    let (bare, _folder) = bare(demo, &pages);
-    let sides = rounds(ROUNDS, [&mut || load(demo, asked(&pages, 1)), &mut || load(&bare, asked(&pages, 1))]);
-    compare(report, "a page of 25, read anew, against bare hyper, CPU", 2.2, sides, "bare hyper");
 }
 
 /// What readers wait while one request in ten records a signature, against readers alone.

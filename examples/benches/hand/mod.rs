@@ -4,6 +4,8 @@
 //! It knows a person by the e-mail address, keeps three indexes (person by id and by address, signature by id), counts what it
 //! records, and answers with the signature. It checks no key and no rule, and reports nothing that goes wrong.
 
+pub(crate) mod reads;
+
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use std::path::Path;

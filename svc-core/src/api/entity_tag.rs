@@ -2,15 +2,17 @@
 
 use std::fmt::{self, Write};
 
-use chrono::{DateTime, Datelike, NaiveDateTime};
+use chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     record::RawRecord,
-    value::{Timestamp, digest},
+    store::hex,
+    value::{Timestamp, digest, digits},
 };
 
 const MICROS: i64 = 1_000_000;
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a record on its version, where
@@ -49,14 +51,22 @@ impl EntityTag {
     /// The value of `ETag`.
     #[must_use]
     pub fn to_header(self) -> Option<HeaderValue> {
-        HeaderValue::try_from(self.to_string()).ok()
+        HeaderValue::from_bytes(&self.text()).ok()
+    }
+
+    /// Its digits between quotes.
+    fn text(self) -> [u8; 34] {
+        let mut text = [b'"'; 34];
+        let digits = self.0.to_be_bytes().into_iter().flat_map(hex::digits);
+        text.iter_mut().skip(1).zip(digits).for_each(|(place, digit)| *place = digit);
+        text
     }
 }
 
 impl fmt::Display for EntityTag {
     /// With its quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{:032x}\"", self.0)
+        self.text().into_iter().try_for_each(|byte| f.write_char(byte.into()))
     }
 }
 
@@ -135,12 +145,28 @@ fn first_tag(list: &[u8]) -> (bool, Option<&[u8]>, &[u8]) {
 /// A moment as HTTP writes it, in whole seconds: the fraction is cut off.
 pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     let moment = DateTime::from_timestamp(moment.micros().div_euclid(MICROS), 0)?;
-    let (weekday, day, year, time) = (moment.weekday(), moment.day(), moment.year(), moment.time());
+    let (day, year, time) = (digits::<2>(moment.day()), digits::<4>(moment.year().unsigned_abs()), moment.time());
+    let weekday = WEEKDAYS.get(usize::try_from(moment.weekday().num_days_from_monday()).ok()?)?;
     let month = MONTHS.get(usize::try_from(moment.month0()).ok()?)?;
+    let [hour, minute, second] = [time.hour(), time.minute(), time.second()].map(digits::<2>);
     // By hand: chrono's patterns are read again for each date.
-    let mut text = String::with_capacity(32);
-    write!(text, "{weekday}, {day:02} {month} {year:04} {time} GMT").ok()?;
-    HeaderValue::try_from(text).ok()
+    let text = [
+        weekday.as_bytes(),
+        b", ",
+        &day,
+        b" ",
+        month.as_bytes(),
+        b" ",
+        &year,
+        b" ",
+        &hour,
+        b":",
+        &minute,
+        b":",
+        &second,
+        b" GMT",
+    ];
+    HeaderValue::try_from(text.concat()).ok()
 }
 
 /// The seconds since 1970 of a date in a header, in each of the three forms; `None` where it is none or stands there twice.
@@ -204,9 +230,18 @@ mod tests {
 
     proptest! {
         #[test]
+        fn etg_03_any_moment_is_written_as_http_does(micros in Timestamp::MIN.micros()..=Timestamp::MAX.micros()) {
+            let written = http_date(Timestamp::from_micros(micros)).unwrap();
+            let moment = DateTime::from_timestamp(micros.div_euclid(MICROS), 0).unwrap();
+            prop_assert_eq!(written.to_str().unwrap(), moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string());
+        }
+
+        #[test]
         fn etg_01_a_tag_stands_for_its_bytes(one: Vec<u8>, other: Vec<u8>) {
             prop_assert_eq!(EntityTag::of(&one) == EntityTag::of(&other), one == other);
             let tag = EntityTag::of(&one).to_header().unwrap();
+            prop_assert_eq!(&tag, &format!("\"{:032x}\"", EntityTag::of(&one).0));
+            prop_assert_eq!(&tag, &EntityTag::of(&one).to_string());
             prop_assert!(named(&[b"\"x\", ", tag.as_bytes()]).has(tag.as_bytes()));
         }
 

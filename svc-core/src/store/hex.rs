@@ -5,8 +5,12 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// Two digits for each byte.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('0', |digit| char::from(*digit));
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect()
+    bytes.iter().flat_map(|byte| digits(*byte)).map(char::from).collect()
+}
+
+/// The two digits of a byte.
+pub(crate) fn digits(byte: u8) -> [u8; 2] {
+    [byte >> 4, byte & 0xF].map(|half| DIGITS.get(usize::from(half)).copied().unwrap_or(b'0'))
 }
 
 /// The bytes that [`encode`] wrote; `None` for anything that it would not have written.

@@ -36,7 +36,6 @@ pub mod feed;
 mod fetched;
 #[cfg(feature = "store")]
 pub mod filtered;
-#[cfg(feature = "store")]
 pub mod hex;
 mod kept;
 #[cfg(feature = "store")]

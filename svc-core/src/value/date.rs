@@ -71,7 +71,7 @@ pub(super) fn write_date(date: NaiveDate, out: &mut Vec<u8>) {
 }
 
 /// Exactly `N` decimal digits.
-pub(super) fn digits<const N: usize>(mut value: u32) -> [u8; N] {
+pub(crate) fn digits<const N: usize>(mut value: u32) -> [u8; N] {
     let mut digits = [b'0'; N];
     for digit in digits.iter_mut().rev() {
         // A remainder below ten always fits.

@@ -16,6 +16,7 @@ pub(crate) mod testing;
 pub use amount::Amount;
 pub(crate) use codes::{calling_codes, currency};
 pub use date::Date;
+pub(crate) use date::digits;
 pub(crate) use decimal::Parts;
 pub(crate) use digest::{digest, short_digest};
 pub use flex_enum::{ClosedEnum, FlexEnum};

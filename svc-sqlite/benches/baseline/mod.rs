@@ -15,14 +15,14 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_core::value::Timestamp;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-/// A page of people out of a table made for it: every column is text that only has to be copied.
+/// People out of a table made for it: every column is text that only has to be copied.
 pub(crate) struct Pages {
     file: Connection,
     base: String,
@@ -72,15 +72,33 @@ impl Pages {
         }
         file.execute_batch("INSERT INTO total SELECT tenant, count(*) FROM person GROUP BY tenant; COMMIT")?;
         drop(file);
+        Self::open(to, base, namespace)
+    }
+
+    /// Opens such a copy.
+    pub(crate) fn open(copy: &Path, base: &str, namespace: &str) -> rusqlite::Result<Self> {
         // One thread at a time uses it: without this flag every column costs a lock.
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let file = Connection::open_with_flags(to, flags)?;
+        let file = Connection::open_with_flags(copy, flags)?;
         file.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(Self { file, base: base.to_owned(), namespace: namespace.to_owned() })
     }
 
-    /// The first page of 25 people of a tenant.
-    pub(crate) fn first(&self, tenant: i64) -> rusqlite::Result<Vec<u8>> {
+    /// A person of a tenant.
+    pub(crate) fn person(&self, tenant: i64, id: &str) -> rusqlite::Result<Vec<u8>> {
+        let mut statement = self.file.prepare_cached(
+            "SELECT seq, id, created, modified, identifiers, body FROM person WHERE tenant = ?1 AND id = ?2",
+        )?;
+        statement.query_row((tenant, id), |row| {
+            let mut person = Vec::with_capacity(4 * 1024);
+            let curies = format!(r#""curies":[{}],"#, self.curie());
+            self.put_member(&mut person, row, curies.as_bytes())?;
+            Ok(person)
+        })
+    }
+
+    /// A page of 25 people of a tenant whose rows have no gaps.
+    pub(crate) fn page(&self, tenant: i64, number: i64) -> rusqlite::Result<Vec<u8>> {
         self.file.prepare_cached("BEGIN")?.execute(())?;
         let total: i64 = self
             .file
@@ -88,7 +106,7 @@ impl Pages {
             .query_row([tenant], |row| row.get(0))?;
         let mut links = Vec::with_capacity(4 * 1024);
         let mut members = Vec::with_capacity(64 * 1024);
-        let mut last = 0_i64;
+        let mut last = (number - 1) * 25;
         let mut count = 0;
         let mut more = false;
         let mut statement = self.file.prepare_cached(
@@ -109,37 +127,54 @@ impl Pages {
             last = row.get(0)?;
             let id = row.get_ref(1)?.as_bytes()?;
             put(&mut links, &[b"{\"href\":\"", self.base.as_bytes(), b"people/", id, b"\"}"]);
-            let (created, modified) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
-            let (identifiers, body) = (row.get_ref(4)?.as_bytes()?, row.get_ref(5)?.as_bytes()?);
-            put(&mut members, &[b"{\"identifiers\":[\"", self.namespace.as_bytes(), b":", id, b"\""]);
-            if !identifiers.is_empty() {
-                put(&mut members, &[b",", identifiers]);
-            }
-            put(&mut members, &[b"],\"created_date\":\"", created, b"\",\"modified_date\":\"", modified]);
-            put(&mut members, &[b"\",\"id\":\"", id, b"\",", body, b",\"_links\":{\"self\":{\"href\":\""]);
-            put(&mut members, &[self.base.as_bytes(), b"people/", id, b"\"}"]);
-            for (name, path) in LINKS {
-                put(&mut members, &[b",\"svc:", name.as_bytes(), b"\":{\"href\":\"", self.base.as_bytes(), b"people/"]);
-                put(&mut members, &[id, b"/", path.as_bytes(), b"\"}"]);
-            }
-            members.extend_from_slice(b"}}");
+            self.put_member(&mut members, row, b"")?;
         }
         drop(rows);
         self.file.prepare_cached("COMMIT")?.execute(())?;
-        let base = &self.base;
-        let next = if more {
-            format!("\"next\":{{\"href\":\"{base}people?page=2&after={last:040x}\"}},")
-        } else {
+        let (base, curie) = (&self.base, self.curie());
+        let to_page = |name: &str, number: i64, rest: &str| {
+            format!("\"{name}\":{{\"href\":\"{base}people?page={number}{rest}\"}},")
+        };
+        let own =
+            if number == 1 { format!("\"self\":{{\"href\":\"{base}people\"}},") } else { to_page("self", number, "") };
+        let next = if more { to_page("next", number + 1, &format!("&after={last:040x}")) } else { String::new() };
+        let before = if number == 1 {
             String::new()
+        } else {
+            to_page("previous", number - 1, "") + &to_page("prev", number - 1, "")
         };
         let mut page = format!(
-            "{{\"total_pages\":{},\"per_page\":25,\"page\":1,\"total_records\":{total},\"_links\":{{\"curies\":[{{\"name\":\"svc\",\"href\":\"{base}docs/v1/{{rel}}\",\"templated\":true}}],\"self\":{{\"href\":\"{base}people\"}},{next}\"svc:person_signup_helper\":{{\"href\":\"{base}people/person_signup\"}},\"svc:people\":[",
+            "{{\"total_pages\":{},\"per_page\":25,\"page\":{number},\"total_records\":{total},\"_links\":{{\"curies\":[{curie}],{own}{next}{before}\"svc:person_signup_helper\":{{\"href\":\"{base}people/person_signup\"}},\"svc:people\":[",
             (total + 24) / 25,
         )
         .into_bytes();
         page.reserve(links.len() + members.len() + 64);
         put(&mut page, &[&links, b"]},\"_embedded\":{\"svc:people\":[", &members, b"]}}"]);
         Ok(page)
+    }
+
+    fn curie(&self) -> String {
+        format!(r#"{{"name":"svc","href":"{}docs/v1/{{rel}}","templated":true}}"#, self.base)
+    }
+
+    /// The object of a person, with these links before its own.
+    fn put_member(&self, out: &mut Vec<u8>, row: &Row<'_>, links: &[u8]) -> rusqlite::Result<()> {
+        let (base, id) = (self.base.as_bytes(), row.get_ref(1)?.as_bytes()?);
+        let (created, modified) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
+        let (identifiers, body) = (row.get_ref(4)?.as_bytes()?, row.get_ref(5)?.as_bytes()?);
+        put(out, &[b"{\"identifiers\":[\"", self.namespace.as_bytes(), b":", id, b"\""]);
+        if !identifiers.is_empty() {
+            put(out, &[b",", identifiers]);
+        }
+        put(out, &[b"],\"created_date\":\"", created, b"\",\"modified_date\":\"", modified]);
+        put(out, &[b"\",\"id\":\"", id, b"\",", body, b",\"_links\":{", links, b"\"self\":{\"href\":\""]);
+        put(out, &[base, b"people/", id, b"\"}"]);
+        for (name, path) in LINKS {
+            put(out, &[b",\"svc:", name.as_bytes(), b"\":{\"href\":\"", base, b"people/"]);
+            put(out, &[id, b"/", path.as_bytes(), b"\"}"]);
+        }
+        out.extend_from_slice(b"}}");
+        Ok(())
     }
 }
 
@@ -307,13 +342,17 @@ fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
 
 /// Bare hyper: finished bytes for each path and query, with the headers that the service sends.
 pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>) {
-    let bodies = Arc::new(bodies);
+    serve_with(listener, move |asked| bodies.get(asked).cloned().unwrap_or_default()).await;
+}
+
+/// The same with what a function gives for a path and query.
+pub(crate) async fn serve_with(listener: TcpListener, give: impl Fn(&str) -> Bytes + Send + Sync + 'static) {
+    let give = Arc::new(give);
     while let Ok((stream, _)) = listener.accept().await {
-        let bodies = Arc::clone(&bodies);
+        let give = Arc::clone(&give);
         tokio::spawn(async move {
             let answer = service_fn(|request: Request<hyper::body::Incoming>| {
-                let asked = request.uri().path_and_query().map_or("", |asked| asked.as_str());
-                let body = bodies.get(asked).cloned().unwrap_or_default();
+                let body = give(request.uri().path_and_query().map_or("", |asked| asked.as_str()));
                 async move { Ok::<_, Infallible>(respond(StatusCode::OK, body)) }
             });
             // Without it small answers wait for the client's acknowledgement.
