@@ -1,5 +1,8 @@
-//! Reads as a good engineer would write them by hand: hyper, rusqlite, a table made for it of which every column is text that only
-//! has to be copied, and a connection for each thread. They check no key, keep nothing, and have no tag that a client could compare.
+//! Reads as a good engineer would write them by hand: hyper, rusqlite, a connection for each thread, and a table made for it, whose
+//! columns are all text that only has to be copied.
+//!
+//! They check no key and keep nothing, send neither a tag nor a date of change, and find a page by its number alone, as nobody is ever
+//! deleted here.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -21,7 +24,7 @@ pub(crate) fn copy(demo: &Path, to: &Path) {
     Pages::copied(demo, to, "", NAMESPACE).expect("a copy of the people");
 }
 
-/// Serves such a copy under the demo's address. Prints where it listens.
+/// Serves such a copy, with the demo's address in its links. Prints where it listens.
 pub(crate) fn serve(copy: &Path, base: &str) -> ExitCode {
     let (copy, base) = (copy.to_owned(), base.to_owned());
     listening(|listener| {

@@ -7,8 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
     record::RawRecord,
-    store::hex,
-    value::{Timestamp, digest, digits},
+    value::{Timestamp, digest, digits, hex_digits},
 };
 
 const MICROS: i64 = 1_000_000;
@@ -57,8 +56,8 @@ impl EntityTag {
     /// Its digits between quotes.
     fn text(self) -> [u8; 34] {
         let mut text = [b'"'; 34];
-        let digits = self.0.to_be_bytes().into_iter().flat_map(hex::digits);
-        text.iter_mut().skip(1).zip(digits).for_each(|(place, digit)| *place = digit);
+        let inside = self.0.to_be_bytes().into_iter().flat_map(hex_digits);
+        text.iter_mut().skip(1).zip(inside).for_each(|(place, digit)| *place = digit);
         text
     }
 }
@@ -226,6 +225,8 @@ mod tests {
         }
         let written = http_date(Timestamp::from_micros(784_111_777_900_000)).unwrap();
         assert_eq!(written, "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(http_date(Timestamp::MIN).unwrap(), "Mon, 01 Jan 0001 00:00:00 GMT");
+        assert_eq!(http_date(Timestamp::MAX).unwrap(), "Fri, 31 Dec 9999 23:59:59 GMT");
     }
 
     proptest! {

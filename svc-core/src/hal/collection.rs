@@ -99,19 +99,16 @@ fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> 
 /// `self`, `next`, and both names of the page before (COL-24, COL-27, UND-32).
 fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut Vec<u8>) {
     let (number, repeated) = (view.request.number, view.repeated);
-    let to_page = |number: u64, rest: &[&str]| {
-        let number = number.to_string();
-        [&[here, "?page=", &number, repeated], rest].concat().concat()
-    };
+    let to_page = |number: u64| [here, "?page=", &number.to_string(), repeated].concat();
     let own = match (view.names_page, repeated.strip_prefix('&')) {
-        (true, _) => to_page(number, &[]),
+        (true, _) => to_page(number),
         (false, Some(query)) => [here, "?", query].concat(),
         (false, None) => here.to_owned(),
     };
     link("self", &own, out);
     let next = match &view.page.next {
-        Next::After(after) => Some(to_page(number.saturating_add(1), &["&after=", after])),
-        Next::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1), &[])),
+        Next::After(after) => Some([&to_page(number.saturating_add(1)), "&after=", after].concat()),
+        Next::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1))),
         _ => None,
     };
     if let Some(next) = next {
@@ -119,7 +116,7 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
     }
     if number > 1 {
         let before = number.saturating_sub(1).min(total_pages.max(1));
-        let before = to_page(before, &[]);
+        let before = to_page(before);
         link("previous", &before, out);
         link("prev", &before, out);
     }

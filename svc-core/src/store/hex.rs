@@ -1,16 +1,11 @@
 //! Bytes as lower-case hex digits, and back.
 
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
+use crate::value::{HEX_DIGITS, hex_digits};
 
 /// Two digits for each byte.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| digits(*byte)).map(char::from).collect()
-}
-
-/// The two digits of a byte.
-pub(crate) fn digits(byte: u8) -> [u8; 2] {
-    [byte >> 4, byte & 0xF].map(|half| DIGITS.get(usize::from(half)).copied().unwrap_or(b'0'))
+    bytes.iter().flat_map(|byte| hex_digits(*byte)).map(char::from).collect()
 }
 
 /// The bytes that [`encode`] wrote; `None` for anything that it would not have written.
@@ -22,7 +17,8 @@ pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
 /// The same of any number of bytes.
 #[must_use]
 pub fn decode_all(text: &str) -> Option<Vec<u8>> {
-    let digit = |text: u8| DIGITS.iter().position(|digit| *digit == text).and_then(|value| u8::try_from(value).ok());
+    let digit =
+        |text: u8| HEX_DIGITS.iter().position(|digit| *digit == text).and_then(|value| u8::try_from(value).ok());
     let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }

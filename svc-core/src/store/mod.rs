@@ -36,6 +36,7 @@ pub mod feed;
 mod fetched;
 #[cfg(feature = "store")]
 pub mod filtered;
+#[cfg(feature = "store")]
 pub mod hex;
 mod kept;
 #[cfg(feature = "store")]

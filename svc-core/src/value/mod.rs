@@ -18,7 +18,9 @@ pub(crate) use codes::{calling_codes, currency};
 pub use date::Date;
 pub(crate) use date::digits;
 pub(crate) use decimal::Parts;
-pub(crate) use digest::{digest, short_digest};
+#[cfg(feature = "store")]
+pub(crate) use digest::HEX_DIGITS;
+pub(crate) use digest::{digest, hex_digits, short_digest};
 pub use flex_enum::{ClosedEnum, FlexEnum};
 pub use id::Id;
 pub use identifier::Identifier;

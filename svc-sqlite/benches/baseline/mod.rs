@@ -323,7 +323,7 @@ fn members(object: &str) -> &[u8] {
     object.get(1..object.len().saturating_sub(1)).unwrap_or_default().as_bytes()
 }
 
-/// A response with the headers that the service sends.
+/// A response with the headers that the service sends, but for those by which clients compare what they have.
 fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
@@ -340,7 +340,7 @@ fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-/// Bare hyper: finished bytes for each path and query, with the headers that the service sends.
+/// Bare hyper: finished bytes for each path and query, with the headers that the service sends but for its validators.
 pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>) {
     serve_with(listener, move |asked| bodies.get(asked).cloned().unwrap_or_default()).await;
 }
