@@ -128,7 +128,7 @@ fn lines(report: &mut Report) {
     let seconds = begun.elapsed().as_secs_f64();
     let detail = format!("{:.0} lines a second", f64::from(MANY) / seconds);
     let mib = f64::from(most) / 1024.0;
-    report.line("anonymous memory, one million sign-ups as lines", Bound::AtMost(64.0), mib, " MiB", &detail);
+    report.line("anonymous memory, one million sign-ups as lines", Bound::AtMost(32.0), mib, " MiB", &detail);
 }
 
 /// Sign-ups of one client, one after the other, at a demo with three webhooks and at one without. Messages are sent meanwhile, to
@@ -292,7 +292,7 @@ fn memory(report: &mut Report) {
     });
     let mib = f64::from(most) / 1024.0;
     let what = format!("anonymous memory, one million people, {READERS} readers");
-    report.line(&what, Bound::AtMost(64.0), mib, " MiB", "most of 50 samples in 10 s");
+    report.line(&what, Bound::AtMost(32.0), mib, " MiB", "most of 50 samples in 10 s");
 }
 
 /// The path of the second person on a page: a person like any other, where the first one owns the keys.
