@@ -1,9 +1,12 @@
 //! Answers to reads that are given again as long as nothing was changed.
+//!
+//! A body is kept when its request comes again: what is asked for once, like each page of an export, takes no memory, and no place
+//! from what is asked for again and again.
 
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bytes::Bytes;
@@ -36,7 +39,13 @@ pub(crate) struct ResponseCache {
 }
 
 /// What is kept of answers, each at the place that its request leads to.
-struct Kept<T>(Vec<Mutex<Option<Answer<T>>>>);
+struct Kept<T>(Vec<Mutex<Place<T>>>);
+
+struct Place<T> {
+    /// Hash of the last request that led here and was answered anew.
+    asked: Option<u64>,
+    answer: Option<Answer<T>>,
+}
 
 /// What is kept of an answer, with all that it depends on.
 struct Answer<T> {
@@ -50,40 +59,52 @@ struct Answer<T> {
 
 impl<T: Clone> Kept<T> {
     fn new(places: usize) -> Self {
-        Self(std::iter::repeat_with(Mutex::default).take(places).collect())
+        let empty = || Mutex::new(Place { asked: None, answer: None });
+        Self(std::iter::repeat_with(empty).take(places).collect())
     }
 
-    fn place(&self, hash: u64) -> Option<&Mutex<Option<Answer<T>>>> {
+    fn place(&self, hash: u64) -> Option<MutexGuard<'_, Place<T>>> {
         let places = u64::try_from(self.0.len()).ok()?;
-        self.0.get(usize::try_from(hash.checked_rem(places)?).ok()?)
+        let place = self.0.get(usize::try_from(hash.checked_rem(places)?).ok()?)?;
+        Some(place.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn get(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> Option<T> {
-        let answer = self.place(entry.hash)?.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |answer: &&Answer<T>| {
-            answer.revision == entry.revision
-                && (entry.is_document() || answer.tenant == cx.tenant)
-                && answer.base == cx.base
-                && answer.target == *target
-                && answer.query.as_deref() == query
-        };
-        answer.as_ref().filter(is_same).map(|answer| answer.what.clone())
+        let place = self.place(entry.hash)?;
+        let answer = place.answer.as_ref().filter(|answer| answer.revision == entry.revision)?;
+        answer.is_of(entry, cx, target, query).then(|| answer.what.clone())
+    }
+
+    /// Whether a request has come before, and no other one since that leads to its place, or else has an answer there that is stale.
+    fn is_asked_again(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+        let Some(mut place) = self.place(entry.hash) else { return false };
+        let is_stale = place.answer.as_ref().is_some_and(|answer| answer.is_of(entry, cx, target, query));
+        place.asked.replace(entry.hash) == Some(entry.hash) || is_stale
     }
 
     fn keep(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>, what: T) {
-        let Some(place) = self.place(entry.hash) else { return };
         if cx.base.as_str().len().saturating_add(query.map_or(0, str::len)) > ADDRESS {
             return;
         }
-        let answer = Answer {
+        let Some(mut place) = self.place(entry.hash) else { return };
+        place.answer = Some(Answer {
             revision: entry.revision,
             tenant: cx.tenant.clone(),
             base: cx.base.clone(),
             target: target.clone(),
             query: query.map(Into::into),
             what,
-        };
-        *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        });
+    }
+}
+
+impl<T> Answer<T> {
+    /// Whether it is one to this request, at whatever revision.
+    fn is_of(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+        (entry.is_document() || self.tenant == cx.tenant)
+            && self.base == cx.base
+            && self.target == *target
+            && self.query.as_deref() == query
     }
 }
 
@@ -139,13 +160,14 @@ impl Entry<'_> {
         self.validators?.get(self, cx, target, query)
     }
 
-    /// Keeps a success.
+    /// Keeps the validators of a success, and its body when its request has come before.
     pub(super) fn keep(&self, cx: &Context, target: &Target, query: Option<&str>, reply: &Reply) {
         let validators = Validators::of(reply);
         if let (Some(kept), Some(validators)) = (self.validators, &validators) {
             kept.keep(self, cx, target, query, validators.clone());
         }
-        if reply.body.len() <= BYTES {
+        let is_wanted = || self.is_document() || self.bodies.is_asked_again(self, cx, target, query);
+        if reply.body.len() <= BYTES && is_wanted() {
             self.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
         }
     }
