@@ -17,21 +17,19 @@ mod load;
 mod measure;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod process;
+mod writes;
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::hint::black_box;
-use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
-use bytes::Bytes;
 use load::{CONNECTIONS, Run, asked, load, rounds};
-use measure::{Bound, Report, cpu_each, interleaved, is_asked_for, median};
+use measure::{Bound, Report, cpu_each, interleaved, is_asked_for};
 use mimalloc::MiMalloc;
 use process::{Connection, KEY, Server, body, request};
 use svc_core::auth::{FixedKeys, Rights};
@@ -46,6 +44,7 @@ use svc_core::{Api, Tenant, Vendor};
 use svc_tower::SvcService;
 use svc_tower::server::{Limits, Server as HttpServer};
 use tempfile::TempDir;
+use writes::{first, petition, signature};
 
 /// The allocator of the demo, for all sides.
 #[global_allocator]
@@ -61,7 +60,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [_, "bare-hyper", folder] => return bare_hyper(Path::new(folder)),
-        [_, "hand", file, batch] => return hand::serve(Path::new(file), batch.parse().expect("a number")),
+        [_, "hand", file, batch, rest @ ..] => {
+            let trees = if rest == ["asked"] { hand::Trees::Asked } else { hand::Trees::Few };
+            return hand::serve(Path::new(file), batch.parse().expect("a number"), trees);
+        }
+        [_, "sync", folder] => {
+            println!("{}", writes::sync(Path::new(folder)));
+            return ExitCode::SUCCESS;
+        }
         [_, "hand-reads", copy, base] => return hand::reads::serve(Path::new(copy), base),
         [_, "in-memory"] => return in_memory(),
         _ => {}
@@ -92,7 +98,7 @@ fn main() -> ExitCode {
         }
     }
     if is_asked_for("helpers") {
-        helpers(&mut report);
+        writes::helpers(&mut report);
     }
     if is_asked_for("bulk") {
         bulk(&mut report);
@@ -159,14 +165,24 @@ fn pages(report: &mut Report, demo: &Server, copy: &Path) {
 /// What has to be read from the file, each time something else, against bare hyper and by hand.
 fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[String]) {
     let (bare, _folder) = bare(demo, paths);
-    let address = format!("http://{}/api/v1/", demo.address);
-    let hand = Server::again(&[OsStr::new("hand-reads"), copy.as_os_str(), OsStr::new(&address)]);
+    let hand = hand_reads(demo, copy);
     for path in [&paths[0], &paths[paths.len() - 1]] {
         assert_eq!(document(demo, path), document(&hand, path), "both write the same document");
     }
     let of = |server| move || load(server, asked(paths, 1));
-    let [ours, bare, by_hand] = rounds(ROUNDS, [&mut of(demo), &mut of(&bare), &mut of(&hand)]);
-    compare(report, &format!("{what}, against bare hyper, CPU"), 2.2, [ours, bare], "bare hyper");
+    let sides = rounds(ROUNDS, [&mut of(demo), &mut of(&bare), &mut of(&hand)]);
+    against_bare(report, &format!("{what}, against bare hyper, CPU"), sides);
+}
+
+/// Reads by hand out of a copy of the demo's people, with the demo's address.
+fn hand_reads(demo: &Server, copy: &Path) -> Server {
+    let address = format!("http://{}/api/v1/", demo.address);
+    Server::again(&[OsStr::new("hand-reads"), copy.as_os_str(), OsStr::new(&address)])
+}
+
+/// Prints a line about reads, and how far those by hand are from both.
+fn against_bare(report: &mut Report, what: &str, [ours, bare, by_hand]: [Run; 3]) {
+    compare(report, what, 2.2, [ours, bare], "bare hyper");
     let (from_bare, from_hand) = (by_hand.cpu / bare.cpu, ours.cpu / by_hand.cpu);
     println!(
         "(by hand that takes {:.1} us, {from_bare:.2}x of bare hyper; the demo {from_hand:.2}x of it)",
@@ -228,69 +244,6 @@ fn mixed(report: &mut Report, demo: &Server) {
     );
 }
 
-/// Signatures of new people with address, telephone, postal address and a known tag.
-fn helpers(report: &mut Report) {
-    let folder = folder();
-    println!("(a sync of 4 KiB takes {:.2} ms here)", sync(folder.path()));
-    let demo = Server::demo(&folder.path().join("demo.db"), 10);
-    let tag = first(&demo, "tags", "name");
-    let by_hand = |name: &str, batch: &str| {
-        let file = folder.path().join(name);
-        Server::again(&[OsStr::new("hand"), file.as_os_str(), OsStr::new(batch)])
-    };
-    let (hand, single) = (by_hand("hand.db", "256"), by_hand("single.db", "1"));
-    let petition = petition(&demo);
-    let next = Cell::new(0_u32);
-    let run = |server: &Server, petition: &str, tag: &str, connections: usize, all: usize| {
-        let number = next.replace(next.get() + 1);
-        let of = |connection| {
-            let name = |nth| format!("{number}c{connection}n{nth}");
-            (0..all / connections).map(|nth| signature(petition, &name(nth), tag)).collect()
-        };
-        load(server, (0..connections).map(of).collect())
-    };
-    let ours = |connections, all| run(&demo, &petition, &tag, connections, all);
-    let theirs = |server, connections, all| run(server, hand::PETITION, hand::TAG, connections, all);
-    for connections in [16, 64, 256] {
-        let [ours, hand] =
-            rounds(ROUNDS, [&mut || ours(connections, 4_096), &mut || theirs(&hand, connections, 4_096)]);
-        let what = format!("signatures, {connections} connections, against by hand");
-        compare(report, &format!("{what}, CPU"), 1.4, [ours, hand], "by hand");
-        let detail = format!(
-            "{:.0}/s, p99 {:.1} ms; by hand {:.0}/s, p99 {:.1} ms; driver {:.2}",
-            ours.rate, ours.p99, hand.rate, hand.p99, ours.driver
-        );
-        report.line(&format!("{what}, requests"), Bound::AtLeast(0.8), ours.rate / hand.rate, "x", &detail);
-    }
-    let [shared, each] = rounds(ROUNDS, [&mut || ours(256, 4_096), &mut || theirs(&single, 256, 1_024)]);
-    let detail = format!("{:.0}/s, one each {:.0}/s; driver {:.2}", shared.rate, each.rate, shared.driver);
-    let what = "signatures, 256 connections, against one transaction each";
-    report.line(&format!("{what}, requests"), Bound::AtLeast(8.0), shared.rate / each.rate, "x", &detail);
-    let detail = format!("{:.1} ms, one each {:.1} ms", shared.p99, each.p99);
-    report.line(&format!("{what}, p99"), Bound::AtMost(0.1), shared.p99 / each.p99, "x", &detail);
-    let [alone, each] = rounds(ROUNDS, [&mut || ours(1, 500), &mut || theirs(&single, 1, 500)]);
-    let detail = format!("{:.0}/s, by hand {:.0}/s", alone.rate, each.rate);
-    report.line(
-        "signatures, one caller, against one transaction each",
-        Bound::AtLeast(1.0),
-        alone.rate / each.rate,
-        "x",
-        &detail,
-    );
-}
-
-/// Milliseconds that a file of this folder takes to be on the disk.
-fn sync(folder: &Path) -> f64 {
-    let mut file = fs::File::create(folder.join("sync")).expect("a file");
-    let once = |_| {
-        file.write_all(&[1; 4096]).expect("a page");
-        let begun = Instant::now();
-        file.sync_data().expect("on the disk");
-        begun.elapsed().as_secs_f64() * 1e3
-    };
-    median((0..101).map(once).collect())
-}
-
 /// One million people by `next`, a hundred on each page, over one connection.
 fn bulk(report: &mut Report) {
     const PAGES: usize = 1_000;
@@ -310,11 +263,14 @@ fn bulk(report: &mut Report) {
         let next = page.split("\"next\":{\"href\":\"").nth(1).and_then(|rest| rest.split('"').next());
         paths.push(next.and_then(|next| next.strip_prefix(&host)).expect("a next page").to_owned());
     }
-    let (bare, _folder) = bare(&demo, &paths);
+    let (bare, folder) = bare(&demo, &paths);
+    let copy = folder.path().join("copy.db");
+    hand::reads::copy(&path, &copy);
+    let hand = hand_reads(&demo, &copy);
     let walk = || vec![paths.iter().map(|path| request(path).into()).collect()];
-    let sides = rounds(ROUNDS, [&mut || load(&demo, walk()), &mut || load(&bare, walk())]);
+    let of = |server| move || load(server, walk());
     let what = format!("{PAGES} pages of 100 of a million people by `next`, against bare hyper, CPU");
-    compare(report, &what, 2.2, sides, "bare hyper");
+    against_bare(report, &what, rounds(ROUNDS, [&mut of(&demo), &mut of(&bare), &mut of(&hand)]));
 }
 
 /// Anonymous memory of a connection over which something was asked once, and then nothing.
@@ -368,36 +324,6 @@ fn parse(report: &mut Report) {
     let detail = format!("{read:.2} us, serde_json {value:.2} us, {} bytes", body.len());
     let what = "reading and checking a helper's body, against serde_json's Value";
     report.line(what, Bound::AtMost(2.0), read / value, "x", &detail);
-}
-
-/// A member of the first record of a collection.
-fn first(demo: &Server, collection: &str, member: &str) -> String {
-    let page = demo.get(&format!("/api/v1/{collection}"));
-    let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
-    let value = &page["_embedded"][format!("svc:{collection}")][0][member];
-    value.as_str().expect("a text").to_owned()
-}
-
-/// The id of the demo's first petition.
-fn petition(demo: &Server) -> String {
-    let page = demo.get("/api/v1/petitions");
-    let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
-    let own = page["_embedded"]["svc:petitions"][0]["_links"]["self"]["href"].as_str().expect("its address");
-    own.rsplit('/').next().unwrap_or_default().to_owned()
-}
-
-/// A call that records a signature of somebody new.
-fn signature(petition: &str, who: &str, tag: &str) -> Bytes {
-    let body = format!(
-        r#"{{"comments":"Count me in.","person":{{"given_name":"Ada","family_name":"King {who}","email_addresses":[{{"address":"ada.{who}@example.org"}}],"phone_numbers":[{{"number":"+44 20 7946 0{:03}"}}],"postal_addresses":[{{"address_lines":["12 St James's Square"],"locality":"London","postal_code":"SW1Y 4JH","country":"GB"}}]}},"add_tags":["{tag}"]}}"#,
-        who.len()
-    );
-    let path = format!("/api/v1/petitions/{petition}/record_signature_helper");
-    format!(
-        "POST {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    )
-    .into()
 }
 
 /// Serves what a folder holds, as bare hyper, and prints where.

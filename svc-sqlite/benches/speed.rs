@@ -86,14 +86,14 @@ fn page(report: &mut Report) {
         server.load((0..1_000).map(data::person)).await;
         server
     });
-    let raw = baseline::Pages::copied(&path, &folder.path().join("raw.db"), data::BASE, data::NAMESPACE);
+    let raw = baseline::People::copied(&path, &folder.path().join("raw.db"), data::BASE, data::NAMESPACE);
     let raw = raw.expect("a copy of the people");
     let ours = runtime.block_on(get(&server, "people"));
-    let theirs = raw.page(1, 1).expect("a page");
+    let theirs = raw.page(1, 1, 25).expect("a page");
     assert_eq!(without_continuation(&ours), without_continuation(&theirs), "both write the same page");
     let [theirs_each, ours_each] = interleaved(
         ROUNDS,
-        [&mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.page(1, 1).expect("a page")))), &mut || {
+        [&mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.page(1, 1, 25).expect("a page")))), &mut || {
             read(&runtime, &server, "people", PAGES)
         }],
     );

@@ -3,6 +3,10 @@
 //!
 //! It knows a person by the e-mail address, keeps three indexes (person by id and by address, signature by id), counts what it
 //! records, and answers with the signature. It checks no key and no rule, and reports nothing that goes wrong.
+//!
+//! With [`Trees::Asked`] it also writes what the interface has to read: a tagging that has its own address, the collections of people
+//! by date, of signatures under a person and a petition and of taggings under a person and a tag, and the feed of changes (COL-04 to
+//! COL-18, FLT-05, SYN-01).
 
 pub(crate) mod reads;
 
@@ -34,14 +38,35 @@ pub(crate) const TAG: &str = "Volunteer";
 const TABLES: &str = "
 CREATE TABLE petition (seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, signatures INTEGER NOT NULL) STRICT;
 CREATE TABLE tag (seq INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, people INTEGER NOT NULL) STRICT;
-CREATE TABLE person (seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, created INTEGER NOT NULL, signatures INTEGER NOT NULL,
-    body TEXT NOT NULL) STRICT;
+CREATE TABLE person (seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, created INTEGER NOT NULL, modified INTEGER NOT NULL,
+    signatures INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
 CREATE TABLE email (hash BLOB PRIMARY KEY, person INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE signature (seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, created INTEGER NOT NULL, person INTEGER NOT NULL,
     petition INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
 CREATE TABLE tagging (tag INTEGER NOT NULL, person INTEGER NOT NULL, PRIMARY KEY (tag, person)) STRICT, WITHOUT ROWID;
 CREATE TABLE total (people INTEGER NOT NULL, signatures INTEGER NOT NULL) STRICT;
 INSERT INTO total VALUES (0, 0);";
+
+/// Who collections and feeds are asked for has to write them.
+const ASKED: &str = "
+CREATE INDEX person_by_created ON person (created);
+CREATE INDEX person_by_modified ON person (modified);
+CREATE INDEX signature_by_person ON signature (person);
+CREATE INDEX signature_by_petition ON signature (petition);
+CREATE TABLE tagged (seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, created INTEGER NOT NULL, tag INTEGER NOT NULL,
+    person INTEGER NOT NULL) STRICT;
+CREATE INDEX tagged_by_person ON tagged (person);
+CREATE INDEX tagged_by_tag ON tagged (tag);
+CREATE TABLE feed (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id BLOB NOT NULL, parent BLOB, at INTEGER NOT NULL) STRICT;";
+
+/// What is written of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trees {
+    /// What the answer needs.
+    Few,
+    /// What the interface can be asked for afterwards, too.
+    Asked,
+}
 
 #[derive(Deserialize)]
 struct Body<'a> {
@@ -77,10 +102,10 @@ struct Call {
 }
 
 /// Serves a new file; at most `batch` calls share a transaction. Prints where it listens.
-pub(crate) fn serve(file: &Path, batch: usize) -> ExitCode {
-    let file = open(file).expect("a file");
+pub(crate) fn serve(file: &Path, batch: usize, trees: Trees) -> ExitCode {
+    let file = open(file, trees).expect("a file");
     let (calls, waiting) = channel();
-    thread::spawn(move || write(&file, &waiting, batch));
+    thread::spawn(move || write(&file, &waiting, batch, trees));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
@@ -117,11 +142,14 @@ async fn sign(
     (StatusCode::OK, headers, body)
 }
 
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+fn open(path: &Path, trees: Trees) -> rusqlite::Result<Connection> {
     let file = Connection::open(path)?;
     file.query_row("PRAGMA journal_mode = wal", (), |_| Ok(()))?;
     file.pragma_update(None, "synchronous", "full")?;
     file.execute_batch(TABLES)?;
+    if trees == Trees::Asked {
+        file.execute_batch(ASKED)?;
+    }
     file.execute(
         "INSERT INTO petition (id, signatures) VALUES (?1, 0)",
         [Uuid::try_parse(PETITION).unwrap_or_default().as_bytes()],
@@ -131,7 +159,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The thread that writes: whatever waits shares a transaction, and is answered when that is on the disk.
-fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize) {
+fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize, trees: Trees) {
     let mut done = Vec::with_capacity(batch);
     while let Ok(first) = waiting.recv() {
         let begun = file.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute(()));
@@ -139,7 +167,8 @@ fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize) {
         let mut next = Some(first);
         let (mut people, mut signatures) = (0, 0);
         while let Some(Call { petition, body, answer }) = next {
-            let written = serde_json::from_slice(&body).ok().map(|body| signed(file, petition, &body).expect("rows"));
+            let written =
+                serde_json::from_slice(&body).ok().map(|body| signed(file, petition, &body, trees).expect("rows"));
             people += u32::from(written.as_ref().is_some_and(|(_, is_new)| *is_new));
             signatures += u32::from(written.is_some());
             done.push((answer, written.map(|(text, _)| text)));
@@ -158,7 +187,7 @@ fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize) {
 }
 
 /// The rows of a call; its answer, and whether the person is new.
-fn signed(file: &Connection, petition: Uuid, body: &Body<'_>) -> rusqlite::Result<(String, bool)> {
+fn signed(file: &Connection, petition: Uuid, body: &Body<'_>, trees: Trees) -> rusqlite::Result<(String, bool)> {
     let petition_row: i64 = file
         .prepare_cached("SELECT seq FROM petition WHERE id = ?1")?
         .query_row([petition.as_bytes()], |row| row.get(0))?;
@@ -171,18 +200,25 @@ fn signed(file: &Connection, petition: Uuid, body: &Body<'_>) -> rusqlite::Resul
         .optional()?;
     let now = Timestamp::now();
     let is_new = known.is_none();
-    let (person_row, person) =
-        if let Some((row, id)) = known {
-            (row, Uuid::from_slice(&id).unwrap_or_default())
-        } else {
-            let id = Uuid::now_v7();
-            let text = serde_json::to_string(&body.person).unwrap_or_default();
-            file.prepare_cached("INSERT INTO person (id, created, signatures, body) VALUES (?1, ?2, 0, ?3)")?
-                .execute((id.as_bytes(), now.micros(), text))?;
-            let row = file.last_insert_rowid();
-            file.prepare_cached("INSERT INTO email (hash, person) VALUES (?1, ?2)")?.execute((hash, row))?;
-            (row, id)
-        };
+    let (person_row, person) = if let Some((row, id)) = known {
+        (row, Uuid::from_slice(&id).unwrap_or_default())
+    } else {
+        let id = Uuid::now_v7();
+        let text = serde_json::to_string(&body.person).unwrap_or_default();
+        file.prepare_cached("INSERT INTO person (id, created, modified, signatures, body) VALUES (?1, ?2, ?2, 0, ?3)")?
+            .execute((id.as_bytes(), now.micros(), text))?;
+        let row = file.last_insert_rowid();
+        file.prepare_cached("INSERT INTO email (hash, person) VALUES (?1, ?2)")?.execute((hash, row))?;
+        (row, id)
+    };
+    let tell = |kind: i64, id: Uuid, parent: Option<Uuid>| {
+        file.prepare_cached("INSERT INTO feed (kind, id, parent, at) VALUES (?1, ?2, ?3, ?4)")?.execute((
+            kind,
+            id.as_bytes(),
+            parent.as_ref().map(Uuid::as_bytes),
+            now.micros(),
+        ))
+    };
     let id = Uuid::now_v7();
     let comments = serde_json::to_string(&body.comments).unwrap_or_default();
     file.prepare_cached("INSERT INTO signature (id, created, person, petition, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
@@ -197,7 +233,19 @@ fn signed(file: &Connection, petition: Uuid, body: &Body<'_>) -> rusqlite::Resul
             file.prepare_cached("INSERT INTO tagging (tag, person) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
         if made.execute((tag, person_row))? > 0 {
             file.prepare_cached("UPDATE tag SET people = people + 1 WHERE seq = ?1")?.execute([tag])?;
+            if trees == Trees::Asked {
+                let tagged = Uuid::now_v7();
+                file.prepare_cached("INSERT INTO tagged (id, created, tag, person) VALUES (?1, ?2, ?3, ?4)")?
+                    .execute((tagged.as_bytes(), now.micros(), tag, person_row))?;
+                tell(3, tagged, Some(person))?;
+            }
         }
+    }
+    if trees == Trees::Asked {
+        if is_new {
+            tell(1, person, None)?;
+        }
+        tell(2, id, Some(petition))?;
     }
     file.prepare_cached("UPDATE petition SET signatures = signatures + 1 WHERE seq = ?1")?.execute([petition_row])?;
     file.prepare_cached("UPDATE person SET signatures = signatures + 1 WHERE seq = ?1")?.execute([person_row])?;

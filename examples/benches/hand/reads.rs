@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::baseline::{Pages, serve_with};
+use crate::baseline::{People, serve_with};
 use crate::listening;
 
 /// What the demo calls itself in identifiers, and its only tenant.
@@ -16,12 +16,12 @@ const NAMESPACE: &str = "svc_demo";
 const TENANT: i64 = 1;
 
 thread_local! {
-    static PAGES: RefCell<Option<Pages>> = const { RefCell::new(None) };
+    static PEOPLE: RefCell<Option<People>> = const { RefCell::new(None) };
 }
 
 /// Copies the people of the demo's file.
 pub(crate) fn copy(demo: &Path, to: &Path) {
-    Pages::copied(demo, to, "", NAMESPACE).expect("a copy of the people");
+    People::copied(demo, to, "", NAMESPACE).expect("a copy of the people");
 }
 
 /// Serves such a copy, with the demo's address in its links. Prints where it listens.
@@ -29,12 +29,15 @@ pub(crate) fn serve(copy: &Path, base: &str) -> ExitCode {
     let (copy, base) = (copy.to_owned(), base.to_owned());
     listening(|listener| {
         serve_with(listener, move |asked| {
-            PAGES.with_borrow_mut(|pages| {
-                let pages =
-                    pages.get_or_insert_with(|| Pages::open(&copy, &base, NAMESPACE).expect("a copy of the people"));
-                match asked.rsplit_once("page=") {
-                    Some((_, page)) => pages.page(TENANT, page.parse().expect("a number")),
-                    None => pages.person(TENANT, asked.rsplit('/').next().unwrap_or_default()),
+            PEOPLE.with_borrow_mut(|people| {
+                let people =
+                    people.get_or_insert_with(|| People::open(&copy, &base, NAMESPACE).expect("a copy of the people"));
+                let number =
+                    |name| asked.split(['?', '&']).find_map(|part| part.strip_prefix(name)?.parse::<i64>().ok());
+                if asked.contains('?') {
+                    people.page(TENANT, number("page=").unwrap_or(1), number("per_page=").unwrap_or(25))
+                } else {
+                    people.person(TENANT, asked.rsplit('/').next().unwrap_or_default())
                 }
                 .expect("rows")
                 .into()

@@ -1,6 +1,6 @@
 //! Servers that run as processes of their own, and a plain client: what they spend is read from `/proc`.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -13,6 +13,9 @@ pub(crate) const KEY: &str = "bench-key-of-the-demo";
 /// Loading one million people takes minutes.
 const PATIENCE: Duration = Duration::from_mins(30);
 
+/// What a process finds in its environment beside what this one has.
+pub(crate) type Environment = [(&'static str, OsString)];
+
 /// A server that runs as a process of its own, until this goes.
 pub(crate) struct Server {
     process: Child,
@@ -22,11 +25,20 @@ pub(crate) struct Server {
 impl Server {
     /// The demo over a data file that is made when there is none; ready when all its data is loaded.
     pub(crate) fn demo(data: &Path, people: u32) -> Self {
-        Self::demo_with(data, people, &[])
+        Self::start(data, people, &[], &[])
     }
 
     /// The same with more options.
     pub(crate) fn demo_with(data: &Path, people: u32, options: &[&str]) -> Self {
+        Self::start(data, people, options, &[])
+    }
+
+    /// The same in another environment.
+    pub(crate) fn demo_on(data: &Path, people: u32, environment: &Environment) -> Self {
+        Self::start(data, people, &[], environment)
+    }
+
+    fn start(data: &Path, people: u32, options: &[&str], environment: &Environment) -> Self {
         let address =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
         let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
@@ -35,6 +47,7 @@ impl Server {
             .arg("--data")
             .arg(data)
             .args(options)
+            .envs(environment.iter().cloned())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()
@@ -44,8 +57,12 @@ impl Server {
 
     /// This program again with other arguments; it prints where it listens.
     pub(crate) fn again(arguments: &[&OsStr]) -> Self {
-        let own = std::env::current_exe().expect("this program");
-        let mut process = Command::new(own).args(arguments).stdout(Stdio::piped()).spawn().expect("this program");
+        Self::again_on(arguments, &[])
+    }
+
+    /// The same in another environment.
+    pub(crate) fn again_on(arguments: &[&OsStr], environment: &Environment) -> Self {
+        let mut process = own(arguments, environment).stdout(Stdio::piped()).spawn().expect("this program");
         let mut line = String::new();
         let out = process.stdout.take().expect("its output");
         BufReader::new(out).read_line(&mut line).expect("its address");
@@ -88,6 +105,19 @@ impl Server {
         let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
+}
+
+/// This program with other arguments.
+fn own(arguments: &[&OsStr], environment: &Environment) -> Command {
+    let mut own = Command::new(std::env::current_exe().expect("this program"));
+    own.args(arguments).envs(environment.iter().cloned());
+    own
+}
+
+/// What this program prints with other arguments, until it ends.
+pub(crate) fn told(arguments: &[&OsStr], environment: &Environment) -> String {
+    let output = own(arguments, environment).output().expect("this program");
+    String::from_utf8(output.stdout).expect("a text")
 }
 
 impl Drop for Server {

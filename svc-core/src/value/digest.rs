@@ -14,14 +14,6 @@ pub(crate) fn short_digest(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// The digits of sixteen.
-pub(crate) const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
-
-/// The two digits of a byte.
-pub(crate) fn hex_digits(byte: u8) -> [u8; 2] {
-    [byte >> 4, byte & 0xF].map(|half| HEX_DIGITS.get(usize::from(half)).copied().unwrap_or(b'0'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

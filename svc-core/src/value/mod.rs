@@ -6,6 +6,7 @@ mod date;
 mod decimal;
 mod digest;
 mod flex_enum;
+mod hex;
 mod id;
 mod identifier;
 mod timestamp;
@@ -18,10 +19,11 @@ pub(crate) use codes::{calling_codes, currency};
 pub use date::Date;
 pub(crate) use date::digits;
 pub(crate) use decimal::Parts;
-#[cfg(feature = "store")]
-pub(crate) use digest::HEX_DIGITS;
-pub(crate) use digest::{digest, hex_digits, short_digest};
+pub(crate) use digest::{digest, short_digest};
 pub use flex_enum::{ClosedEnum, FlexEnum};
+#[cfg(feature = "store")]
+pub(crate) use hex::HEX_DIGITS;
+pub(crate) use hex::hex_digits;
 pub use id::Id;
 pub use identifier::Identifier;
 pub use timestamp::Timestamp;

@@ -23,7 +23,7 @@ use tokio::net::TcpListener;
 use uuid::Uuid;
 
 /// People out of a table made for it: every column is text that only has to be copied.
-pub(crate) struct Pages {
+pub(crate) struct People {
     file: Connection,
     base: String,
     namespace: String,
@@ -45,7 +45,7 @@ const LINKS: [(&str, &str); 12] = [
     ("record_canvas_helper", "record_canvass_helper"),
 ];
 
-impl Pages {
+impl People {
     /// Copies the people of the store's file at `from` into a file of its own, and opens that for reading.
     pub(crate) fn copied(from: &Path, to: &Path, base: &str, namespace: &str) -> rusqlite::Result<Self> {
         let file = open(to)?;
@@ -97,25 +97,25 @@ impl Pages {
         })
     }
 
-    /// A page of 25 people of a tenant whose rows have no gaps.
-    pub(crate) fn page(&self, tenant: i64, number: i64) -> rusqlite::Result<Vec<u8>> {
+    /// A page of so many people of a tenant whose rows have no gaps.
+    pub(crate) fn page(&self, tenant: i64, number: i64, size: i64) -> rusqlite::Result<Vec<u8>> {
         self.file.prepare_cached("BEGIN")?.execute(())?;
         let total: i64 = self
             .file
             .prepare_cached("SELECT records FROM total WHERE tenant = ?1")?
             .query_row([tenant], |row| row.get(0))?;
         let mut links = Vec::with_capacity(4 * 1024);
-        let mut members = Vec::with_capacity(64 * 1024);
-        let mut last = (number - 1) * 25;
+        let mut members = Vec::with_capacity(usize::try_from(size).unwrap_or_default() * 2_600);
+        let mut last = (number - 1) * size;
         let mut count = 0;
         let mut more = false;
         let mut statement = self.file.prepare_cached(
             "SELECT seq, id, created, modified, identifiers, body FROM person
-             WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT 26",
+             WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
         )?;
-        let mut rows = statement.query((tenant, last))?;
+        let mut rows = statement.query((tenant, last, size + 1))?;
         while let Some(row) = rows.next()? {
-            if count == 25 {
+            if count == size {
                 more = true;
                 break;
             }
@@ -144,8 +144,8 @@ impl Pages {
             to_page("previous", number - 1, "") + &to_page("prev", number - 1, "")
         };
         let mut page = format!(
-            "{{\"total_pages\":{},\"per_page\":25,\"page\":{number},\"total_records\":{total},\"_links\":{{\"curies\":[{curie}],{own}{next}{before}\"svc:person_signup_helper\":{{\"href\":\"{base}people/person_signup\"}},\"svc:people\":[",
-            (total + 24) / 25,
+            "{{\"total_pages\":{},\"per_page\":{size},\"page\":{number},\"total_records\":{total},\"_links\":{{\"curies\":[{curie}],{own}{next}{before}\"svc:person_signup_helper\":{{\"href\":\"{base}people/person_signup\"}},\"svc:people\":[",
+            (total + size - 1) / size,
         )
         .into_bytes();
         page.reserve(links.len() + members.len() + 64);
