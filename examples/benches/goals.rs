@@ -267,6 +267,11 @@ fn bulk(report: &mut Report) {
     let copy = folder.path().join("copy.db");
     hand::reads::copy(&path, &copy);
     let hand = hand_reads(&demo, &copy);
+    for path in [&paths[0], &paths[PAGES - 1]] {
+        let [ours, theirs] = [&demo, &hand].map(|server| String::from_utf8_lossy(body(&server.get(path))).into_owned());
+        let people = |page: &str| page.split_once("_embedded").map(|(_, people)| people.to_owned());
+        assert!(people(&ours).is_some() && people(&ours) == people(&theirs), "both send the same people");
+    }
     let walk = || vec![paths.iter().map(|path| request(path).into()).collect()];
     let of = |server| move || load(server, walk());
     let what = format!("{PAGES} pages of 100 of a million people by `next`, against bare hyper, CPU");

@@ -237,6 +237,26 @@ async fn the_second_fence() {
     assert_eq!(as_role(&format!("SET svc.tenant = 'directory'; SELECT count(*) FROM {schema}.email")), "0");
 }
 
+/// COL-23: what is kept because it was asked for again is not given after a write of any process.
+#[tokio::test]
+async fn col_23_what_is_kept_ends_with_a_write() {
+    let Some(database) = support::server() else { return };
+    let (options, _) = fresh(database);
+    let (one, other) = (Server::keeping(options.clone()).await, Server::keeping(options).await);
+    let person = one.make("people", json!({"given_name": "0"})).await;
+    for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
+        for reader in [&one, &other] {
+            for _ in 0..3 {
+                assert_eq!(reader.get(&person).await.json["given_name"], round.to_string());
+                assert_eq!(reader.get("people").await.json["total_records"], 1 + round);
+            }
+        }
+        let name = (round + 1).to_string();
+        assert_eq!(writer.put(&person, json!({"given_name": name})).await.status, 200);
+        writer.make("people", json!({})).await;
+    }
+}
+
 /// The number goes up with every write of any process, and with none of a read.
 #[tokio::test]
 async fn the_revision_of_a_tenant() {

@@ -4,6 +4,7 @@ mod server;
 
 use serde_json::{Value, json};
 use server::Server;
+use svc_sqlite::{Options, Store};
 
 /// Collections that take a plain create at the top.
 const CONTAINERS: [&str; 11] = [
@@ -378,4 +379,25 @@ async fn answers_of_a_submission() {
     server.delete(&ada).await;
     let nobody = server.post(&answers, answer(json!({}))).await;
     assert_eq!(nobody.codes(), ["PERSON_NOT_FOUND"], "UND-29");
+}
+
+/// COL-23: what is kept because it was asked for again is not given after a write, of this server or of another one over the file.
+#[tokio::test]
+async fn col_23_what_is_kept_ends_with_a_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = || Options::new(folder.path().join("data.db"));
+    let one = Server::on(Store::open(options()).unwrap()).await;
+    let other = Server::on(Store::open(options().beside_a_server()).unwrap()).await;
+    let person = one.make("people", json!({"given_name": "0"})).await;
+    for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
+        for reader in [&one, &other] {
+            for _ in 0..3 {
+                assert_eq!(reader.get(&person).await.json["given_name"], round.to_string());
+                assert_eq!(reader.total("people").await, 1 + u64::try_from(round).unwrap());
+            }
+        }
+        let name = (round + 1).to_string();
+        assert_eq!(writer.put(&person, json!({"given_name": name})).await.status, 200);
+        writer.make("people", json!({})).await;
+    }
 }

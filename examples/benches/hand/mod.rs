@@ -2,7 +2,8 @@
 //! it, one connection that writes, and one sync for all who wait.
 //!
 //! It knows a person by the e-mail address, keeps three indexes (person by id and by address, signature by id), counts what it
-//! records, and answers with the signature. It checks no key and no rule, and reports nothing that goes wrong.
+//! records, and answers with the signature. It checks no key and no rule, and reports nothing that goes wrong. When the log is copied
+//! into the file is left to SQLite.
 //!
 //! With [`Trees::Asked`] it also writes what the interface has to read: a tagging that has its own address, the collections of people
 //! by date, of signatures under a person and a petition and of taggings under a person and a tag, and the feed of changes (COL-04 to

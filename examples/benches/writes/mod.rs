@@ -109,6 +109,7 @@ fn shared(report: &mut Report, milliseconds: f64, bound: f64) {
     );
     let what = format!("signatures, 256 connections, against one transaction each, a sync of {milliseconds} ms");
     let takes = disk.sync(folder.path());
+    assert!((0.8..2.0).contains(&(takes / milliseconds)), "a sync takes {takes:.2} ms in place of {milliseconds}");
     let detail = format!(
         "measured {takes:.2} ms; {:.0}/s, one each {:.0}/s, by hand with a shared sync {:.0}/s; driver {:.2}",
         ours.rate, each.rate, hand.rate, ours.driver

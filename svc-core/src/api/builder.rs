@@ -323,8 +323,8 @@ impl ApiBuilder {
         self
     }
 
-    /// Gives answers to reads that come again and again, some megabytes of them at most, as long as nothing was changed. Every kind
-    /// must be read from the backend whose revision is told, and what is read may depend on the tenant and the address alone:
+    /// Keeps the answer to a read that comes again, some megabytes of them at most, and gives it out as long as nothing was changed.
+    /// Every kind must be read from the backend whose revision is told, and what is read may depend on the tenant and the address alone:
     /// not on who of the tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
     #[must_use]
     pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {

@@ -1,12 +1,15 @@
 //! Answers to reads that are given again as long as nothing was changed.
 //!
-//! A body is kept when its request comes again: what is asked for once, like each page of an export, takes no memory, and no place
-//! from what is asked for again and again.
+//! The body of an answer is kept when its request comes again: what is asked for once, like each page of an export, takes no memory
+//! for it, and no place from what is asked for again and again. Validators are kept at once: a client comes back with them.
 
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -18,7 +21,7 @@ use crate::{
     ops::Revision,
 };
 
-/// Answers that are kept at most: an answer takes the entry that its request leads to from the one that had it.
+/// Bodies that are kept at most: one that is kept takes the place that its request leads to from the one that had it.
 const BODIES: usize = 128;
 /// Bytes of a body that is kept at most.
 const BYTES: usize = 128 * 1024;
@@ -29,23 +32,19 @@ const DOCUMENTS: usize = 8;
 /// Bytes of a base and a query under which an answer is kept at most.
 const ADDRESS: usize = 1024;
 
-/// The last answers to reads, each with the revision before it was made: of more of them the validators than the bodies.
+/// Answers to reads, each with the revision before it was made: of more of them the validators than the bodies.
 pub(crate) struct ResponseCache {
     revision: Arc<dyn Revision>,
     hasher: RandomState,
     bodies: Kept<(Bytes, Option<Validators>)>,
+    /// Of each place of a body the hash of the last request that led there and was answered anew.
+    asked: Vec<AtomicU64>,
     validators: Kept<Validators>,
     documents: Kept<(Bytes, Option<Validators>)>,
 }
 
 /// What is kept of answers, each at the place that its request leads to.
-struct Kept<T>(Vec<Mutex<Place<T>>>);
-
-struct Place<T> {
-    /// Hash of the last request that led here and was answered anew.
-    asked: Option<u64>,
-    answer: Option<Answer<T>>,
-}
+struct Kept<T>(Vec<Mutex<Option<Answer<T>>>>);
 
 /// What is kept of an answer, with all that it depends on.
 struct Answer<T> {
@@ -59,27 +58,23 @@ struct Answer<T> {
 
 impl<T: Clone> Kept<T> {
     fn new(places: usize) -> Self {
-        let empty = || Mutex::new(Place { asked: None, answer: None });
-        Self(std::iter::repeat_with(empty).take(places).collect())
+        Self(std::iter::repeat_with(Mutex::default).take(places).collect())
     }
 
-    fn place(&self, hash: u64) -> Option<MutexGuard<'_, Place<T>>> {
-        let places = u64::try_from(self.0.len()).ok()?;
-        let place = self.0.get(usize::try_from(hash.checked_rem(places)?).ok()?)?;
-        Some(place.lock().unwrap_or_else(PoisonError::into_inner))
+    fn place(&self, hash: u64) -> Option<MutexGuard<'_, Option<Answer<T>>>> {
+        Some(at(&self.0, hash)?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn get(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> Option<T> {
         let place = self.place(entry.hash)?;
-        let answer = place.answer.as_ref().filter(|answer| answer.revision == entry.revision)?;
+        let answer = place.as_ref().filter(|answer| answer.revision == entry.revision)?;
         answer.is_of(entry, cx, target, query).then(|| answer.what.clone())
     }
 
-    /// Whether a request has come before, and no other one since that leads to its place, or else has an answer there that is stale.
-    fn is_asked_again(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
-        let Some(mut place) = self.place(entry.hash) else { return false };
-        let is_stale = place.answer.as_ref().is_some_and(|answer| answer.is_of(entry, cx, target, query));
-        place.asked.replace(entry.hash) == Some(entry.hash) || is_stale
+    /// Whether there is an answer to this request, at whatever revision.
+    fn has(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+        let place = self.place(entry.hash);
+        place.is_some_and(|place| place.as_ref().is_some_and(|answer| answer.is_of(entry, cx, target, query)))
     }
 
     fn keep(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>, what: T) {
@@ -87,7 +82,7 @@ impl<T: Clone> Kept<T> {
             return;
         }
         let Some(mut place) = self.place(entry.hash) else { return };
-        place.answer = Some(Answer {
+        *place = Some(Answer {
             revision: entry.revision,
             tenant: cx.tenant.clone(),
             base: cx.base.clone(),
@@ -98,8 +93,14 @@ impl<T: Clone> Kept<T> {
     }
 }
 
+/// The one of these places that a hash leads to.
+fn at<T>(places: &[T], hash: u64) -> Option<&T> {
+    let count = u64::try_from(places.len()).ok()?;
+    places.get(usize::try_from(hash.checked_rem(count)?).ok()?)
+}
+
 impl<T> Answer<T> {
-    /// Whether it is one to this request, at whatever revision.
+    /// Whether it is one to this request.
     fn is_of(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
         (entry.is_document() || self.tenant == cx.tenant)
             && self.base == cx.base
@@ -111,17 +112,25 @@ impl<T> Answer<T> {
 /// Where the answer to a request is kept, and the revision before it is made.
 pub(crate) struct Entry<'a> {
     bodies: &'a Kept<(Bytes, Option<Validators>)>,
-    /// None of documents: their bodies have them.
-    validators: Option<&'a Kept<Validators>>,
+    /// None of documents: they are kept at once, with their validators.
+    of_records: Option<OfRecords<'a>>,
     hash: u64,
     revision: u64,
+}
+
+/// What is known of reads of records alone.
+#[derive(Clone, Copy)]
+struct OfRecords<'a> {
+    asked: &'a [AtomicU64],
+    validators: &'a Kept<Validators>,
 }
 
 impl ResponseCache {
     pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
         let hasher = RandomState::new();
         let (bodies, validators, documents) = (Kept::new(BODIES), Kept::new(VALIDATORS), Kept::new(DOCUMENTS));
-        Self { revision, hasher, bodies, validators, documents }
+        let asked = std::iter::repeat_with(AtomicU64::default).take(BODIES).collect();
+        Self { revision, hasher, bodies, asked, validators, documents }
     }
 
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
@@ -129,20 +138,21 @@ impl ResponseCache {
         // Told before anything is read: what changes meanwhile makes the answer stale.
         let revision = self.revision.revision(&cx.tenant, cx.begun).await?;
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        Some(Entry { bodies: &self.bodies, validators: Some(&self.validators), hash, revision })
+        let of_records = OfRecords { asked: &self.asked, validators: &self.validators };
+        Some(Entry { bodies: &self.bodies, of_records: Some(of_records), hash, revision })
     }
 
     /// The same of a document that no change of the data changes; `variant` tells those apart that lie at one address.
     pub(super) fn entry_of_document(&self, cx: &Context, target: &Target, variant: u64) -> Entry<'_> {
         let hash = self.hasher.hash_one((cx.base.as_str(), target));
-        Entry { bodies: &self.documents, validators: None, hash, revision: variant }
+        Entry { bodies: &self.documents, of_records: None, hash, revision: variant }
     }
 }
 
 impl Entry<'_> {
     /// Whether it is of a document, which every tenant reads.
     fn is_document(&self) -> bool {
-        self.validators.is_none()
+        self.of_records.is_none()
     }
 
     /// What was answered before, when nothing has changed since.
@@ -157,19 +167,25 @@ impl Entry<'_> {
 
     /// The validators of what was answered before, when nothing has changed since.
     pub(super) fn validators(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Validators> {
-        self.validators?.get(self, cx, target, query)
+        self.of_records?.validators.get(self, cx, target, query)
     }
 
     /// Keeps the validators of a success, and its body when its request has come before.
     pub(super) fn keep(&self, cx: &Context, target: &Target, query: Option<&str>, reply: &Reply) {
         let validators = Validators::of(reply);
-        if let (Some(kept), Some(validators)) = (self.validators, &validators) {
-            kept.keep(self, cx, target, query, validators.clone());
+        if let (Some(of_records), Some(validators)) = (self.of_records, &validators) {
+            of_records.validators.keep(self, cx, target, query, validators.clone());
         }
-        let is_wanted = || self.is_document() || self.bodies.is_asked_again(self, cx, target, query);
-        if reply.body.len() <= BYTES && is_wanted() {
+        if reply.body.len() <= BYTES && self.is_asked_again(cx, target, query) {
             self.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
         }
+    }
+
+    /// Whether the last request that led to this place was the same one, or there is an older answer to it.
+    fn is_asked_again(&self, cx: &Context, target: &Target, query: Option<&str>) -> bool {
+        let Some(OfRecords { asked, .. }) = self.of_records else { return true };
+        let last = at(asked, self.hash).map(|last| last.swap(self.hash, Ordering::Relaxed));
+        last == Some(self.hash) || self.bodies.has(self, cx, target, query)
     }
 }
 

@@ -298,6 +298,7 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
         let asked = Asked(server.api.clone());
         let path = if is_page { "people" } else { &person };
         let known = tag(&asked.get(path));
+        assert_eq!(tag(&asked.get(path)), known, "asked for again, so that it is kept: {path}");
         // Nobody has told the revision of this.
         assert_eq!(asked.send(&Method::PUT, &person, &json!({"given_name": "B"}), &[]).status, 200);
         let ask = || asked.send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, &known)]).status;

@@ -94,7 +94,9 @@ fn col_03_a_record_is_kept_and_what_is_not_there_is_not() {
     assert_eq!(server.get(&person).status, 404);
     let next = person.rsplit_once('-').map(|(start, number)| format!("{start}-{}", number.parse::<u32>().unwrap() + 1));
     let next = next.expect("an address with a number");
-    assert_eq!(server.get(&next).status, 404, "{next}");
+    for _ in 0..2 {
+        assert_eq!(server.get(&next).status, 404, "{next}");
+    }
     assert_eq!(server.made("people", "{}"), next);
     assert_eq!(server.get(&next).status, 200, "a 404 is not kept");
 }

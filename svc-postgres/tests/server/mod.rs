@@ -3,7 +3,7 @@
 
 use svc_core::{
     Context, Tenant,
-    api::{Api, Request, Vendor},
+    api::{Api, ApiBuilder, Request, Vendor},
     auth::{Caller, Identity, Rights},
     ops::{Delivered, Dispatch},
     value::Timestamp,
@@ -38,14 +38,14 @@ impl Server {
     /// For another tenant of a store.
     pub(crate) async fn of(store: Store, tenant: &str) -> Self {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
-        let api = store
-            .register_all(builder())
-            .changes(&std::sync::Arc::new(store.clone()))
-            .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done))
-            .webhooks(&std::sync::Arc::new(store.clone()))
-            .authenticator(store.clone())
-            .anonymous_helpers(store.clone());
-        Self { api: api.build().unwrap(), store, tenant, deadline: None }
+        Self { api: api(&store).build().unwrap(), store, tenant, deadline: None }
+    }
+
+    /// On the tables of these options, with answers that are kept.
+    pub(crate) async fn keeping(options: Options) -> Self {
+        let mut server = Self::open(options).await;
+        server.api = api(&server.store).response_cache(server.store.clone()).build().unwrap();
+        server
     }
 
     pub(crate) fn caller(&self) -> Context {
@@ -157,4 +157,10 @@ impl Answer {
     pub(crate) fn self_link(&self) -> String {
         self.json["_links"]["self"]["href"].as_str().unwrap_or_else(|| panic!("no self: {}", self.json)).to_owned()
     }
+}
+
+fn api(store: &Store) -> ApiBuilder {
+    let api = store.register_all(builder()).changes(&std::sync::Arc::new(store.clone()));
+    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    api.webhooks(&std::sync::Arc::new(store.clone())).authenticator(store.clone()).anonymous_helpers(store.clone())
 }
