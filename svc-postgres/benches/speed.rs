@@ -10,9 +10,10 @@ mod bare;
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
 mod measure;
 mod naive;
-#[path = "../tests/server/mod.rs"]
+#[allow(dead_code, reason = "it offers more than this bench uses")]
+#[path = "../tests/it/postgres/server.rs"]
 mod server;
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/it/postgres/support/mod.rs"]
 mod support;
 
 use std::{

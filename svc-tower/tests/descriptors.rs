@@ -4,7 +4,7 @@
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "the tests of the programs use the rest of it")]
-#[path = "../../examples/tests/support/raw.rs"]
+#[path = "../../examples/tests/it/support/raw.rs"]
 mod raw;
 
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! `run --snapshots DIR`: the documents of a server beside those that a folder keeps. Why not by insta, `tests/insta.rs` shows.
+//! `run --snapshots DIR`: the documents of a server beside those that a folder keeps. Why not by insta, `tests/it/insta_in_programs.rs` shows.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,0 +1,27 @@
+//! The integration tests of the demo and of the mapped tables: one program, so that it is linked once.
+//! `cargo test -p svc-examples --test it MODULE`.
+
+mod badges;
+mod browser;
+mod conformance;
+mod crash;
+mod demo;
+mod export;
+mod hostile;
+mod import;
+mod languages;
+mod log;
+mod mapped;
+mod mapped_guide;
+mod mapped_sqlite;
+mod metrics;
+mod options;
+mod pages;
+mod postgres;
+mod programs;
+mod proxies;
+mod readme;
+mod retries;
+mod support;
+mod walk;
+mod webhooks;

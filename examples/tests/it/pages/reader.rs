@@ -1,0 +1,215 @@
+//! Somebody who reads the pages of a demo and tries what they say, with a tenant and a key of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use svc_core::{helper::HelperName, model::Kind};
+use svc_tower::documents::ExampleRequest;
+use tempfile::TempDir;
+
+use crate::pages::parse::{Shown, requests};
+use crate::support::{
+    Answer, TestResult,
+    client::{Client, link},
+    docs::walk,
+    program::Program,
+};
+
+/// Longer than most, as its addresses stand on every page.
+pub(crate) const BASE: &str = "https://members.example.org/organisation/api/v1/";
+
+/// A demo without people, a tenant for each reader, and the pages that its links lead to.
+pub(crate) struct Site {
+    program: Program,
+    readers: usize,
+    /// The pages by the last part of their address; the start page has none.
+    pages: BTreeMap<String, String>,
+    _folder: TempDir,
+}
+
+impl Site {
+    pub(crate) async fn open(style: &str, readers: usize) -> TestResult<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut keys = String::new();
+        for number in 0..readers {
+            write!(keys, "{}reader-{number}={}", if number > 0 { "," } else { "" }, key(number))?;
+        }
+        let arguments = ["--people", "0", "--base-url", BASE, "--style", style, "--key", &keys];
+        let program = Program::demo(&folder.path().join("pages.db"), &arguments)?;
+        let mut client = Client::connect(program.address()?, None).await?;
+        let start = link(&client.get(path(BASE)?).await?, "docs")?;
+        let server = BASE.split_once("/organisation").ok_or("no path")?.0;
+        let pages = walk(&mut client, server, &start).await?.into_iter();
+        let name = |path: String| path.split_once("/docs/v1/").map_or(String::new(), |(_, name)| name.to_owned());
+        Ok(Self { program, readers, pages: pages.map(|(path, page)| (name(path), page)).collect(), _folder: folder })
+    }
+
+    pub(crate) fn pages(&self) -> &BTreeMap<String, String> {
+        &self.pages
+    }
+
+    /// The page of this name.
+    pub(crate) fn page(&self, name: &str) -> TestResult<&str> {
+        Ok(self.pages.get(name).ok_or_else(|| format!("no page is called {name}"))?)
+    }
+
+    /// The pages that show requests.
+    pub(crate) fn with_requests(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pages = self.pages.iter().filter(|(_, page)| !requests(page).is_empty());
+        pages.map(|(name, page)| (name.as_str(), page.as_str()))
+    }
+}
+
+fn key(number: usize) -> String {
+    format!("other-key-of-reader-{number}")
+}
+
+/// The path of an address on this server; there is no other server to ask.
+fn path(address: &str) -> TestResult<&str> {
+    let Some((before, _)) = BASE.split_once("/organisation") else { return Err("no path".into()) };
+    let path = address.strip_prefix(before).unwrap_or(address);
+    if path.starts_with("/organisation/api/v1/") { Ok(path) } else { Err(format!("elsewhere: {address}").into()) }
+}
+
+pub(crate) struct Reader<'a> {
+    site: &'a Site,
+    keyed: Client,
+    keyless: Client,
+    /// The id that each word such as `PERSON_ID` stands for, once it is needed.
+    ids: BTreeMap<String, String>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) async fn new(site: &'a Site, number: usize) -> TestResult<Self> {
+        assert!(number < site.readers, "more pages than readers");
+        let address = site.program.address()?;
+        let keyed = Client::connect(address, Some(&key(number))).await?;
+        Ok(Self { site, keyed, keyless: Client::connect(address, None).await?, ids: BTreeMap::new() })
+    }
+
+    /// Sends a request as a page shows it: with a key where it has one, and ids in place of the words that stand for them.
+    pub(crate) async fn send(&mut self, shown: &Shown) -> TestResult<Answer> {
+        let address = self.settled(&shown.address).await?;
+        let body = match &shown.body {
+            Some(body) => {
+                self.provide(body).await?;
+                Some(serde_json::from_str(&self.settled(&body.to_string()).await?)?)
+            }
+            None => None,
+        };
+        let client = match shown.key_header.as_deref() {
+            Some("SVC-API-Token") => &mut self.keyed,
+            Some(other) => return Err(format!("another header: {other}").into()),
+            None => &mut self.keyless,
+        };
+        let answer = client.send(&shown.method, path(&address)?, body.as_ref()).await?;
+        self.note(&shown.method, &address, &answer)?;
+        Ok(answer)
+    }
+
+    /// What a page creates is what it goes on with.
+    fn note(&mut self, method: &str, address: &str, answer: &Answer) -> TestResult {
+        let kind = Kind::ALL.iter().find(|kind| address.ends_with(&format!("/{}", kind.plural())));
+        let word = match kind {
+            Some(kind) => ExampleRequest::id_of(*kind),
+            None if address.ends_with("/webhooks") => ExampleRequest::WEBHOOK_ID.to_owned(),
+            None => return Ok(()),
+        };
+        if method == "POST" && answer.status < 300 {
+            let record = serde_json::from_slice(&answer.body)?;
+            let id = link(&record, "self")?.rsplit('/').next().ok_or("no id")?.to_owned();
+            self.ids.insert(word, id);
+        }
+        Ok(())
+    }
+
+    /// What is at an address, or at a path below the entry point.
+    pub(crate) async fn read(&mut self, address: &str) -> TestResult<Value> {
+        let address = if address.starts_with(BASE) { address.to_owned() } else { format!("{BASE}{address}") };
+        self.keyed.get(path(&address)?).await
+    }
+
+    /// Looks at a page.
+    pub(crate) async fn read_page(&mut self, address: &str) -> TestResult {
+        let answer = self.keyless.send("GET", path(address)?, None).await?;
+        assert_eq!(answer.status, 200, "{address}");
+        assert!(answer.text().starts_with("<!DOCTYPE html>"), "{address}");
+        Ok(())
+    }
+
+    /// The address of a record of a kind, made as the pages say.
+    pub(crate) async fn address_of(&mut self, kind: Kind) -> TestResult<String> {
+        let path = match kind.schema().home {
+            Some(home) => format!("{}/{}/{}", home.plural(), ExampleRequest::id_of(home), kind.plural()),
+            None => kind.plural().to_owned(),
+        };
+        self.settled(&format!("{BASE}{path}/{}", ExampleRequest::id_of(kind))).await
+    }
+
+    /// The text with ids in place of the words that stand for them; records are made by the requests of other pages.
+    async fn settled(&mut self, text: &str) -> TestResult<String> {
+        let mut text = text.to_owned();
+        for kind in Kind::ALL {
+            let word = ExampleRequest::id_of(*kind);
+            // `TAG_ID` is no part of another word.
+            let stands = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|it| it == word);
+            if !stands(&text) {
+                continue;
+            }
+            if !self.ids.contains_key(&word) {
+                let id = Box::pin(self.made(*kind)).await?;
+                self.ids.insert(word.clone(), id);
+            }
+            text = text.replace(&format!("/{word}"), &format!("/{}", self.ids[&word]));
+        }
+        // The page that shows it makes one first.
+        let webhook = self.ids.get(ExampleRequest::WEBHOOK_ID);
+        Ok(webhook.map_or(text.clone(), |id| text.replace(ExampleRequest::WEBHOOK_ID, id)))
+    }
+
+    /// The id of a new record; of a stored query that is there, as no request creates one.
+    async fn made(&mut self, kind: Kind) -> TestResult<String> {
+        let record = if kind == Kind::Query {
+            self.keyed.walk(path(&format!("{BASE}queries"))?).await?.into_iter().next().ok_or("no query")?
+        } else {
+            let name = if kind == Kind::Canvass { HelperName::RecordCanvass.relation() } else { kind.plural() };
+            let shown = requests(self.site.page(name)?).into_iter().find(|shown| shown.method == "POST");
+            let shown = shown.ok_or_else(|| format!("the page {name} creates nothing"))?;
+            let answer = self.send(&shown).await?;
+            assert_eq!(answer.status, shown.status, "{kind:?}: {}", answer.text());
+            serde_json::from_slice(&answer.body)?
+        };
+        Ok(link(&record, "self")?.rsplit('/').next().ok_or("no id")?.to_owned())
+    }
+
+    /// Sees that the tags and lists that a helper call names are there, as the page says they have to.
+    async fn provide(&mut self, body: &Value) -> TestResult {
+        for (function, collection) in [("add_tags", "tags"), ("add_lists", "lists")] {
+            for name in body[function].as_array().into_iter().flatten() {
+                let address = format!("{BASE}{collection}");
+                let answer = self.keyed.send("POST", path(&address)?, Some(&json!({ "name": name }))).await?;
+                let is_there = answer.status == 400 && answer.text().contains("NAME_IN_USE");
+                assert!(answer.status < 300 || is_there, "{}", answer.text());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The prefixed relations of a document.
+pub(crate) fn relations(document: &Value, found: &mut BTreeSet<String>) {
+    match document {
+        Value::Object(members) => {
+            for (name, member) in members {
+                if name == "_links" || name == "_embedded" {
+                    let names = member.as_object().into_iter().flatten().map(|(name, _)| name.clone());
+                    found.extend(names.filter(|name| name.contains(':')));
+                }
+                relations(member, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| relations(item, found)),
+        _ => {}
+    }
+}

@@ -1,0 +1,14 @@
+//! What these tests have in common with those of the demo.
+
+#![allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
+
+#[path = "../../../tests/it/support/client.rs"]
+pub(crate) mod client;
+#[path = "../../../tests/it/support/docs.rs"]
+pub(crate) mod docs;
+#[path = "../../../tests/it/support/program.rs"]
+pub(crate) mod program;
+#[path = "../../../tests/it/support/raw.rs"]
+mod raw;
+
+pub(crate) use raw::{Answer, Raw, TestResult};

@@ -1,0 +1,151 @@
+//! The catalogue is complete and frozen: its ids, levels and areas.
+
+use std::collections::BTreeSet;
+
+use svc_conformance::catalogue::{Catalogue, CatalogueError, Level};
+
+/// The rows of each area.
+const AREAS: &[(&str, usize)] = &[
+    ("CAP", 11),
+    ("HAL", 18),
+    ("ENT", 27),
+    ("COL", 31),
+    ("TYP", 17),
+    ("RES-referrer_data", 5),
+    ("RES-share_options", 14),
+    ("RES-target", 10),
+    ("RES-postal_address", 16),
+    ("RES-email_address", 5),
+    ("RES-phone_number", 10),
+    ("RES-person", 49),
+    ("RES-signature", 8),
+    ("RES-petition", 20),
+    ("RES-form", 18),
+    ("RES-submission", 7),
+    ("RES-fundraising_page", 19),
+    ("RES-donation", 22),
+    ("RES-event", 58),
+    ("RES-attendance", 15),
+    ("RES-advocacy_campaign", 21),
+    ("RES-outreach", 13),
+    ("RES-share_page", 13),
+    ("RES-question", 14),
+    ("RES-canvass", 12),
+    ("RES-message", 2),
+    ("CRU", 22),
+    ("HLP", 23),
+    ("HAF", 13),
+    ("SCH", 9),
+    ("AUT", 8),
+    ("ERR", 40),
+    ("LIM", 6),
+    ("VER", 3),
+    ("ETG", 10),
+    ("IDM", 8),
+    ("FLT", 12),
+    ("UND", 42),
+    ("SYN", 12),
+    ("BAT", 10),
+    ("HOOK", 14),
+];
+
+fn catalogue() -> &'static Catalogue {
+    Catalogue::built_in().expect("the built-in catalogue is readable")
+}
+
+#[test]
+fn every_area_has_its_rows() {
+    assert_eq!(catalogue().areas(), AREAS);
+    assert_eq!(catalogue().rows().len(), 687);
+}
+
+#[test]
+fn every_level_has_its_rows() {
+    let counts = [Level::Must, Level::Should, Level::May].map(|level| catalogue().count(level));
+    assert_eq!(counts, [597, 5, 85]);
+}
+
+#[test]
+fn ids_are_frozen() {
+    let ids: BTreeSet<&str> = catalogue().rows().iter().map(|row| row.id.as_str()).collect();
+    let frozen: BTreeSet<&str> = include_str!("../golden/catalogue.ids").lines().collect();
+    let gone: Vec<&&str> = frozen.difference(&ids).collect();
+    assert!(gone.is_empty(), "an id stays for ever; these are gone: {gone:?}");
+    let new: Vec<&&str> = ids.difference(&frozen).collect();
+    assert!(new.is_empty(), "new rows are to be added to golden/catalogue.ids: {new:?}");
+}
+
+#[test]
+fn numbers_are_contiguous_in_each_area() {
+    let mut expected = 0;
+    let mut area = "";
+    for row in catalogue().rows() {
+        expected = if row.area() == area { expected + 1 } else { 1 };
+        area = row.area();
+        assert_eq!(row.number(), expected, "{}", row.id);
+    }
+}
+
+#[test]
+fn every_row_says_something() {
+    for row in catalogue().rows() {
+        for text in [&row.section, &row.statement, &row.condition, &row.observed, &row.reference] {
+            assert!(!text.trim().is_empty() && text.trim() == text, "{}: {text:?}", row.id);
+        }
+    }
+}
+
+/// A condition is a list of names joined by `and` and `or`, each perhaps with `not` before it.
+#[test]
+fn every_condition_is_machine_readable() {
+    let name = |word: &str| {
+        let (kind, rest) = word.split_once(':').unwrap_or(("field", word));
+        let mut bytes = rest.bytes();
+        matches!(kind, "field" | "link" | "type")
+            && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._*[]".contains(&b))
+    };
+    for row in catalogue().rows() {
+        let mut wants_name = true;
+        for word in row.condition.split(' ') {
+            match word {
+                "not" => assert!(wants_name, "{}: {}", row.id, row.condition),
+                "and" | "or" => {
+                    assert!(!wants_name, "{}: {}", row.id, row.condition);
+                    wants_name = true;
+                }
+                _ => {
+                    assert!(wants_name && name(word), "{}: {}", row.id, row.condition);
+                    wants_name = false;
+                }
+            }
+        }
+        assert!(!wants_name, "{}: {}", row.id, row.condition);
+    }
+}
+
+#[test]
+fn a_row_is_found_by_its_id() {
+    let row = catalogue().row("RES-person-01").expect("a row");
+    assert_eq!((row.area(), row.number(), row.level.as_str()), ("RES-person", 1, "MUST"));
+    assert_eq!(catalogue().row("COL-99"), None);
+}
+
+#[test]
+fn a_broken_catalogue_is_refused() {
+    let row = |id: &str| {
+        format!(
+            "[[rule]]\nid = \"{id}\"\nlevel = \"MUST\"\nstatement = \"s\"\ncondition = \"always\"\n\
+             observed = \"o\"\nreference = \"-\"\nchecks = []\n"
+        )
+    };
+    let area = "[[area]]\nname = \"COL\"\nsection = \"s\"\n".to_owned();
+    let read = |text: &str| Catalogue::read(&(area.clone() + text));
+    assert!(read(&row("COL-01")).is_ok());
+    assert_eq!(read(&(row("COL-01") + &row("COL-01"))), Err(CatalogueError::IdRepeated("COL-01".into())));
+    for id in ["COL", "COL-", "COL-1", "COL-1a", "-01", "col-01"] {
+        assert_eq!(read(&row(id)), Err(CatalogueError::IdInvalid(id.into())));
+    }
+    let unknown = read(&row("CAL-01")).expect_err("no such area").to_string();
+    assert_eq!(unknown, "line 5 of the catalogue: row CAL-01 says `CAL`, which means nothing; possible here: COL");
+    assert!(matches!(read("[[rule]]\nid = 1"), Err(CatalogueError::Unreadable(_))));
+}

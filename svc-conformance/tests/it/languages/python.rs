@@ -1,0 +1,120 @@
+//! The server in Python of the examples, written from the requirements alone: what `probe` finds out of it is the declaration
+//! that lies beside it, it conforms, and each of its planted faults is found at the rows that the fault names.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use svc_conformance::{
+    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite, declaration_source, read_declaration,
+};
+use tokio::runtime::Builder;
+
+const KEYS: [&str; 6] = ["--key", "k-one", "--other-key", "k-two", "--read-only-key", "k-narrow"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn python(script: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg("-B").arg(root().join(script));
+    command
+}
+
+/// A running server, ended when this is dropped.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Self {
+        command.args(KEYS).args(["--port", "0"]).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("python3 runs");
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().expect("an output")).read_line(&mut url).expect("its address");
+        Self { child, url: url.trim().to_owned() }
+    }
+
+    fn plain() -> Self {
+        Self::start(python("examples/python/server.py"))
+    }
+
+    fn suite(&self) -> Suite {
+        let keys = Keys::primary("k-one").other_tenant("k-two").restricted("k-narrow", "people.create");
+        Suite::new(Remote::new(&self.url).expect("an address")).keys(keys).seed(42)
+    }
+
+    fn probe(&self) -> Probed {
+        let suite = self.suite().allow_writes(true);
+        Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(suite.probe()).expect("a probe")
+    }
+
+    /// A run over all rows, or over some.
+    fn check(&self, intensity: Intensity, rows: &[String]) -> Report {
+        let suite = self.suite().declaration_from(declaration(), Source::Probed).intensity(intensity);
+        let suite = if rows.is_empty() { suite } else { suite.only(rows) };
+        Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(suite.run()).expect("a run")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn text() -> String {
+    std::fs::read_to_string(root().join("examples/python/declaration.json")).expect("a declaration")
+}
+
+fn declaration() -> Declaration {
+    read_declaration(&text()).expect("a declaration in the right form")
+}
+
+#[test]
+#[ignore = "needs Python: .ci/languages"]
+fn what_probe_finds_out_lies_beside_the_server() {
+    let mut found = Server::plain().probe();
+    found.declaration.base_url = declaration().base_url;
+    assert_eq!(found.declaration, declaration());
+    assert_eq!(declaration_source(&text()), Source::Probed);
+    assert_eq!(found.notes, Vec::<String>::new());
+    assert!(found.clean_up.created > 0 && found.clean_up.left.is_empty(), "{:?}", found.clean_up);
+}
+
+#[test]
+#[ignore = "needs Python: .ci/languages"]
+fn the_server_conforms_and_every_must_row_that_applies_is_judged() {
+    let report = Server::plain().check(Intensity::Default, &[]);
+    report.assert_conformant();
+    assert_eq!(report.count(Outcome::Pass), 186, "{report}");
+    let rest = [Outcome::Fail, Outcome::Warn, Outcome::Inconclusive].map(|outcome| report.count(outcome));
+    assert_eq!(rest, [0; 3], "{report}");
+}
+
+#[test]
+#[ignore = "needs Python: .ci/languages"]
+fn each_fault_is_found_at_its_rows() {
+    let script = "svc-conformance/tests/it/languages/faulty.py";
+    let list = python(script).arg("--list").output().expect("python3 runs").stdout;
+    let faults: BTreeMap<String, Vec<String>> = serde_json::from_slice(&list).expect("a list of faults");
+    assert_eq!(faults.len(), 45);
+    let mut missed = Vec::new();
+    for (fault, rows) in faults {
+        // Most are found by a quick run, the others by the usual one.
+        let found = [Intensity::Quick, Intensity::Default].into_iter().any(|intensity| {
+            let mut command = python(script);
+            command.arg(&fault);
+            let report = Server::start(command).check(intensity, &rows);
+            rows.iter().all(|row| report.row(row).is_some_and(|row| row.outcome == Outcome::Fail))
+        });
+        if !found {
+            missed.push(format!("{fault}: {rows:?}"));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}

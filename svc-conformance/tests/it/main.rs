@@ -1,0 +1,45 @@
+//! The integration tests of `svc-conformance`: one program, so that it is linked once.
+//! `cargo test -p svc-conformance --test it MODULE`.
+
+mod architecture;
+mod catalogue;
+mod causes;
+#[cfg(feature = "program")]
+mod compare;
+mod cut;
+mod double_entry;
+#[cfg(feature = "program")]
+mod early_end;
+mod faults;
+mod hostile;
+mod hostile_socket;
+#[cfg(all(feature = "https", feature = "program"))]
+mod https;
+mod insta_in_programs;
+#[cfg(feature = "program")]
+mod languages;
+mod layers;
+mod matrix;
+mod matrix_faults;
+mod narrow;
+#[cfg(feature = "program")]
+mod options;
+mod page;
+#[cfg(feature = "program")]
+mod pages;
+#[cfg(feature = "program")]
+mod pins;
+mod private;
+#[cfg(feature = "program")]
+mod program;
+mod results;
+mod rows;
+mod same_seed;
+mod second_server;
+#[cfg(feature = "program")]
+mod snapshots;
+mod stateful;
+#[cfg(feature = "program")]
+mod support;
+#[cfg(feature = "program")]
+mod watch;

@@ -1,0 +1,394 @@
+//! Narrow servers: a vendor that offers a few operations on a few fields is judged by what it declares. What nothing that is
+//! declared could show is not applicable, with the reason, and no run stays undecided for it; what is declared and was not seen
+//! stays undecided, with what to do. Records that a run may not create can be named as fixtures.
+
+mod vendor;
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use svc_conformance::{Intensity, Outcome, Report, Suite, SuiteError};
+use svc_core::api::{ApiBuilder, Behaviour, IfMatch};
+use svc_core::helper::{PersonSignup, RecordAttendance, RecordSignature};
+use svc_core::model::{Attendance, Event, Person, Petition, Signature, Tag, event, person, petition};
+use svc_core::{fields, writable};
+use vendor::{BASE, Narrow};
+
+type Offer = fn(ApiBuilder, &Arc<Narrow>) -> ApiBuilder;
+type Held = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// A narrow vendor: what it has already, and what it offers.
+struct Vendor {
+    name: &'static str,
+    held: Option<Held>,
+    offer: Offer,
+    /// Rows that do not apply, each with a part of the reason.
+    apart: &'static [(&'static str, &'static str)],
+}
+
+const ADA: Held = ("people", &[("given_name", "Ada"), ("family_name", "Lovelace")]);
+const MEETING: Held = ("events", &[("title", "Meeting"), ("summary", "At seven")]);
+const TREES: Held = ("petitions", &[("title", "More trees"), ("summary", "In every street")]);
+
+const VENDORS: &[Vendor] = &[
+    Vendor {
+        name: "people",
+        held: None,
+        offer: |api, vendor| {
+            api.resource::<Person, _>(vendor, |x| {
+                x.list()
+                    .get()
+                    .create()
+                    .update()
+                    .delete()
+                    .readable(fields!(person::{given_name, family_name}))
+                    .writable(writable!(person::{given_name, family_name}))
+                    .without_link(person::link::modified_by)
+            })
+        },
+        apart: &[
+            ("TYP-11", "a field of type object is not declared"),
+            ("CRU-18", "no update of a list is declared"),
+            ("CAP-05", "no create with a required field is declared"),
+            ("HAF-02", "is declared"),
+        ],
+    },
+    Vendor {
+        name: "sign-up",
+        held: None,
+        offer: |api, vendor| {
+            let taken = writable!(person::{given_name, email_addresses});
+            api.resource::<Person, _>(vendor, |x| x.writable(taken)).helper::<PersonSignup>(vendor)
+        },
+        apart: &[
+            ("HAL-06", "*.read is not declared"),
+            ("COL-02", "*.list is not declared"),
+            ("AUT-04", "people.create, which the restricted key lacks, is not declared"),
+            ("HLP-23", "no helper is declared of records that can be made and deleted"),
+            ("ERR-34", "nothing that is declared could show it: haf.add_tags is not declared"),
+        ],
+    },
+    Vendor {
+        name: "people, read-only",
+        held: Some(ADA),
+        offer: |api, vendor| {
+            api.resource::<Person, _>(vendor, |x| {
+                x.list()
+                    .get()
+                    .readable(fields!(person::{given_name, family_name}))
+                    .without_link(person::link::modified_by)
+            })
+        },
+        apart: &[
+            ("RES-person-06", "field person.gender is declared, but nothing that is declared shows or takes it"),
+            ("AUT-08", "is not declared"),
+            ("CAP-06", "no way to make, read and update one"),
+        ],
+    },
+    Vendor {
+        name: "tags",
+        held: None,
+        offer: |api, vendor| api.resource::<Tag, _>(vendor, |x| x.complete().find()),
+        apart: &[
+            ("ERR-39", "no create with two fields that a rule is declared for"),
+            ("CRU-20", "no create and no update of a field that a rule is declared for"),
+        ],
+    },
+    Vendor {
+        name: "events, read-only, and a helper of attendances",
+        held: Some(MEETING),
+        offer: events,
+        apart: &[
+            ("RES-attendance-05", "fixture.ticketed_event is not declared"),
+            ("HLP-23", "no helper is declared of records that can be made and deleted"),
+        ],
+    },
+    Vendor {
+        name: "petitions, read-only, and a helper of signatures",
+        held: Some(TREES),
+        offer: |api, vendor| {
+            api.resource::<Person, _>(vendor, |x| {
+                x.create().update().find().writable(writable!(person::{given_name, family_name}))
+            })
+            .resource::<Petition, _>(vendor, |x| {
+                x.list()
+                    .get()
+                    .readable(fields!(petition::{title, summary}))
+                    .without_link(petition::link::creator)
+                    .without_link(petition::link::modified_by)
+            })
+            .resource::<Signature, _>(vendor, |x| {
+                x.create().find().readable(fields!(signature::{comments})).writable(writable!(signature::{comments}))
+            })
+            .compose::<RecordSignature>()
+            // What the helper is composed of is not offered by itself.
+            .without("people.create")
+            .without("people.update")
+            .without("signatures.create")
+        },
+        apart: &[
+            ("HLP-04", "no helper is declared whose answer is the person or leads there"),
+            ("CAP-05", "no create with a required field is declared"),
+        ],
+    },
+];
+
+/// Events that nobody may create, to which people come.
+fn events(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
+    api.resource::<Person, _>(vendor, |x| {
+        x.list()
+            .get()
+            .create()
+            .update()
+            .delete()
+            .find()
+            .readable(fields!(person::{given_name, family_name}))
+            .writable(writable!(person::{given_name, family_name}))
+            .without_link(person::link::modified_by)
+    })
+    .resource::<Event, _>(vendor, |x| {
+        x.list()
+            .get()
+            .readable(fields!(event::{title, summary}))
+            .without_link(event::link::creator)
+            .without_link(event::link::organizer)
+            .without_link(event::link::modified_by)
+    })
+    .resource::<Attendance, _>(vendor, |x| {
+        x.under::<Event>()
+            .get()
+            .create()
+            .update()
+            .delete()
+            .find()
+            .readable(fields!(attendance::{status, comment}))
+            .writable(writable!(attendance::{status, comment}))
+    })
+    .compose::<RecordAttendance>()
+}
+
+impl Vendor {
+    async fn suite(&self) -> Result<Suite, Box<dyn Error>> {
+        let narrow = Narrow::new();
+        if let Some((many, fields)) = self.held {
+            let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            narrow.holds(many, &Value::Object(fields)).await?;
+        }
+        Narrow::suite(|api| (self.offer)(api, &narrow))
+    }
+}
+
+/// The rows of a report that do not apply.
+fn apart(report: &Report) -> BTreeSet<&str> {
+    report.with(Outcome::NotApplicable).map(|row| row.id.as_str()).collect()
+}
+
+/// CAP-04: a server is held to what it declares, and to that alone; no run ends undecided for the rest.
+#[tokio::test]
+async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(), Box<dyn Error>> {
+    for vendor in VENDORS {
+        for intensity in [Intensity::Quick, Intensity::Default] {
+            let report = vendor.suite().await?.intensity(intensity).run().await?;
+            let name = vendor.name;
+            let wrong: Vec<String> = [Outcome::Inconclusive, Outcome::Fail, Outcome::Error]
+                .into_iter()
+                .flat_map(|outcome| report.with(outcome))
+                .map(|row| format!("{} {}: {}", row.id, row.outcome, row.reason))
+                .collect();
+            assert_eq!(wrong, Vec::<String>::new(), "{name}, {intensity:?}");
+            assert_eq!(report.exit_code(), 0, "{name}: {report}");
+            assert!(report.count(Outcome::Pass) > 60, "{name}: {report}");
+            for row in report.with(Outcome::NotApplicable) {
+                assert!(!row.reason.is_empty() && row.observations == 0, "{name}: {row:?}");
+            }
+            for (id, reason) in vendor.apart {
+                let row = report.row(id).ok_or("a row")?;
+                assert!(row.outcome == Outcome::NotApplicable && row.reason.contains(reason), "{name}: {row:?}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What does not apply is known before anything is sent: it is the same for a target that is only read, and where nothing was
+/// observed because nothing was let through.
+#[tokio::test]
+async fn what_does_not_apply_follows_from_the_declaration_alone() -> Result<(), Box<dyn Error>> {
+    for vendor in VENDORS {
+        let whole = vendor.suite().await?.intensity(Intensity::Quick).run().await?;
+        let read = vendor.suite().await?.allow_writes(false).intensity(Intensity::Quick).run().await?;
+        // Only what a run happens to meet, such as a second page, may differ.
+        let met = |id: &&str| {
+            let row = svc_conformance::catalogue::Catalogue::built_in().expect("a catalogue").row(id);
+            row.is_some_and(|row| row.condition.contains("met."))
+        };
+        let (whole, read) = (apart(&whole), apart(&read));
+        let differ: Vec<&&str> = whole.symmetric_difference(&read).filter(|id| !met(id)).collect();
+        assert_eq!(differ, Vec::<&&str>::new(), "{}", vendor.name);
+    }
+    Ok(())
+}
+
+/// TYP-11, RES-person-01: what is declared and was not seen is undecided, and the report says what was missing and what to do.
+#[tokio::test]
+async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<dyn Error>> {
+    let narrow = Narrow::new();
+    narrow.holds("people", &json!({"given_name": "Ada"})).await?;
+    let suite = Narrow::suite(|api| {
+        api.resource::<Person, _>(&narrow, |x| x.list().get().readable(fields!(person::{given_name, family_name})))
+    })?;
+    let report = suite.intensity(Intensity::Quick).run().await?;
+    assert_eq!(report.exit_code(), 3, "{report}");
+    let undecided: Vec<(&str, &str, &str)> =
+        report.inconclusive().map(|row| (row.id.as_str(), row.reason.as_str(), row.advice.as_str())).collect();
+    let expected = [
+        (
+            "RES-person-01",
+            "no person that was read has `family_name`",
+            "What to do: name a record that shows it with --fixture person=ADDRESS, or as `fixture.person` in a declaration \
+             file; or leave the row out with --except RES-person-01.",
+        ),
+        (
+            "RES-person-47",
+            "res/links-of-person: no person that was read has the link `modified_by`, which is sent where that person is known",
+            "What to do: name a record that shows it with --fixture person=ADDRESS, or as `fixture.person` in a declaration \
+             file; or leave the row out with --except RES-person-47.",
+        ),
+    ];
+    assert_eq!(undecided, expected);
+    assert!(report.to_string().contains(expected[0].2), "{report}");
+    Ok(())
+}
+
+/// Events that nobody may create, with places that are enforced, and the attendances below them.
+fn places(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
+    api.resource::<Person, _>(vendor, |x| x.list().get().create().delete().find().update())
+        .resource::<Event, _>(vendor, |x| {
+            x.get().readable(fields!(event::{title, capacity, total_accepted, ticket_levels::{title}}))
+        })
+        .resource::<Attendance, _>(vendor, |x| x.under::<Event>().get().create().delete().find())
+        .compose::<RecordAttendance>()
+        .declares(Behaviour::CapacityEnforced)
+}
+
+/// A vendor with an event, one that sells tickets, and one with two places; the suite against it, and their addresses.
+async fn three_events() -> Result<(Arc<Narrow>, Suite, [String; 3]), Box<dyn Error>> {
+    let narrow = Narrow::new();
+    let meeting = narrow.holds("events", &json!({"title": "Meeting"})).await?;
+    let levels =
+        json!([{"title": "Pit", "amount": 5, "currency": "EUR"}, {"title": "Stalls", "amount": 7, "currency": "EUR"}]);
+    let concert = json!({"title": "Concert", "type": "ticketed", "ticket_levels": levels});
+    let concert = narrow.holds("events", &concert).await?;
+    let suite = Narrow::suite(|api| places(api, &narrow))?;
+    let limited = narrow.holds("events", &json!({"title": "Walk", "capacity": 2})).await?;
+    Ok((narrow, suite, [meeting, concert, limited]))
+}
+
+/// The rows that wait for an event: COL-08, LIM-04 and those of the helper.
+const WAITING: [&str; 4] = ["COL-08", "LIM-04", "HLP-15", "RES-attendance-05"];
+
+/// COL-08, LIM-04, HLP-15, RES-attendance-05: an event that is named opens what no run could look at, and is left as it was.
+#[tokio::test]
+async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> {
+    let (narrow, suite, own) = three_events().await?;
+    let [meeting, concert, limited] = &own;
+    let report = suite.clone().only(WAITING).intensity(Intensity::Quick).run().await?;
+    for id in WAITING {
+        let row = report.row(id).ok_or("a row")?;
+        assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
+        assert!(row.reason.contains("no event can be created"), "{row:?}");
+        assert!(row.reason.contains("none is named as a fixture"), "{row:?}");
+        assert!(row.advice.contains("--fixture "), "{row:?}");
+    }
+    let plan = suite.plan().await?;
+    let waits = |name: &str, id: &str| {
+        plan.fixtures.iter().any(|one| one.name == name && one.named.is_none() && one.rows.iter().any(|row| row == id))
+    };
+    assert!(
+        waits("event", "COL-08") && waits("limited_event", "LIM-04") && waits("event", "HLP-15"),
+        "{:#?}",
+        plan.fixtures
+    );
+    assert!(plan.to_string().contains("--fixture NAME=ADDRESS"), "{plan}");
+
+    let before = (narrow.shows(meeting).await?, narrow.shows(concert).await?, narrow.shows(limited).await?);
+    let named = suite.clone().fixture("event", meeting).fixture("ticketed_event", concert);
+    let named = named.fixture("limited_event", limited);
+    let plan = named.plan().await?;
+    assert!(plan.fixtures.iter().any(|one| one.name == "event" && one.named.as_ref() == Some(meeting)), "{plan}");
+    let report = named.only(WAITING).intensity(Intensity::Quick).run().await?;
+    for id in WAITING {
+        let row = report.row(id).ok_or("a row")?;
+        assert_eq!(row.outcome, Outcome::Pass, "{row:?}");
+    }
+    assert_eq!((report.clean_up.removed, report.clean_up.left.len()), (report.clean_up.created, 0), "{report}");
+    let after = (narrow.shows(meeting).await?, narrow.shows(concert).await?, narrow.shows(limited).await?);
+    assert_eq!(after, before, "they are as they were");
+    Ok(())
+}
+
+/// A fixture is also found by its identifier, where its kind is listed, and in the declaration.
+#[tokio::test]
+async fn a_fixture_is_named_by_identifier_and_in_a_declaration() -> Result<(), Box<dyn Error>> {
+    let narrow = Narrow::new();
+    let own = narrow.holds("events", &json!({"title": "Meeting", "identifiers": ["crm:seven"]})).await?;
+    narrow.holds("events", &json!({"title": "Another"})).await?;
+    let id = own.rsplit('/').next().ok_or("an id")?;
+    for name in [id, "crm:seven", &own, &format!("events/{id}"), &format!("/api/v1/events/{id}")] {
+        let suite = Narrow::suite(|api| events(api, &narrow))?;
+        let plan = suite.fixture("event", name).plan().await?;
+        assert!(plan.fixtures.iter().any(|one| one.named.as_deref() == Some(name)), "{plan}");
+    }
+    let text = "declaration_version = 1\n[fixture]\nevnt = \"a\"\n";
+    let unknown = svc_conformance::read_declaration(text).expect_err("a name that nobody knows").to_string();
+    assert!(unknown.contains("fixture.evnt (known here: ") && unknown.contains("ticketed_event"), "{unknown}");
+    let read = svc_conformance::read_declaration("declaration_version = 1\nfixture.event = \"events/1\"\n")?;
+    assert_eq!(read.fixture.get("event").map(String::as_str), Some("events/1"));
+    Ok(())
+}
+
+/// A fixture that is not there, or something else, is told before anything is written, in a sentence.
+#[tokio::test]
+async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
+    let (narrow, suite, [meeting, ..]) = three_events().await?;
+    let person = narrow.holds("people", &json!({"given_name": "Ada"})).await?;
+    for (name, given, said) in [
+        (
+            "event",
+            format!("{BASE}events/none"),
+            "is not there: its address answers 404. Name one that the key may read",
+        ),
+        ("event", person, "is no event: it lacks the link `svc:"),
+        ("event", format!("{BASE}people"), "is no event: its address leads to a collection"),
+        ("event", "acme:none".to_owned(), "is no address, and events are not listed: give the address of one"),
+        ("person", "acme:none".to_owned(), "is not there: none of the people that are listed has that identifier"),
+        ("ticketed_event", meeting.clone(), "has no `ticket_levels`: name an event that sells tickets"),
+        ("evnt", meeting.clone(), "there is no fixture `evnt`; a fixture is one of: person, petition"),
+    ] {
+        let error = suite.clone().fixture(name, &given).run().await.expect_err(name);
+        assert!(matches!(error, SuiteError::Usage(_)) && error.exit_code() == 2, "{error}");
+        assert!(error.to_string().contains(said), "{error}");
+    }
+    Ok(())
+}
+
+/// The whole interface is declared: each row that its condition lets apply can be shown, and all that bind are seen.
+#[tokio::test]
+async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
+    let subject = svc_self_test::subject::Subject::reference(|api| api.conditional_requests(IfMatch::Optional)).await?;
+    let report = svc_self_test::trial::suite(&subject, Intensity::Quick, 42).run().await?;
+    let apart: Vec<&str> = report
+        .with(Outcome::NotApplicable)
+        .filter(|row| row.reason.contains("nothing that is declared") || row.reason.contains("no way to"))
+        .map(|row| row.id.as_str())
+        .collect();
+    assert_eq!(apart, [""; 0]);
+    assert_eq!(report.exit_code(), 0, "{report}");
+    // The other choice of each of these is another server.
+    let rest: Vec<&str> =
+        report.with(Outcome::NotApplicable).filter(|row| row.level == "MUST").map(|row| row.id.as_str()).collect();
+    assert_eq!(rest, ["ERR-05", "ERR-34", "ERR-38", "ETG-09"]);
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! `watch`: a server that is mended and restarted, or whose program changes, is run against again.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use crate::support::{Server, program};
+use bytes::Bytes;
+use http::{Request, Response};
+use svc_self_test::second_server::Options;
+
+fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
+    response
+}
+
+fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    response.headers_mut().insert("content-type", "text/plain".parse().expect("a value"));
+    response
+}
+
+fn options(address: SocketAddr) -> Options {
+    Options { base: format!("http://{address}/rest/"), ..Options::default() }
+}
+
+/// The program while it watches, and what it says line by line.
+struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watching {
+    fn start(folder: &Path, base: &str, arguments: &[&str]) -> Self {
+        let little = ["--key", "k-one", "--quiet", "--only", "HAL-03", "--only", "ENT-09"];
+        let mut command = program(folder);
+        let mut child =
+            command.arg("watch").arg(base).args(little).args(arguments).stdout(Stdio::piped()).spawn().expect("it");
+        let (send, lines) = channel();
+        let out = BufReader::new(child.stdout.take().expect("its output"));
+        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Self { child, lines }
+    }
+
+    /// What it says until a line that begins with these words.
+    fn until(&self, words: &str) -> String {
+        let mut said = String::new();
+        while !said.lines().last().is_some_and(|line| line.starts_with(words)) {
+            let line = self.lines.recv_timeout(Duration::from_mins(1));
+            said += &(line.unwrap_or_else(|error| panic!("{error} before `{words}`: {said}")) + "\n");
+        }
+        said
+    }
+
+    /// Ends it as Ctrl-C does; its exit code.
+    #[cfg(unix)]
+    fn interrupt(mut self) -> Option<i32> {
+        let number = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a process");
+        rustix::process::kill_process(number, rustix::process::Signal::INT).expect("a signal");
+        self.child.wait().expect("ended").code()
+    }
+
+    #[cfg(not(unix))]
+    fn interrupt(mut self) -> Option<i32> {
+        self.child.kill().expect("ended");
+        None
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+/// HAL-03 fails, is mended by a restart, and breaks again with the next one.
+#[test]
+fn rows_turn_green_and_red_as_the_server_is_restarted() {
+    let (mut server, folder) = (Server::start(plain_text), tempfile::tempdir().expect("a folder"));
+    let address = server.address;
+    let watching = Watching::start(folder.path(), &server.base, &[]);
+    let mut said = watching.until("waiting for the server to go away");
+    assert!(said.contains("FAIL HAL-03") && said.contains("RESULT not conformant"), "{said}");
+    for (change, expected) in [
+        (
+            as_it_is as crate::support::Change,
+            &["green HAL-03 (pass)", "everything is run once more", "RESULT conformant"][..],
+        ),
+        (as_it_is, &["RESULT conformant"]),
+        (plain_text, &["FAIL HAL-03", "red   HAL-03 Content-Type"]),
+        (plain_text, &["1 of 1 rows still fail: HAL-03"]),
+    ] {
+        drop(server);
+        watching.until("waiting for the server to come back");
+        server = Server::at(address, change, options);
+        said = watching.until("waiting for the server to go away");
+        for words in expected {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+    assert!(matches!(watching.interrupt(), Some(1) | None));
+}
+
+/// A server that another replaces at once is missed by nobody who holds a connection.
+#[test]
+fn a_restart_that_takes_no_time_is_seen() {
+    let (server, folder) = (Server::start(plain_text), tempfile::tempdir().expect("a folder"));
+    let address = server.address;
+    let watching = Watching::start(folder.path(), &server.base, &[]);
+    watching.until("waiting for the server to go away");
+    drop(server);
+    let _server = Server::at(address, as_it_is, options);
+    let said = watching.until("waiting for the server to go away");
+    assert!(said.contains("green HAL-03 (pass)") && said.contains("RESULT conformant"), "{said}");
+}
+
+#[test]
+fn a_file_that_changes_is_waited_for_too() {
+    let (server, folder) = (Server::good(), tempfile::tempdir().expect("a folder"));
+    let watching = Watching::start(folder.path(), &server.base, &["--on-change", "server.bin"]);
+    watching.until("waiting for a change of server.bin");
+    fs::write(folder.path().join("server.bin"), "new").expect("written");
+    let said = watching.until("waiting for a change of server.bin");
+    assert!(said.contains("RESULT conformant"), "{said}");
+    assert!(matches!(watching.interrupt(), Some(0) | None));
+}

@@ -1,0 +1,304 @@
+//! The change feed over HTTP (SYN-01 to SYN-12), of a store in memory.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue, Method};
+use serde_json::{Value, json};
+use svc_core::api::{Reply, Request, Timer};
+use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::memory::MemoryStore;
+use svc_core::{Api, Tenant, Vendor};
+
+fn api(store: &MemoryStore) -> Api {
+    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
+    api.base_url("http://localhost/").authenticator(svc_core::auth::FixedKeys::new()).build().unwrap()
+}
+
+fn known(tenant: &str, rights: Rights) -> Identity {
+    Identity::Known(Tenant::new(tenant), Caller::with_rights(rights))
+}
+
+fn one() -> Identity {
+    known("one", Rights::all())
+}
+
+async fn get(api: &Api, who: Identity, address: &str) -> (u16, Value) {
+    let (path, query) = address.split_once('?').map_or((address, None), |(path, query)| (path, Some(query)));
+    let reply = api.answer(who, Request::new(&Method::GET, path).with_query(query)).await;
+    (reply.status.as_u16(), serde_json::from_slice(&reply.body).unwrap_or_default())
+}
+
+async fn make(api: &Api, many: &str, body: Value) -> String {
+    let reply = api.answer(one(), Request::new(&Method::POST, many).with_body(body.to_string())).await;
+    assert_eq!(reply.status, 201);
+    path(&serde_json::from_slice::<Value>(&reply.body).unwrap()["_links"]["self"])
+}
+
+/// The address of a link below the entry point.
+fn path(link: &Value) -> String {
+    link["href"].as_str().unwrap().strip_prefix("http://localhost/").unwrap().to_owned()
+}
+
+fn told(page: &Value) -> Vec<(String, String)> {
+    let entries = page["_embedded"]["svc:changes"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    entries.map(|entry| (text(&entry["what"]), text(&entry["kind"]))).collect()
+}
+
+/// SYN-01, SYN-06, ERR-07: linked where it is registered; to be had with a key only.
+#[tokio::test]
+async fn it_is_there_where_it_is_registered() {
+    let store = MemoryStore::new();
+    let with = api(&store);
+    let entry = get(&with, Identity::Nobody, "").await.1;
+    assert_eq!(path(&entry["_links"]["svc:changes"]), "changes");
+    assert_eq!(get(&with, Identity::Nobody, "changes").await.0, 401);
+    assert_eq!(get(&with, Identity::Invalid, "changes").await.0, 401);
+    assert_eq!(get(&with, one(), "changes").await.0, 200);
+    assert!(with.behaviours().contains(&"changes"));
+    let without = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).base_url("http://localhost/");
+    let without = without.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    assert_eq!(get(&without, Identity::Nobody, "").await.1["_links"]["svc:changes"], Value::Null);
+    assert_eq!(get(&without, one(), "changes").await.0, 500);
+    assert_eq!(get(&without, Identity::Nobody, "changes").await.0, 401);
+    assert!(!without.behaviours().contains(&"changes"));
+}
+
+/// SYN-02, SYN-04, SYN-10: a tag takes its taggings with it; of a person who goes nothing is left but an address.
+#[tokio::test]
+async fn what_goes_with_something_else_is_told() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    let tag = make(&api, "tags", json!({"name": "blue"})).await;
+    let person = make(&api, "people", json!({"given_name": "Ada"})).await;
+    let link = json!({"_links": {"svc:person": {"href": format!("http://localhost/{person}")}}});
+    let tagging = make(&api, &format!("{tag}/taggings"), link).await;
+    let start = get(&api, one(), "changes").await.1;
+    let new = |kind: &str| ("created".to_owned(), kind.to_owned());
+    assert_eq!(told(&start), [new("tag"), new("person"), new("tagging")]);
+    assert_eq!(
+        (&start["has_more"], &start["_links"]["next"]),
+        (&json!(false), &Value::Null),
+        "who follows `next` ends"
+    );
+    for gone in [&tag, &person] {
+        assert_eq!(api.answer(one(), Request::new(&Method::DELETE, gone.as_str())).await.status, 204);
+    }
+    let end = get(&api, one(), &path(&start["_links"]["last"])).await.1;
+    let gone = |kind: &str| ("deleted".to_owned(), kind.to_owned());
+    assert_eq!(told(&end), [gone("tagging"), gone("tag"), gone("person")]);
+    let entry = &end["_embedded"]["svc:changes"][0];
+    assert_eq!(path(&entry["_links"]["svc:tagging"]), tagging);
+    assert_eq!(entry.as_object().unwrap().len(), 4);
+    assert!(!end.to_string().contains("Ada"));
+}
+
+/// SYN-06: what a key may not read is passed over.
+#[tokio::test]
+async fn a_key_is_told_what_it_may_read() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    for number in 0..5 {
+        make(&api, "people", json!({})).await;
+        make(&api, "tags", json!({"name": format!("{number}")})).await;
+    }
+    let narrow = || known("one", Rights::only(["tags.read".parse().unwrap()]));
+    let (mut address, mut seen) = ("changes?per_page=2".to_owned(), 0);
+    loop {
+        let page = get(&api, narrow(), &address).await.1;
+        assert!(told(&page).iter().all(|(_, kind)| kind == "tag"));
+        seen += told(&page).len();
+        if page["has_more"] == json!(false) {
+            break;
+        }
+        address = path(&page["_links"]["next"]);
+    }
+    assert_eq!(seen, 5);
+}
+
+/// SYN-07, SYN-08, SYN-09: cursors that are none, of others, and of a feed that begins anew.
+#[tokio::test]
+async fn cursors_that_lead_nowhere() {
+    let (store, other) = (MemoryStore::new(), MemoryStore::new());
+    let (api, anew) = (api(&store), api(&other));
+    make(&api, "people", json!({})).await;
+    let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let (status, error) = get(&api, one(), &format!("{next}0")).await;
+    let said = &error["svc:error"]["resource_status"][0]["error_descriptions"][0];
+    assert_eq!((status, &said["error_code"], &said["properties"]), (400, &json!("CURSOR_INVALID"), &json!(["after"])));
+    for wrong in ["changes?after=", "changes?after=a%20b", "changes?after=7", "changes?after=1&after=2"] {
+        assert_eq!(get(&api, one(), wrong).await.0, 400, "{wrong}");
+    }
+    assert_eq!(get(&api, known("two", Rights::all()), &next).await.0, 400);
+    let (status, error) = get(&anew, one(), &next).await;
+    assert_eq!(status, 410);
+    assert_eq!(error["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"], "CURSOR_EXPIRED");
+    assert_eq!((path(&error["_links"]["first"]), path(&error["_links"]["start"])), ("changes".into(), String::new()));
+}
+
+/// A timer whose times pass when the test says so, or at once.
+struct Hand {
+    asked: AtomicU32,
+    passes: bool,
+    longest: Mutex<Duration>,
+}
+
+impl Hand {
+    fn new(passes: bool) -> Self {
+        Self { asked: AtomicU32::new(0), passes, longest: Mutex::default() }
+    }
+}
+
+impl Timer for Hand {
+    fn sleep(&self, time: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        *self.longest.lock().unwrap() = time;
+        if self.passes { Some(Box::pin(std::future::ready(()))) } else { Some(Box::pin(std::future::pending())) }
+    }
+}
+
+async fn waiting(api: &Api, who: Identity, timer: &Hand, address: &str) -> Reply {
+    let (path, query) = address.split_once('?').unwrap();
+    let headers =
+        HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), HeaderValue::from_static("wait=60"))]);
+    api.answer(who, Request::new(&Method::GET, path).with_query(Some(query)).with_headers(&headers).with_timer(timer))
+        .await
+}
+
+/// SYN-11: it waits until something is there that the key may read, and no longer than the server likes.
+#[tokio::test]
+async fn syn_11_a_request_waits_for_changes() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let hand = Hand::new(false);
+    let narrow = || known("one", Rights::only(["tags.read".parse().unwrap()]));
+    let waits = waiting(&api, narrow(), &hand, &next);
+    let writes = async {
+        // Not of another tenant, and of no kind that the key may not read.
+        let two = Request::new(&Method::POST, "tags").with_body(r#"{"name": "other"}"#);
+        assert_eq!(api.answer(known("two", Rights::all()), two).await.status, 201);
+        tokio::task::yield_now().await;
+        assert_eq!(hand.asked.load(Ordering::Relaxed), 1);
+        make(&api, "people", json!({})).await;
+        tokio::task::yield_now().await;
+        assert_eq!(hand.asked.load(Ordering::Relaxed), 2);
+        make(&api, "tags", json!({"name": "blue"})).await;
+    };
+    let (reply, ()) = tokio::join!(waits, writes);
+    assert_eq!((reply.status.as_u16(), reply.header("preference-applied")), (200, Some("wait=30")));
+    let page: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!(told(&page), [("created".to_owned(), "tag".to_owned())]);
+    assert!(*hand.longest.lock().unwrap() <= Duration::from_secs(30));
+    // What is there already is answered at once.
+    let asked = hand.asked.load(Ordering::Relaxed);
+    assert_eq!(waiting(&api, one(), &hand, &next).await.status, 200);
+    assert_eq!(hand.asked.load(Ordering::Relaxed), asked);
+}
+
+/// SYN-11: without anything to tell the answer is an empty page, with the way back.
+#[tokio::test]
+async fn syn_11_a_time_that_is_over_ends_the_wait() {
+    let store = MemoryStore::new();
+    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
+    let api = api.longest_wait(Duration::from_millis(20)).base_url("http://localhost/");
+    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let reply = waiting(&api, one(), &Hand::new(true), &next).await;
+    let page: Value = serde_json::from_slice(&reply.body).unwrap();
+    assert_eq!((told(&page).len(), path(&page["_links"]["last"])), (0, next));
+}
+
+async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> Reply {
+    let (path, query) = address.split_once('?').map_or((address, None), |(path, query)| (path, Some(query)));
+    let accept = (http::header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let last = last.map(|last| ("last-event-id".parse().unwrap(), HeaderValue::from_str(last).unwrap()));
+    let headers = std::iter::once(accept).chain(last).collect();
+    api.answer(who, Request::new(&Method::GET, path).with_query(query).with_headers(&headers)).await
+}
+
+/// The cursor of an event, and the page in it, where there is one.
+fn event(part: &[u8]) -> (String, Option<Value>) {
+    let text = std::str::from_utf8(part).unwrap();
+    let mut lines = text.strip_suffix("\n\n").unwrap().lines();
+    let id = lines.next().unwrap().strip_prefix("id: ").unwrap().to_owned();
+    let page = lines.next().map(|line| serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap());
+    assert_eq!(lines.next(), None, "an event has two lines");
+    (id, page)
+}
+
+/// SYN-12: a stream tells what is there, goes on with what is committed, and goes on behind the event that a client had.
+#[tokio::test]
+async fn syn_12_a_stream_goes_on_telling() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    for name in ["blue", "red", "green"] {
+        make(&api, "tags", json!({"name": name})).await;
+    }
+    let mut reply = events(&api, one(), "changes?per_page=2", None).await;
+    assert_eq!((reply.status.as_u16(), reply.header("content-type")), (200, Some("text/event-stream")));
+    let (first, page) = event(&reply.body);
+    assert_eq!(told(&page.unwrap()).len(), 2);
+    let (hand, mut following) = (Hand::new(false), reply.following.take().unwrap());
+    let (third, page) = event(&following.next(&hand).await.unwrap());
+    let page = page.unwrap();
+    assert_eq!((told(&page).len(), &page["has_more"]), (1, &json!(false)));
+    let cursor = |link: &str| path(&page["_links"][link]);
+    assert_eq!(cursor("self"), format!("changes?after={first}&per_page=2"));
+    assert_eq!(cursor("last"), format!("changes?after={third}&per_page=2"));
+    assert_eq!(hand.asked.load(Ordering::Relaxed), 0, "what is there is told at once");
+    let (part, _) = tokio::join!(following.next(&hand), make(&api, "people", json!({"given_name": "Ada"})));
+    let (fourth, page) = event(&part.unwrap());
+    assert_eq!(told(&page.clone().unwrap()), [("created".to_owned(), "person".to_owned())]);
+    assert!(!page.unwrap().to_string().contains("Ada"));
+    assert!(*hand.longest.lock().unwrap() <= svc_core::api::Following::SILENCE);
+    // Who comes back is told what follows the event that it had, whatever its address says.
+    let again = events(&api, one(), "changes?per_page=2", Some(&third)).await;
+    assert_eq!(event(&again.body).0, fourth);
+    let nothing = events(&api, one(), "changes", Some(&fourth)).await;
+    assert_eq!(event(&nothing.body), (fourth, None));
+}
+
+/// SYN-12: a stream is told as long as a request may wait, and then ends; at once where nothing tells the time.
+#[tokio::test]
+async fn syn_12_a_stream_ends() {
+    struct Timeless;
+    impl Timer for Timeless {
+        fn sleep(&self, _: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+            None
+        }
+    }
+    let store = MemoryStore::new();
+    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
+    let api = api.longest_wait(Duration::from_millis(20)).base_url("http://localhost/");
+    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let mut following = events(&api, one(), "changes", None).await.following.unwrap();
+    let mut timeless = following.clone();
+    assert_eq!(event(&following.next(&Hand::new(true)).await.unwrap()).1, None, "silent, and there");
+    assert_eq!(following.next(&Hand::new(true)).await, None);
+    assert_eq!(timeless.next(&Timeless).await, None);
+}
+
+/// SYN-12, SYN-07, SYN-09: what is wrong with a stream is said as for a page.
+#[tokio::test]
+async fn syn_12_cursors_of_events_are_checked() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    make(&api, "tags", json!({"name": "blue"})).await;
+    let (id, _) = event(&events(&api, one(), "changes", None).await.body);
+    for wrong in [format!("{id}0"), "7".to_owned(), "a b".to_owned(), "x".repeat(300)] {
+        let reply = events(&api, one(), "changes", Some(&wrong)).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.header("content-type")),
+            (400, Some("application/hal+json")),
+            "{wrong}"
+        );
+    }
+    assert_eq!(events(&api, known("two", Rights::all()), "changes", Some(&id)).await.status, 400);
+    assert_eq!(events(&api, Identity::Nobody, "changes", None).await.status, 401);
+    let other = self::api(&MemoryStore::new());
+    assert_eq!(events(&other, one(), "changes", Some(&id)).await.status, 410);
+}

@@ -1,0 +1,113 @@
+//! The laws of a store, of the store in memory, and those of the rulebook.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use svc_core::laws::{
+    Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_outgoing, check_rulebook,
+    check_webhooks,
+};
+use svc_core::link::Address;
+use svc_core::memory::MemoryStore;
+use svc_core::model::Kind;
+use svc_core::raw::{RawPage, RawRecord};
+use svc_core::store::{Call, Key, Outcome, Store};
+use svc_core::{Changes, ChangesRequest, Context, Feed, ListRequest, Tenant};
+
+/// Compared with another one of its kind: undo, clock, together; and that equal histories are equal at all.
+#[tokio::test]
+async fn the_store_in_memory_keeps_the_laws() -> Result<(), Broken> {
+    check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
+}
+
+/// UND-38: a membership that is loaded a second time is not a new one. Ten thousand histories had met it once, in this one.
+#[tokio::test]
+async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Result<(), Broken> {
+    let histories = Laws::new().seed(4462).histories(1);
+    histories.check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
+}
+
+/// HOOK-12, HOOK-14: the store in memory keeps webhooks as it must.
+#[tokio::test]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    check_webhooks(&MemoryStore::new(), ["one", "two"].map(Tenant::new)).await
+}
+
+#[tokio::test]
+async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), Broken> {
+    check_rulebook(300).await
+}
+
+/// HAF-11, SCH-01, SCH-04, UND-26: compared with another one of its kind.
+#[tokio::test]
+async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), Broken> {
+    check_outgoing(&Arc::new(MemoryStore::new()), ["one", "two"].map(Tenant::new), 3_000).await
+}
+
+/// SYN-02, SYN-04: who follows the feed has what is there.
+#[tokio::test]
+async fn syn_02_the_feed_of_the_store_in_memory_is_complete() -> Result<(), Broken> {
+    check_feed(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
+}
+
+/// How many calls the writers make; `SVC_FEED_CALLS=100000` for many.
+fn calls() -> usize {
+    std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok()).unwrap_or(2_000)
+}
+
+/// SYN-02, SYN-04: nothing is missed of what writers do at the same time.
+#[tokio::test]
+async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
+    check_feed_among_writers(&[MemoryStore::new()], &Tenant::new("one"), calls()).await
+}
+
+/// A feed that forgets the last entry of each page with more than one.
+#[derive(Clone)]
+struct Forgetful(MemoryStore);
+
+#[async_trait]
+impl Changes for Forgetful {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> svc_core::Result<Feed> {
+        let mut feed = self.0.changes(cx, request).await?;
+        if let Feed::Page(page) = &mut feed
+            && page.entries.len() > 1
+        {
+            page.entries.pop();
+        }
+        Ok(feed)
+    }
+}
+
+#[async_trait]
+impl Store for Forgetful {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> svc_core::Result<RawPage> {
+        self.0.list(cx, kind, request).await
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> svc_core::Result<Option<RawRecord>> {
+        Store::get(&self.0, cx, at).await
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> svc_core::Result<Option<RawRecord>> {
+        self.0.find(cx, key).await
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> svc_core::Result<Outcome> {
+        self.0.write(cx, call).await
+    }
+}
+
+#[tokio::test]
+async fn a_feed_that_forgets_breaks_the_law() {
+    let store = || Forgetful(MemoryStore::new());
+    let histories = check_feed(async || (store(), ["one", "two"].map(Tenant::new))).await;
+    assert_eq!(histories.unwrap_err().law, "feed");
+    let writers = check_feed_among_writers(&[store()], &Tenant::new("one"), 200).await;
+    assert_eq!(writers.unwrap_err().law, "feed");
+}
+
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over and jumped to.
+#[tokio::test]
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+    check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
+}

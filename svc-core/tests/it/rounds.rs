@@ -1,0 +1,330 @@
+//! How often a store that cannot look anything up while a rule runs has to fetch: it answers only what was fetched.
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+use svc_core::Result;
+use svc_core::auth::Caller;
+use svc_core::context::{Context, Tenant};
+use svc_core::helper::{Functions, HelperName, Merge, Named, QuestionRef, ResponseInput, Scheduling, StockMatching};
+use svc_core::link::{Address, ShareNames};
+use svc_core::memory::MemoryStore;
+use svc_core::model::Kind;
+use svc_core::raw::{RawDraft, RawPatch, RawPlan};
+use svc_core::read::{Json, Object};
+use svc_core::rules::{Decision, decide, first_questions};
+use svc_core::store::{Call, Change, Fetched, Ids, Insert, Outcome, Overlay, Pause, Turn, Work};
+use svc_core::value::{Id, Identifier, Timestamp};
+
+/// A store behind a wire: it counts how often it is asked.
+struct Remote {
+    store: MemoryStore,
+    tenant: Tenant,
+    rounds: Cell<usize>,
+    asked: Cell<usize>,
+}
+
+impl Remote {
+    fn new() -> Self {
+        Self { store: MemoryStore::new(), tenant: Tenant::new("one"), rounds: Cell::new(0), asked: Cell::new(0) }
+    }
+
+    fn decide(&self, call: &Call) -> Result<Decision> {
+        let (ids, names, time) = (Ids::default(), ShareNames::default(), self.store.next_turn(&self.tenant));
+        let turn = Turn::new(time, &ids, &names, &StockMatching);
+        let (mut fetched, mut wanted) = (Fetched::default(), first_questions(call, &StockMatching));
+        self.rounds.set(0);
+        self.asked.set(0);
+        loop {
+            if !wanted.is_empty() {
+                self.rounds.set(self.rounds.get() + 1);
+                self.asked.set(self.asked.get() + wanted.len());
+            }
+            for (question, answer) in self.store.fetch(&self.tenant, &wanted) {
+                fetched.insert(question, answer);
+            }
+            match decide(call, &turn, &mut fetched, &Overlay::default()) {
+                Err(Pause::Missing(more)) => {
+                    assert!(self.rounds.get() < 20, "{more:?}");
+                    wanted = more;
+                }
+                Err(Pause::Failed(error)) => return Err(error),
+                Err(other) => panic!("{other}"),
+                Ok(decision) => return Ok(decision),
+            }
+        }
+    }
+
+    /// The outcome of a call that may take so many rounds.
+    fn call(&self, work: Work, rounds: usize) -> Result<Outcome> {
+        let what = format!("{work:?}");
+        let call = call(&self.tenant, work);
+        let time = self.store.next_turn(&self.tenant);
+        let decision = self.decide(&call);
+        assert!(self.rounds.get() <= rounds, "{} rounds, not {rounds}: {what}", self.rounds.get());
+        let Decision { changes, outcome, .. } = decision?;
+        self.store.commit(&self.tenant, time, &changes)?;
+        Ok(outcome)
+    }
+
+    fn make(&self, kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> Address {
+        match self.call(Work::Create(draft(kind, fields, links)), 1) {
+            Ok(Outcome::Created { record, .. }) => record.address(),
+            other => panic!("{kind:?}: {other:?}"),
+        }
+    }
+}
+
+fn object(json: &Value) -> Object {
+    match Json::read_kept(json.to_string().as_bytes()) {
+        Some(Json::Object(object)) => object,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A call of nobody, when time began.
+fn call(tenant: &Tenant, work: Work) -> Call {
+    Call::new(&Context::new(tenant.clone(), Caller::anonymous(), Timestamp::from_micros(0)), work)
+}
+
+fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> RawDraft {
+    let mut draft = RawDraft::empty(kind).with_fields(object(fields));
+    if let Some(Json::Array(identifiers)) = draft.fields.remove("identifiers") {
+        draft.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
+    }
+    draft.links = links.iter().map(|(name, to)| (*name, (*to).clone())).collect();
+    assert_eq!(draft.complete(Timestamp::from_micros(0)), []);
+    draft
+}
+
+/// What there is before.
+struct World {
+    remote: Remote,
+    ada: Address,
+    event: Address,
+    tickets: Address,
+    petition: Address,
+    form: Address,
+    page: Address,
+    campaign: Address,
+    message: Address,
+    tag: Address,
+    list: Address,
+    question: Address,
+}
+
+fn world() -> World {
+    let remote = Remote::new();
+    let levels = json!([{"title": "A", "amount": 5, "currency": "EUR", "limit": 90}, {"title": "B"}]);
+    let make = |kind, fields| remote.make(kind, &fields, &[]);
+    World {
+        ada: make(
+            Kind::Person,
+            json!({"given_name": "Ada", "identifiers": ["p:1"], "email_addresses": [{"address": "ada@example.org"}]}),
+        ),
+        event: make(Kind::Event, json!({"type": "open", "capacity": 90})),
+        tickets: make(Kind::Event, json!({"type": "ticketed", "ticket_levels": levels})),
+        petition: make(Kind::Petition, json!({})),
+        form: make(Kind::Form, json!({})),
+        page: make(Kind::FundraisingPage, json!({"currency": "EUR"})),
+        campaign: make(Kind::AdvocacyCampaign, json!({})),
+        message: make(Kind::Message, json!({})),
+        tag: make(Kind::Tag, json!({"name": "t"})),
+        list: make(Kind::List, json!({"name": "l"})),
+        question: make(
+            Kind::Question,
+            json!({"identifiers": ["q:1"], "question_type": "SingleChoice", "responses": [{"key": "a"}]}),
+        ),
+        remote,
+    }
+}
+
+impl World {
+    /// Tags, lists and answers in every spelling.
+    fn functions(&self) -> Functions {
+        let answer = |question, path: &str| ResponseInput::new(question, vec!["a".into()], path.into());
+        let identifier = Identifier::parse("q:1").unwrap();
+        let mut functions = Functions::default();
+        functions.tags =
+            vec![Named::Name("t".into()), Named::Address(Some(self.tag.id.clone())), Named::Name("none".into())];
+        functions.lists =
+            vec![Named::Name("l".into()), Named::Address(Some(self.list.id.clone())), Named::Address(None)];
+        functions.responses = vec![
+            answer(QuestionRef::Id(self.question.id.clone()), "0"),
+            answer(QuestionRef::Identifier(identifier), "1"),
+            answer(QuestionRef::Unknown, "2"),
+        ];
+        functions
+    }
+
+    fn plan(&self, helper: HelperName, container: Option<&Address>) -> RawPlan {
+        let mut plan = RawPlan::empty(helper);
+        plan.container = container.cloned();
+        plan.functions = self.functions();
+        plan
+    }
+}
+
+/// Nobody, somebody new with and without an address, and the known one by identifier and by address.
+fn people() -> [Option<Value>; 5] {
+    [
+        None,
+        Some(json!({"family_name": "Nobody"})),
+        Some(json!({"given_name": "Eve", "email_addresses": [{"address": "eve@example.org"}]})),
+        Some(json!({"identifiers": ["p:1", "p:2"], "source": "web"})),
+        Some(
+            json!({"email_addresses": [{"address": "ADA@example.org"}, {"address": "new@example.org"}], "source": "x"}),
+        ),
+    ]
+}
+
+/// Engine 3, law 5: one fetch for each helper, whatever its body asks for; a second call of the same finds what the first
+/// recorded.
+#[test]
+fn a_helper_takes_one_fetch() {
+    let world = world();
+    let holder = json!({"given_name": "Kim", "email_addresses": [{"address": "kim@example.org"}]});
+    let known = json!({"identifiers": ["p:1"], "email_addresses": [{"address": "ada@example.org"}]});
+    let tickets = json!({"tickets": [{"title": "A", "person": holder}, {"title": "B", "person": known}]});
+    let helpers = [
+        (HelperName::RecordSignature, Some(&world.petition), json!({})),
+        (HelperName::RecordSubmission, Some(&world.form), json!({})),
+        (HelperName::RecordDonation, Some(&world.page), json!({"amount": 5, "currency": "EUR"})),
+        (HelperName::RecordOutreach, Some(&world.campaign), json!({})),
+        (HelperName::RecordAttendance, Some(&world.event), json!({"status": "accepted"})),
+        (HelperName::RecordAttendance, Some(&world.tickets), tickets),
+        (HelperName::RecordCanvass, Some(&world.ada), json!({})),
+        (HelperName::PersonSignup, None, json!({})),
+    ];
+    for (number, (helper, container, fields)) in helpers.into_iter().enumerate() {
+        for (place, person) in people().into_iter().enumerate() {
+            for again in [false, true] {
+                let mut plan = world.plan(helper, container);
+                if helper.takes_person() {
+                    let person = person.clone().or_else(|| container.is_none().then(|| json!({})));
+                    plan.person = person.map(|person| draft(Kind::Person, &person, &[]));
+                }
+                if let Some((parent, container)) = helper.records().schema().parent.zip(container) {
+                    let identifiers = if place > 1 { vec![format!("a:{number}-{place}")] } else { Vec::new() };
+                    let mut fields = fields.clone();
+                    fields["identifiers"] = json!(identifiers);
+                    let mut links = vec![(parent, container)];
+                    if plan.person.is_none() && helper.takes_person() && again {
+                        links.push(("person", &world.ada));
+                    }
+                    plan.action = Some(draft(helper.records(), &fields, &links));
+                }
+                if place == 4 && helper.may_be_anonymous() {
+                    plan.anonymous = true;
+                    plan.merge = Merge::Keep;
+                }
+                plan.atomic = place == 2;
+                match world.remote.call(Work::Help(Box::new(plan)), 1) {
+                    Ok(Outcome::Helped(_)) => {}
+                    Err(error) if place == 2 && error.is_invalid() => {}
+                    other => panic!("{helper:?} {place}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+/// The eighth helper.
+#[test]
+fn a_schedule_takes_one_fetch() {
+    let world = world();
+    let (start, late) = (Timestamp::from_micros(1), Timestamp::from_micros(2));
+    let nobody = Address::top(Kind::Message, Id::from(7));
+    let bodies = [
+        (Scheduling::Cancel, &world.message, false),
+        (Scheduling::Set { start, stop: None }, &world.message, true),
+        (Scheduling::Set { start, stop: Some(late) }, &world.message, true),
+        (Scheduling::Cancel, &world.message, true),
+        (Scheduling::Cancel, &nobody, false),
+    ];
+    for (schedule, message, is_done) in bodies {
+        let mut plan = world.plan(HelperName::Schedule, Some(message));
+        (plan.schedule, plan.functions) = (Some(schedule), Functions::default());
+        assert_eq!(world.remote.call(Work::Help(Box::new(plan)), 1).is_ok(), is_done, "{schedule:?}");
+    }
+}
+
+#[test]
+fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
+    let world = world();
+    let (ada, one_of) = (&world.ada, |kind, fields, links: &[_]| world.remote.make(kind, &fields, links));
+    let eve = one_of(Kind::Person, json!({"email_addresses": [{"address": "eve@example.org"}]}), &[]);
+    let ticket = json!({"tickets": [{"title": "A", "person": {"email_addresses": [{"address": "eve@example.org"}]}}]});
+    let made = [
+        one_of(Kind::Signature, json!({"identifiers": ["s:1"]}), &[("petition", &world.petition), ("person", ada)]),
+        one_of(Kind::Donation, json!({"amount": 5}), &[("fundraising_page", &world.page), ("person", ada)]),
+        one_of(Kind::Attendance, json!({"attended": true}), &[("event", &world.event), ("person", ada)]),
+        one_of(Kind::Attendance, ticket.clone(), &[("event", &world.tickets), ("person", ada)]),
+        one_of(Kind::Answer, json!({"responses": ["a"]}), &[("question", &world.question), ("person", ada)]),
+        one_of(Kind::Tagging, json!({}), &[("tag", &world.tag), ("person", ada)]),
+        one_of(Kind::Item, json!({}), &[("list", &world.list), ("person", ada)]),
+        one_of(Kind::Submission, json!({}), &[("form", &world.form), ("person", ada)]),
+    ];
+    let update = |at: &Address, fields: Value, identifiers: Option<&[&str]>| {
+        let identifiers = identifiers.map(|them| them.iter().filter_map(|it| Identifier::parse(it)).collect());
+        let mut patch = RawPatch::new(at.kind, object(&fields));
+        patch.identifiers = identifiers;
+        let outcome = world.remote.call(Work::Update(at.clone(), patch), 1);
+        assert!(matches!(outcome, Ok(Outcome::Updated(Some(_)))), "{:?}: {outcome:?}", at.kind);
+    };
+    let [signature, donation, attendance, ticketed, answer, ..] = &made;
+    update(&eve, json!({"email_addresses": [{"address": "new@example.org"}]}), Some(&["p:9"]));
+    update(signature, json!({"comments": "Yes"}), Some(&["s:2"]));
+    update(donation, json!({"amount": 7}), None);
+    update(donation, json!({"voided": true}), None);
+    update(attendance, json!({"status": "declined"}), None);
+    update(ticketed, json!({"tickets": [{"title": "B"}]}), None);
+    update(answer, json!({"value": "and more"}), None);
+    update(answer, json!({"responses": ["a"], "value": null}), None);
+    update(&world.tickets, json!({"ticket_levels": [{"title": "A"}]}), None);
+    update(&world.page, json!({"currency": "USD"}), None);
+    update(&world.tag, json!({"name": "u"}), None);
+    update(&world.list, json!({"origin_system": "x"}), None);
+    let nobody = Address::top(Kind::Person, Id::from(7));
+    let delete = |at: &Address| world.remote.call(Work::Delete(at.clone()), 3);
+    assert!(matches!(delete(&nobody), Ok(Outcome::Deleted(false))));
+    assert!(matches!(delete(&world.petition), Err(error) if error.is_invalid()), "UND-26");
+    for at in made.iter().chain([ada, &eve, &world.petition, &world.page, &world.tickets, &world.tag, &world.message]) {
+        assert!(matches!(delete(at), Ok(Outcome::Deleted(true))), "{at:?}");
+    }
+}
+
+/// UND-26: however many taggings a tag has, it asks little and says little.
+#[test]
+fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
+    let world = world();
+    let (store, tenant) = (&world.remote.store, &world.remote.tenant);
+    let one = world.remote.make(Kind::Tagging, &json!({}), &[("tag", &world.tag), ("person", &world.ada)]);
+    let Some((_, svc_core::store::Answer::Record(Some(one)))) =
+        store.fetch(tenant, &[svc_core::store::Question::Record((&one).into())]).pop()
+    else {
+        panic!("a tagging")
+    };
+    // As a store keeps them; nobody is asked whether they may be there.
+    let taggings: Vec<Change> = (0..100_000_u128)
+        .map(|number| {
+            let id = uuid::Uuid::from_u128(number).into();
+            let mut record = svc_core::raw::RawRecord::stored(
+                Kind::Tagging,
+                svc_core::record::Meta::new(id, Timestamp::from_micros(0)),
+                one.record.stored_fields().to_vec(),
+            );
+            record.add_link("tag", world.tag.clone().into());
+            Change::Insert(Box::new(Insert::new(record)))
+        })
+        .collect();
+    store.commit(tenant, store.next_turn(tenant), &taggings).unwrap();
+    let call = call(tenant, Work::Delete(world.tag.clone()));
+    let decision = world.remote.decide(&call).unwrap();
+    let asked = (world.remote.rounds.get(), world.remote.asked.get());
+    assert!(asked.0 <= 3 && asked.1 <= 10, "{asked:?}");
+    assert!(decision.changes.len() <= 10, "{:?}", decision.changes);
+    store.commit(tenant, store.next_turn(tenant), &decision.changes).unwrap();
+    let left = store.fetch(tenant, &[svc_core::store::Question::Find((&one.record.address()).into())]);
+    assert!(matches!(left.as_slice(), [(_, svc_core::store::Answer::Found(None))]));
+}

@@ -1,0 +1,71 @@
+//! The conformance suite against this store: direct, and through a pooler. What the server chooses where the specification
+//! leaves a choice is pinned in the file of svc-sqlite.
+
+use super::support::{self, bouncer::Bouncer};
+use svc_conformance::{InProcess, Keys, Suite};
+use svc_core::{
+    Tenant, Vendor,
+    api::{Api, IfMatch},
+    model::Kind,
+    ops::{Delivered, Dispatch},
+    raw::RawDraft,
+    store::Load,
+    value::{Id, Timestamp},
+};
+use svc_postgres::{KeyOptions, Options, Pages, Statements, Store};
+use svc_tower::SvcService;
+
+/// The suite against a store that is opened with these options.
+async fn suite(options: Options) -> Suite {
+    let store = Store::connect(options).await.expect("a store");
+    let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
+    let (one, two) = (one.expect("a tenant"), two.expect("a tenant"));
+    // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
+    let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
+    let person = Load::new(holder.clone(), Timestamp::now(), RawDraft::empty(Kind::Person));
+    store.seed(&one, vec![person]).await.expect("a person");
+    let key = store.create_key(&one, KeyOptions::new("primary").person(holder)).await.expect("a key").token;
+    let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
+    let reads = store.create_key(&one, KeyOptions::new("reads").read_only()).await.expect("a key").token;
+    let api = store.register_all(Api::builder(Vendor::new("Example", "Conformance").motd("Welcome")));
+    let shared = std::sync::Arc::new(store.clone());
+    let api = api.changes(&shared).webhooks(&shared).deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.response_cache(store.clone()).conditional_requests(IfMatch::Optional).batches();
+    let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
+    let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
+    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
+        .keys(Keys::primary(key).other_tenant(other).restricted(reads, "people.create"))
+        .seed(42)
+        .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/../svc-sqlite/tests/reference.toml"))
+}
+
+/// Runs the suite against a store with these options.
+async fn conforms(options: Options) {
+    let report = suite(options).await.run().await.unwrap();
+    report.assert_conformant();
+    report.assert_pinned();
+}
+
+/// Direct, with named statements.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn the_store_conforms() {
+    let server = support::server();
+    let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+    conforms(options).await;
+}
+
+/// Through pgbouncer in transaction mode, which knows no named statements; with pages in two routed statements, and with
+/// row-level security for a role that it applies to.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn the_store_conforms_through_a_pooler() {
+    let server = support::server();
+    let schema = server.schema();
+    server.psql(&format!("CREATE ROLE fenced LOGIN; CREATE SCHEMA {schema} AUTHORIZATION fenced"));
+    let bouncer = Bouncer::start(server, 4);
+    let url = bouncer.url().replace("svc@", "fenced@");
+    let options = Options::new(&url).unwrap().schema(&schema).row_level_security();
+    let options = options.statements(Statements::Unnamed).pages(Pages::Routed);
+    conforms(options).await;
+}

@@ -1,0 +1,135 @@
+//! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many histories, and `SVC_LAWS_SEED` the
+//! seed of the first.
+
+use super::support;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use svc_core::{
+    Tenant,
+    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing, check_webhooks},
+    value::Timestamp,
+};
+use svc_postgres::{Options, Store};
+
+/// A database, with new tenants for each history.
+struct Database {
+    store: Store,
+    options: Options,
+    made: AtomicU32,
+    _server: support::server::Server,
+}
+
+impl Database {
+    async fn new() -> Self {
+        // Nothing is killed here: syncs would only take time.
+        let server = support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
+        let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+        let store = Store::connect(options.clone()).await.unwrap();
+        Self { store, options, made: AtomicU32::new(0), _server: server }
+    }
+
+    async fn next(&self) -> (Store, [Tenant; 2]) {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let one = self.store.ensure_tenant(&format!("one{number}")).await.unwrap();
+        let two = self.store.ensure_tenant(&format!("two{number}")).await.unwrap();
+        (self.store.clone(), [one, two])
+    }
+}
+
+fn laws(histories: u64) -> Laws {
+    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
+    Laws::new().histories(number("SVC_LAWS").unwrap_or(histories)).seed(number("SVC_LAWS_SEED").unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn the_store_keeps_the_laws() -> Result<(), Broken> {
+    let database = Database::new().await;
+    laws(300).check(async || database.next().await).await
+}
+
+/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one has it at a time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
+    let database = Database::new().await;
+    let (store, tenants) = database.next().await;
+    check_outgoing(&std::sync::Arc::new(store), tenants, 1_000).await
+}
+
+/// SYN-02, SYN-04: who follows the feed has what is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
+    let database = Database::new().await;
+    laws(100).check_feed(async || database.next().await).await
+}
+
+/// SYN-08: what is older than an hour goes where changes are kept for an hour.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn syn_08_old_changes_expire() -> Result<(), Broken> {
+    let server = support::server();
+    let clock = Arc::new(AtomicI64::new(0));
+    let told = Arc::clone(&clock);
+    let options = Options::new(&server.url()).unwrap().schema(&server.schema()).keep_changes(Duration::from_hours(1));
+    let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
+    let store = Store::connect(options).await.unwrap();
+    let tenant = store.ensure_tenant("one").await.unwrap();
+    check_feed_expires(&store, &tenant, |time| {
+        clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);
+    })
+    .await
+}
+
+/// SYN-02, SYN-04: nothing is missed of what writers do at the same time over two stores, as two processes have them;
+/// `SVC_FEED_CALLS=100000` for many.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(), Broken> {
+    let database = Database::new().await;
+    let (one, [tenant, _]) = database.next().await;
+    let other = Store::connect(database.options.clone()).await.unwrap();
+    let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
+    check_feed_among_writers(&[one, other], &tenant, calls.unwrap_or(1_000)).await
+}
+
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation of each record shows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
+    let server = support::server();
+    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
+    let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
+    check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
+}
+
+/// FLT-12, SYN-04, SYN-12: 8 writers over two stores, as two processes have them, one call in ten rolled back, and pollers by
+/// `modified_date`, by cursor and by events. `SVC_FEED_CALLS=100000` for many.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn flt_12_pollers_miss_nothing() {
+    let server = support::server();
+    let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+    let stores = [Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap()];
+    let tenant = stores[0].ensure_tenant("demo").await.unwrap();
+    crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;
+}
+
+/// HOOK-12, HOOK-14: webhooks are kept as they must be, also under row-level security.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
+    let database = Database::new().await;
+    let (store, tenants) = database.next().await;
+    check_webhooks(&store, tenants).await?;
+    let fenced = Store::connect(database.options.clone().row_level_security()).await.unwrap();
+    let tenants = [fenced.ensure_tenant("fenced1").await.unwrap(), fenced.ensure_tenant("fenced2").await.unwrap()];
+    check_webhooks(&fenced, tenants).await
+}

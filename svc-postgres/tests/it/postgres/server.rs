@@ -1,0 +1,165 @@
+//! A store in PostgreSQL, spoken to through the whole API, without HTTP: a process of its own as far as the database can tell.
+
+use svc_core::{
+    Context, Tenant,
+    api::{Api, ApiBuilder, Request, Vendor},
+    auth::{Caller, Identity, Rights},
+    ops::{Delivered, Dispatch},
+    value::Timestamp,
+};
+use svc_postgres::{Options, Store};
+
+/// The base of every address.
+pub(crate) const BASE: &str = "http://localhost/";
+
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) store: Store,
+    pub(crate) api: Api,
+    pub(crate) tenant: Tenant,
+    /// How long a call may take.
+    pub(crate) deadline: Option<std::time::Duration>,
+}
+
+/// An answer, its body read.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) json: serde_json::Value,
+}
+
+impl Server {
+    /// On the tables of these options.
+    pub(crate) async fn open(options: Options) -> Self {
+        Self::of(Store::connect(options).await.unwrap(), "demo").await
+    }
+
+    /// For another tenant of a store.
+    pub(crate) async fn of(store: Store, tenant: &str) -> Self {
+        let tenant = store.ensure_tenant(tenant).await.unwrap();
+        Self { api: api(&store).build().unwrap(), store, tenant, deadline: None }
+    }
+
+    /// On the tables of these options, with answers that are kept.
+    pub(crate) async fn keeping(options: Options) -> Self {
+        let mut server = Self::open(options).await;
+        server.api = api(&server.store).response_cache(server.store.clone()).build().unwrap();
+        server
+    }
+
+    pub(crate) fn caller(&self) -> Context {
+        Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now())
+    }
+
+    pub(crate) async fn call(&self, method: &str, address: &str, body: serde_json::Value) -> Answer {
+        call_within(&self.api, &self.tenant, method, address, body, self.deadline).await
+    }
+
+    pub(crate) async fn get(&self, address: &str) -> Answer {
+        self.call("GET", address, serde_json::Value::Null).await
+    }
+
+    pub(crate) async fn post(&self, address: &str, body: serde_json::Value) -> Answer {
+        self.call("POST", address, body).await
+    }
+
+    pub(crate) async fn put(&self, address: &str, body: serde_json::Value) -> Answer {
+        self.call("PUT", address, body).await
+    }
+
+    pub(crate) async fn delete(&self, address: &str) -> Answer {
+        self.call("DELETE", address, serde_json::Value::Null).await
+    }
+
+    /// Creates a record and gives its address.
+    pub(crate) async fn make(&self, collection: &str, body: serde_json::Value) -> String {
+        let answer = self.post(collection, body).await;
+        assert_eq!(answer.status, 201, "{collection}: {}", answer.json);
+        answer.self_link()
+    }
+
+    /// How many records a collection has, as it says itself.
+    pub(crate) async fn total(&self, collection: &str) -> u64 {
+        self.get(collection).await.json["total_records"].as_u64().unwrap()
+    }
+
+    /// Every member of a collection, by following `next`.
+    pub(crate) async fn walk(&self, collection: &str) -> Vec<serde_json::Value> {
+        let mut members = Vec::new();
+        let mut address = collection.to_owned();
+        loop {
+            let page = self.get(&address).await;
+            assert_eq!(page.status, 200, "{address}: {}", page.json);
+            let embedded = page.json["_embedded"].as_object().unwrap().values().next().unwrap();
+            members.extend(embedded.as_array().unwrap().iter().cloned());
+            match page.json["_links"]["next"]["href"].as_str() {
+                Some(next) => next.clone_into(&mut address),
+                None => return members,
+            }
+        }
+    }
+}
+
+/// An interface that says as little as possible.
+pub(crate) fn builder() -> svc_core::api::ApiBuilder {
+    Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE)
+}
+
+/// A call of somebody who may do everything.
+pub(crate) async fn call(api: &Api, tenant: &Tenant, method: &str, address: &str, body: serde_json::Value) -> Answer {
+    call_within(api, tenant, method, address, body, None).await
+}
+
+async fn call_within(
+    api: &Api,
+    tenant: &Tenant,
+    method: &str,
+    address: &str,
+    body: serde_json::Value,
+    deadline: Option<std::time::Duration>,
+) -> Answer {
+    let reply = answer(api, tenant, method, address, body, deadline).await;
+    let mut json = serde_json::Value::Null;
+    if !reply.body.is_empty() {
+        json = serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body));
+    }
+    if let Some(json) = json.as_object_mut() {
+        json.remove("svc:warnings");
+    }
+    Answer { status: reply.status.as_u16(), json }
+}
+
+/// A read whose body nobody looks at.
+pub(crate) async fn read(api: &Api, tenant: &Tenant, address: &str) {
+    let reply = answer(api, tenant, "GET", address, serde_json::Value::Null, None).await;
+    assert_eq!(reply.status.as_u16(), 200, "{address}");
+}
+
+async fn answer(
+    api: &Api,
+    tenant: &Tenant,
+    method: &str,
+    address: &str,
+    body: serde_json::Value,
+    deadline: Option<std::time::Duration>,
+) -> svc_core::api::Reply {
+    let path = address.strip_prefix(BASE).unwrap_or(address);
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let method: http::Method = method.parse().unwrap();
+    let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
+    let request = Request::new(&method, path).with_query(query).with_body(body).with_received(Timestamp::now());
+    let identity = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
+    api.answer(identity, request.with_timeout(deadline)).await
+}
+
+impl Answer {
+    pub(crate) fn self_link(&self) -> String {
+        self.json["_links"]["self"]["href"].as_str().unwrap_or_else(|| panic!("no self: {}", self.json)).to_owned()
+    }
+}
+
+fn api(store: &Store) -> ApiBuilder {
+    let api = store.register_all(builder()).changes(&std::sync::Arc::new(store.clone()));
+    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    api.webhooks(&std::sync::Arc::new(store.clone())).authenticator(store.clone()).anonymous_helpers(store.clone())
+}

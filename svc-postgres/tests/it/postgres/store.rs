@@ -1,0 +1,281 @@
+//! What a store is beside its records: tables, tenants, keys, marks, a replica, and the fence around each tenant.
+
+use std::time::{Duration, Instant};
+
+use super::server::Server;
+use super::support::{self, proxy::Proxy};
+use serde_json::json;
+use svc_core::{
+    Revision, Tenant,
+    auth::{Authenticator, Credentials},
+    link::ShareNames,
+    value::Timestamp,
+};
+use svc_postgres::{ConnectError, KeyError, KeyOptions, Options, Store};
+
+fn fresh(database: &support::server::Server) -> (Options, String) {
+    let schema = database.schema();
+    (Options::new(&database.url()).unwrap().schema(&schema), schema)
+}
+
+/// UND-42: several processes that start at once make the tables once; later versions, damage and other names are refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn tables_are_made_once() {
+    let database = support::server();
+    let (mut options, mut schema) = fresh(database);
+    for _ in 0..10 {
+        (options, schema) = fresh(database);
+        let starting: Vec<_> = (0..8).map(|_| tokio::spawn(Store::connect(options.clone()))).collect();
+        for store in starting {
+            store.await.unwrap().unwrap();
+        }
+        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "6");
+    }
+
+    let names = ShareNames::new("one", "other").unwrap();
+    let refused = Store::connect(options.clone().share_names(names)).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::ShareNames(_)), "{refused}");
+    database.psql(&format!("INSERT INTO {schema}.migration VALUES (99, 'later', 'x', 0)"));
+    let refused = Store::connect(options.clone()).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Newer { found: 99, known: 6 }), "{refused}");
+    database.psql(&format!(
+        "DELETE FROM {schema}.migration WHERE number = 99; UPDATE {schema}.migration SET checksum = checksum || 'x'"
+    ));
+    let refused = Store::connect(options.clone()).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Damaged(1)), "{refused}");
+    // Tables that are not known to be ours are not removed, whatever they are called.
+    assert!(matches!(Store::remove(&options).await, Err(ConnectError::NotOurs(_))));
+    database.psql(&format!("UPDATE {schema}.migration SET checksum = rtrim(checksum, 'x')"));
+    Store::remove(&options).await.unwrap();
+    assert!(matches!(Store::remove(&options).await, Err(ConnectError::NotOurs(_))));
+    Store::connect(options).await.unwrap();
+}
+
+/// UND-42: what cannot be used is said in a line that names no password.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn what_cannot_be_used_is_said() {
+    let database = support::server();
+    let said = |error: ConnectError| {
+        let text = error.to_string();
+        assert!(!text.contains("planted") && !text.contains('\n'), "{text}");
+        text
+    };
+    assert!(said(Options::new("postgres://svc:planted@localhost:port/x").unwrap_err()).contains("URL"));
+    let (options, _) = fresh(database);
+    assert!(said(Store::connect(options.clone().schema("a; DROP")).await.unwrap_err()).contains("a; DROP"));
+    let nobody = Options::new(&format!("postgres://svc:planted@127.0.0.1:{}/postgres", support::free_port())).unwrap();
+    assert!(said(Store::connect(nobody).await.unwrap_err()).contains("PostgreSQL"));
+    let nowhere = database.url().replace("/postgres", "/nowhere");
+    assert!(said(Store::connect(Options::new(&nowhere).unwrap()).await.unwrap_err()).contains("nowhere"));
+    #[cfg(not(feature = "tls"))]
+    {
+        let encrypted = format!("{}?sslmode=require", database.url());
+        assert!(matches!(Options::new(&encrypted), Err(ConnectError::NoTls)));
+    }
+}
+
+/// AUT-01 to AUT-04, UND-15: keys open their tenant, in every process, until they are revoked.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn keys() {
+    let database = support::server();
+    let (options, schema) = fresh(database);
+    let (one, other) = (Store::connect(options.clone()).await.unwrap(), Store::connect(options.clone()).await.unwrap());
+    let cached = Store::connect(options.key_cache(Duration::from_hours(1))).await.unwrap();
+    let (acme, beta) = (one.ensure_tenant("acme").await.unwrap(), one.ensure_tenant("beta").await.unwrap());
+    let key = one.create_key(&acme, KeyOptions::new("form").read_only()).await.unwrap();
+    let holder = async |store: &Store, token: &str| {
+        let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
+        let credentials = Credentials::new(Some(token), &headers, &extensions, Timestamp::now());
+        store.authenticate(credentials).await.unwrap().map(|(tenant, _)| tenant)
+    };
+    for store in [&one, &other, &cached] {
+        assert_eq!(holder(store, &key.token).await, Some(acme.clone()), "AUT-01");
+        assert_eq!(holder(store, "svck_unknown").await, None, "AUT-03");
+    }
+    assert_eq!(
+        database
+            .psql(&format!("SELECT count(*) FROM {schema}.api_key WHERE position('svck' in label || hint) > 0"))
+            .trim(),
+        "0"
+    );
+    let token = "a-token-that-was-chosen-before";
+    let given = one.add_key_with_token(&acme, token, KeyOptions::new("given")).await.unwrap();
+    assert_eq!(other.add_key_with_token(&acme, token, KeyOptions::new("again")).await.unwrap().id, given.id);
+    let refused = other.add_key_with_token(&beta, token, KeyOptions::new("taken")).await;
+    assert!(matches!(refused, Err(KeyError::TokenTaken)), "AUT-02");
+    let unknown = one.create_key(&Tenant::new("nobody"), KeyOptions::new("")).await;
+    assert!(matches!(unknown, Err(KeyError::TenantUnknown(_))));
+    assert_eq!(one.list_keys(Some(&acme)).await.unwrap().len(), 2);
+    assert_eq!(one.list_keys(None).await.unwrap().len(), 2);
+    assert!(other.revoke_key(&key.id).await.unwrap(), "UND-15");
+    assert!(!other.revoke_key(&key.id).await.unwrap(), "UND-15");
+    assert_eq!(holder(&one, &key.token).await, None, "UND-15: at once");
+    assert_eq!(holder(&cached, &key.token).await, Some(acme), "what `key_cache` says");
+    one.mark("how far", "half").await.unwrap();
+    assert_eq!(other.read_mark("how far").await.unwrap().as_deref(), Some("half"));
+    assert_eq!(other.read_mark("secret").await.unwrap(), None, "the store's own are not a program's");
+}
+
+/// A caller sees its own writes, however far the replica is behind; where that is gone, the first server answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn reads_go_to_a_replica() {
+    if !support::server::Server::has_standbys() {
+        return;
+    }
+    let primary = support::server::Server::start();
+    let options = Options::new(&primary.url()).unwrap();
+    Store::connect(options.clone()).await.unwrap();
+    let standby = primary.standby("reads");
+    let way = Proxy::start(standby.port());
+    let server = Server::open(options.read_from(&way.url()).unwrap()).await;
+    let mut seen = 0;
+    for number in 0..40 {
+        // The replica stands still now and then.
+        if number % 10 == 3 {
+            standby.psql("SELECT pg_wal_replay_pause()");
+        }
+        if number % 10 == 8 {
+            standby.psql("SELECT pg_wal_replay_resume()");
+        }
+        let made = server.make("tags", json!({"name": format!("{number}")})).await;
+        assert_eq!(server.get(&made).await.status, 200, "{number}");
+        assert_eq!(server.total("tags").await, number + 1, "{number}");
+        seen = way.round_trips();
+    }
+    assert!(seen >= 80, "the replica was asked each time: {seen}");
+    // In the end it has everything, and the first server is asked no more.
+    let first = Proxy::start(primary.port());
+    drop(first);
+    support::wait_until("the replica is there", || standby.psql("SELECT count(*) FROM svc.record").trim() == "40");
+    standby.kill();
+    assert_eq!(server.total("tags").await, 40);
+}
+
+/// On a cluster the statements of a tenant go to its worker, and over the first server while that cannot be reached. What
+/// Citus keeps about places is here a table of the test's own: all servers are the same one, behind wires that count.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_tenant_is_asked_where_it_is() {
+    let database = support::server::Server::start();
+    let [front, its, others] = [(); 3].map(|()| Proxy::start(database.port()));
+    let plain = Store::connect(Options::new(&front.url()).unwrap()).await.unwrap();
+    for name in ["one", "other"] {
+        plain.ensure_tenant(name).await.unwrap();
+    }
+    let number = database.psql("SELECT id FROM svc.tenant WHERE name = 'one'");
+    let (its_port, others_port) = (its.port(), others.port());
+    database.psql(&format!(
+        "CREATE TABLE pg_dist_node (groupid int, nodename text, nodeport int, noderole text, isactive bool); \
+         CREATE TABLE pg_dist_placement (shardid bigint, groupid int); \
+         INSERT INTO pg_dist_node VALUES (0, '127.0.0.1', {its_port}, 'primary', true), \
+         (1, '127.0.0.1', {others_port}, 'primary', true), (1, 'nobody', 1, 'secondary', true); \
+         INSERT INTO pg_dist_placement VALUES (100, 0), (101, 1); \
+         CREATE FUNCTION get_shard_id_for_distribution_column(regclass, bigint) RETURNS bigint LANGUAGE sql \
+         AS 'SELECT CASE $2 WHEN {number} THEN 100 ELSE 101 END::bigint'"
+    ));
+    let store = Store::connect(Options::new(&front.url()).unwrap().to_the_workers()).await.unwrap();
+    let one = Server::of(store.clone(), "one").await;
+    let other = Server::of(store, "other").await;
+    one.make("tags", json!({"name": "a"})).await;
+    assert!(its.round_trips() > 0 && others.round_trips() == 0);
+    other.make("tags", json!({"name": "a"})).await;
+    assert!(others.round_trips() > 0);
+    front.reset();
+    let made = one.make("tags", json!({"name": "b"})).await;
+    assert_eq!((one.get(&made).await.status, one.total("tags").await), (200, 2));
+    assert_eq!(front.round_trips(), 0, "all of it went to the worker");
+
+    its.redirect(support::free_port());
+    its.cut();
+    its.reset();
+    assert_eq!((one.get(&made).await.status, one.total("tags").await), (200, 2), "UND-36");
+    one.make("tags", json!({"name": "c"})).await;
+    assert!(front.round_trips() > 0 && its.round_trips() == 0);
+    its.cut();
+    assert_eq!((one.total("tags").await, other.total("tags").await), (3, 1));
+}
+
+/// AUT-02: with row-level security a statement that forgets the tenant sees nothing, and one of another tenant changes nothing.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn the_second_fence() {
+    let database = support::server();
+    let schema = database.schema();
+    let role = format!("fenced_{schema}");
+    database.psql(&format!("CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"));
+    let url = database.url().replace("svc@", &format!("{role}@"));
+    let store = Store::connect(Options::new(&url).unwrap().schema(&schema).row_level_security()).await.unwrap();
+    // Another start asks for nothing that would have to wait for a reader, as `pg_dump` is one.
+    let again = Options::new(&url).unwrap().schema(&schema).row_level_security().patience(Duration::from_millis(300));
+    let text = format!("BEGIN; LOCK TABLE {schema}.ledger IN ACCESS SHARE MODE; SELECT pg_sleep(2); COMMIT");
+    let reader = tokio::task::spawn_blocking(move || database.psql(&text));
+    let reads = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LOCK TABLE {schema}.ledger%' AND wait_event = 'PgSleep'"
+    );
+    support::wait_until("somebody reads", || database.psql(&reads).trim() == "1");
+    Store::connect(again).await.unwrap();
+    reader.await.unwrap();
+    let one = Server::of(store.clone(), "one").await;
+    let two = Server::of(store, "two").await;
+    let petition = one.make("petitions", json!({})).await;
+    two.make("petitions", json!({})).await;
+    assert_eq!((one.total("petitions").await, two.total("petitions").await), (1, 1), "AUT-02");
+    assert_eq!(two.get(&petition).await.status, 404, "AUT-02");
+    let as_role =
+        |text: &str| database.psql(&format!("SET ROLE {role}; {text}")).lines().last().unwrap_or_default().to_owned();
+    assert_eq!(as_role(&format!("SELECT count(*) FROM {schema}.record")), "0");
+    let first = database.psql(&format!("SELECT id FROM {schema}.tenant WHERE name = 'one'")).trim().to_owned();
+    assert_eq!(as_role(&format!("SET svc.tenant = '{first}'; SELECT count(*) FROM {schema}.record")), "1");
+    let foreign = format!(
+        "SET ROLE {role}; SET svc.tenant = '{first}'; INSERT INTO {schema}.email VALUES (77, gen_random_uuid(), 1)"
+    );
+    assert!(database.try_psql(&foreign).unwrap_err().contains("row-level security"));
+    assert_eq!(as_role(&format!("SET svc.tenant = 'directory'; SELECT count(*) FROM {schema}.email")), "0");
+}
+
+/// COL-23: what is kept because it was asked for again is not given after a write of any process.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn col_23_what_is_kept_ends_with_a_write() {
+    let database = support::server();
+    let (options, _) = fresh(database);
+    let (one, other) = (Server::keeping(options.clone()).await, Server::keeping(options).await);
+    let person = one.make("people", json!({"given_name": "0"})).await;
+    for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
+        for reader in [&one, &other] {
+            for _ in 0..3 {
+                assert_eq!(reader.get(&person).await.json["given_name"], round.to_string());
+                assert_eq!(reader.get("people").await.json["total_records"], 1 + round);
+            }
+        }
+        let name = (round + 1).to_string();
+        assert_eq!(writer.put(&person, json!({"given_name": name})).await.status, 200);
+        writer.make("people", json!({})).await;
+    }
+}
+
+/// The number goes up with every write of any process, and with none of a read.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn the_revision_of_a_tenant() {
+    let database = support::server();
+    let (options, _) = fresh(database);
+    let (one, other) = (Server::open(options.clone()).await, Server::open(options).await);
+    let tenant = Tenant::new("demo");
+    let before = other.store.revision(&tenant, Instant::now()).await.unwrap();
+    one.make("tags", json!({"name": "a"})).await;
+    let after = other.store.revision(&tenant, Instant::now()).await.unwrap();
+    assert!(after > before);
+    one.get("tags").await;
+    assert_eq!(one.post("tags", json!({"name": "a"})).await.status, 400, "UND-02");
+    assert_eq!(other.store.revision(&tenant, Instant::now()).await.unwrap(), after);
+    assert_eq!(one.store.revision(&Tenant::new("nobody"), Instant::now()).await, None);
+    let stats = one.store.stats();
+    assert_eq!((stats.commits.batches, stats.commits.writes, stats.commits.largest_batch), (1, 1, 1));
+    assert_eq!(stats.writes_waiting, 0);
+    assert!(stats.connections_idle >= 1 && stats.connections_busy == 0 && stats.connections_wanted == 0, "{stats:?}");
+}

@@ -1,0 +1,73 @@
+//! The way to the server is encrypted, and leads to the server that the URL names or nowhere.
+
+use super::support;
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
+    path::Path,
+};
+
+use super::server::Server;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use serde_json::json;
+use svc_postgres::{ConnectError, Options, Store};
+
+/// An authority's certificate, and that of a server of this name with its key, all in PEM.
+fn certificates(name: &str) -> (String, String, String) {
+    let (authority_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let own = authority.self_signed(&authority_key).unwrap();
+    let issuer = Issuer::from_params(&authority, &authority_key);
+    let server = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    (own.pem(), server.pem(), key.serialize_pem())
+}
+
+/// Writes a file as the server wants it: its own, and nobody else's.
+fn give(folder: &Path, name: &str, text: &str) {
+    let (path, owner) = (folder.join(name), fs::metadata(folder).unwrap());
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+    chown(&path, Some(owner.uid()), Some(owner.gid())).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn the_way_is_encrypted() {
+    let database = support::server::Server::start();
+    let (authority, certificate, key) = certificates("localhost");
+    let folder = database.folder().join("data");
+    give(&folder, "server.crt", &certificate);
+    give(&folder, "server.key", &key);
+    database.psql("ALTER SYSTEM SET ssl = on");
+    database.restart();
+    let named = database.url().replace("127.0.0.1", "localhost");
+
+    for url in [format!("{named}?sslmode=require"), named.clone()] {
+        let options = Options::new(&url).unwrap().trusting(authority.as_bytes()).unwrap();
+        let server = Server::open(options).await;
+        let tag = server.make("tags", json!({"name": url})).await;
+        assert_eq!(server.get(&tag).await.status, 200);
+        let ways = "SELECT string_agg(DISTINCT s.ssl || ' ' || s.version, ',') FROM pg_stat_ssl s JOIN pg_stat_activity a \
+                    USING (pid) WHERE a.application_name = 'svc-postgres'";
+        assert_eq!(database.psql(ways), "true TLSv1.3", "{url}");
+    }
+
+    // The certificate is of another name, or of an authority that is not trusted: nothing is said to that server.
+    let elsewhere = Options::new(&database.url()).unwrap().trusting(authority.as_bytes()).unwrap();
+    let (other, ..) = certificates("localhost");
+    let forged = Options::new(&named).unwrap().trusting(other.as_bytes()).unwrap();
+    for options in [elsewhere, forged, Options::new(&named).unwrap()] {
+        let refused = Store::connect(options).await.unwrap_err();
+        assert!(matches!(refused, ConnectError::Postgres(_)), "{refused}");
+        assert!(refused.to_string().contains("TLS"), "{refused}");
+    }
+
+    // A server without TLS: required, it is refused; preferred, which is the default, it is taken as it is.
+    database.psql("ALTER SYSTEM SET ssl = off");
+    database.restart();
+    let trusting = |url: &str| Options::new(url).unwrap().trusting(authority.as_bytes()).unwrap();
+    let refused = Store::connect(trusting(&format!("{named}?sslmode=require"))).await.unwrap_err();
+    assert!(refused.to_string().contains("TLS"), "{refused}");
+    Store::connect(trusting(&named)).await.unwrap();
+}

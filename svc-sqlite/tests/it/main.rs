@@ -1,0 +1,44 @@
+//! The integration tests of `svc-sqlite`: one program, so that it is linked once. `cargo test -p svc-sqlite --test it MODULE`.
+
+#[path = "../../../svc-core/tests/it/support/generate.rs"]
+#[allow(dead_code, reason = "the tests of svc-core use the rest of it")]
+mod generate;
+mod layers;
+mod log;
+mod polling;
+mod server;
+
+mod backup;
+mod batch;
+mod batch_lines;
+mod concurrency;
+mod crud;
+mod deliveries;
+mod erasure;
+mod events;
+mod every_problem;
+mod export;
+mod file;
+mod filters;
+mod helpers;
+mod journey;
+mod keys;
+mod laws;
+mod links;
+mod lost_updates;
+mod memory_conformance;
+mod money;
+mod paging;
+mod repair;
+mod reviewed;
+mod rights;
+mod rows;
+mod seed;
+mod stats;
+mod store_differential;
+mod strangers;
+mod structure;
+mod tenants;
+mod together;
+#[cfg(unix)]
+mod unreadable;

@@ -1,0 +1,59 @@
+//! The conformance suite against the store in memory, with the settings of the suite against this one: the specification
+//! of a store and the store of the reference server conform alike.
+
+use async_trait::async_trait;
+use svc_conformance::{InProcess, Keys, Suite};
+use svc_core::api::{Api, IfMatch};
+use svc_core::auth::{Authenticator, Caller, Credentials, Rights};
+use svc_core::memory::MemoryStore;
+use svc_core::model::Kind;
+use svc_core::ops::{Delivered, Dispatch};
+use svc_core::raw::RawDraft;
+use svc_core::store::{Call, Load, Store, Work};
+use svc_core::value::{Id, Timestamp};
+use svc_core::{Context, Result, Tenant, Vendor};
+use svc_tower::SvcService;
+
+const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";
+
+/// Three keys: the first is bound to a person (LK rows on `creator` and `modified_by`).
+struct OfTheSuite;
+
+#[async_trait]
+impl Authenticator for OfTheSuite {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        let (tenant, caller) = match credentials.key {
+            Some("key-of-one") => ("one", Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER))),
+            Some("key-of-another") => ("two", Caller::with_rights(Rights::all())),
+            Some("key-that-reads") => ("one", Caller::with_rights(Rights::read_only())),
+            _ => return Ok(None),
+        };
+        Ok(Some((Tenant::new(tenant), caller)))
+    }
+}
+
+async fn suite() -> Suite {
+    let store = MemoryStore::new();
+    let id = Id::new(HOLDER).expect("an id");
+    let load = Load::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
+    let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
+    store.write(&cx, Call::new(&cx, Work::Load(Box::new(load)))).await.expect("a person");
+    let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
+    let shared = std::sync::Arc::new(store.clone());
+    let api = store.register_all(api).changes(&shared).webhooks(&shared).response_cache(store.clone());
+    let api = api.conditional_requests(IfMatch::Optional).batches();
+    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());
+    let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
+    Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
+        .keys(Keys::primary("key-of-one").other_tenant("key-of-another").restricted("key-that-reads", "people.create"))
+        .seed(42)
+        .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml"))
+}
+
+#[tokio::test]
+async fn the_store_in_memory_conforms() {
+    let report = suite().await.run().await.unwrap();
+    report.assert_conformant();
+    report.assert_pinned();
+}

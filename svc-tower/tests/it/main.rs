@@ -1,0 +1,14 @@
+//! The integration tests of `svc-tower`: one program, so that it is linked once. `cargo test -p svc-tower --test it MODULE`.
+
+#[cfg(feature = "openapi")]
+mod documents;
+mod guides;
+#[cfg(feature = "server")]
+#[path = "../../../examples/tests/it/support/raw.rs"]
+#[allow(dead_code, reason = "the tests of the programs use the rest of it")]
+mod raw;
+#[cfg(feature = "server")]
+mod server;
+mod service;
+#[cfg(feature = "webhooks")]
+mod webhooks;
