@@ -1,6 +1,5 @@
-//! The badges of the README: what a step of `.ci/run` looks at, in numbers that are read where they were noted. The step of the
-//! faulty servers fails under nine of ten; that of axe is left out where npm or chromedriver is missing.
-//! `UPDATE_BADGES=1 cargo test -p svc-examples --test badges` draws them anew.
+//! The badges of the README: what a step of `.ci/steps` checks, with the numbers of the files in which results are recorded.
+//! `BLESS=1` draws them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ struct Badge {
     name: &'static str,
     label: &'static str,
     says: String,
-    /// The line of `.ci/run` that fails where it is not so.
+    /// The part of a line of `.ci/steps` that fails if the claim does not hold.
     proof: &'static str,
 }
 
@@ -62,14 +61,9 @@ fn faults() -> TestResult<String> {
 fn badges() -> TestResult<Vec<Badge>> {
     let of = |name, label, says, proof| Badge { name, label, says, proof };
     Ok(vec![
-        of(
-            "conformance",
-            "conformance",
-            rows()?,
-            "cargo test -p svc-examples --test conformance --locked -- --ignored",
-        ),
+        of("conformance", "conformance", rows()?, "cargo test --locked --test it -- --ignored conformance::the_demo_"),
         of("faults", "faulty servers, quick suite", faults()?, "cargo run --release --locked -p svc-self-test"),
-        of("axe", "accessibility", "axe finds nothing".to_owned(), "step .ci/axe"),
+        of("axe", "accessibility", "axe finds nothing".to_owned(), "step accessibility .ci/axe"),
         of(
             "unsafe",
             "unsafe",
@@ -107,8 +101,8 @@ fn drawn(badge: &Badge) -> String {
 
 #[test]
 fn the_badges_say_what_ci_proves() -> TestResult {
-    let update = std::env::var_os("UPDATE_BADGES").is_some_and(|value| value == "1");
-    let (ci, readme) = (read(".ci/run")?, read("README.md")?);
+    let update = std::env::var_os("BLESS").is_some();
+    let (ci, readme) = (read(".ci/steps")?, read("README.md")?);
     for badge in badges()? {
         let path = format!("{FOLDER}/{}.svg", badge.name);
         let picture = drawn(&badge);
@@ -116,10 +110,22 @@ fn the_badges_say_what_ci_proves() -> TestResult {
             fs::create_dir_all(root().join(FOLDER))?;
             fs::write(root().join(&path), &picture)?;
         }
-        assert_eq!(read(&path)?, picture, "{path}: UPDATE_BADGES=1 cargo test -p svc-examples --test badges");
-        assert!(ci.lines().any(|line| line.starts_with("step ") && line.contains(badge.proof)), "{}", badge.proof);
+        assert_eq!(read(&path)?, picture, "run with BLESS=1: {path}");
+        assert!(
+            ci.lines().any(|line| line.trim().starts_with("step ") && line.contains(badge.proof)),
+            "{}",
+            badge.proof
+        );
         let shown = format!("![{}: {}]({path})", badge.label, badge.says);
         assert!(readme.contains(&shown), "the README lacks {shown}");
     }
+    Ok(())
+}
+
+/// The tests also run with the oldest compiler that is promised.
+#[test]
+fn the_workflow_tests_the_oldest_compiler() -> TestResult {
+    let toolchains = format!("toolchain: [stable, {}.0]", setting("Cargo.toml", "rust-version")?);
+    assert!(read(".github/workflows/ci.yml")?.contains(&toolchains), "the workflow lacks `{toolchains}`");
     Ok(())
 }

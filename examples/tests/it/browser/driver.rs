@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::support::{Raw, TestResult};
 
 /// How long a page may take for what is waited for. It bounds what would never end, and nothing else.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_secs(2 * 60);
 
 /// How long it is until the page is looked at again.
 const PAUSE: Duration = Duration::from_millis(20);

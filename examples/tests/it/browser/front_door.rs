@@ -18,7 +18,7 @@ const HEIGHT: f64 = 800.0;
 
 async fn taken(session: &mut Session, name: &str) -> TestResult {
     session.browser.look(WIDTH, "light").await?;
-    let picture = decoded(&session.browser.picture(HEIGHT).await?).ok_or("no base64")?;
+    let picture = decoded(&session.browser.picture(HEIGHT).await?)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("pictures");
     fs::create_dir_all(&folder)?;
     fs::write(folder.join(format!("{name}.png")), picture)?;

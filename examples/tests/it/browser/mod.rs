@@ -1,5 +1,5 @@
-//! The explorer, the documentation and the page of another site in a browser (ENT-22, HLP-08). Runs where `SVC_BROWSER_TESTS` is 1, as `.ci/run` sets it: it
-//! needs Chromium and chromedriver.
+//! The explorer, the documentation and the page of another site in a browser (ENT-22, HLP-08). Needs Chromium and chromedriver:
+//! `.ci/browser` runs it.
 
 mod axe;
 mod campaign_page;

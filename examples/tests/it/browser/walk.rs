@@ -101,13 +101,13 @@ fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> 
     Ok(Some(told(&said, program)))
 }
 
-/// Holds a text against a file beside the tests; `UPDATE_GOLDEN=1` writes it anew.
+/// Holds a text against a file beside the tests; `BLESS=1` writes it anew.
 fn is_golden(name: &str, text: &str) -> TestResult {
     let path = format!("{}/tests/it/walk/{name}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, text)?;
     }
-    assert_eq!(text, std::fs::read_to_string(&path)?, "UPDATE_GOLDEN=1 writes {path} anew");
+    assert_eq!(text, std::fs::read_to_string(&path)?, "BLESS=1 writes {path} anew");
     Ok(())
 }
 
@@ -129,7 +129,7 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
             records.extend(run(&program, file, tools)?.map(|told| (file, told)));
         }
     }
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("BLESS").is_some() {
         is_golden("records.txt", &records.first().ok_or("nothing runs a program")?.1)?;
         return Ok(());
     }
