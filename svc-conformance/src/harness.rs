@@ -56,25 +56,47 @@ where
     F: Future<Output = Suite>,
 {
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
-    let runtime = match Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return broken(&error),
-    };
-    let (suite, plan) = match runtime.block_on(async {
+    match planned(make) {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Err(error) => {
+            eprintln!("the conformance suite cannot begin: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs the checks of a suite inside one test, each alone as [`main`] runs it, and prints what they find.
+///
+/// # Errors
+///
+/// Returns an error if the suite cannot begin, or if a check failed.
+pub fn run<M, F>(make: M) -> Result<(), Box<dyn std::error::Error>>
+where
+    M: FnOnce() -> F,
+    F: Future<Output = Suite>,
+{
+    let arguments = Arguments { test_threads: Some(1), quiet: true, ..Arguments::default() };
+    match libtest_mimic::run(&arguments, planned(make)?).num_failed {
+        0 => Ok(()),
+        failed => Err(format!("{failed} checks failed").into()),
+    }
+}
+
+/// The tests of a suite, and what they share.
+fn planned<M, F>(make: M) -> Result<Vec<Trial>, SuiteError>
+where
+    M: FnOnce() -> F,
+    F: Future<Output = Suite>,
+{
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| SuiteError::Usage(error.to_string()))?;
+    let (suite, plan) = runtime.block_on(async {
         let suite = make().await;
         let plan = suite.plan().await?;
         Ok::<_, SuiteError>((suite, plan))
-    }) {
-        Ok(planned) => planned,
-        Err(error) => return broken(&error),
-    };
+    })?;
     let shared = Shared { runtime, suite, decided: BTreeSet::new(), open: BTreeSet::new(), ran: 0 };
-    libtest_mimic::run(&arguments, trials(&plan, &Arc::new(Mutex::new(shared)))).exit_code()
-}
-
-fn broken(why: &dyn std::fmt::Display) -> ExitCode {
-    eprintln!("the conformance suite cannot begin: {why}");
-    ExitCode::from(2)
+    Ok(trials(&plan, &Arc::new(Mutex::new(shared))))
 }
 
 /// A test for each check, and one over all rows.

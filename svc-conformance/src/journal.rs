@@ -285,8 +285,8 @@ mod tests {
 
     #[test]
     fn a_journal_goes_on_after_a_crash() {
-        let path = std::env::temp_dir().join(format!("svc-conformance-journal-{}", std::process::id()));
-        let _ = std::fs::remove_file(&path);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.jsonl");
         let journal = Journal::open(Some(&path), started()).expect("a journal");
         for own in ["a", "b", "c"] {
             journal.write(created(own));
@@ -309,7 +309,6 @@ mod tests {
         journal.write(Line::Removed { own: "a".to_owned() });
         drop(journal);
         assert_eq!(Journal::resume(&path).expect("a journal").left().len(), 1);
-        std::fs::remove_file(&path).expect("removed");
     }
 
     #[test]

@@ -179,7 +179,10 @@ impl Recorder {
     /// A body as it is kept. Keys are taken out of the whole of it, and then it is cut: no part of a key is left at its end.
     fn body(&self, body: &[u8]) -> String {
         let mut text = self.redacted(&String::from_utf8_lossy(body));
-        text.truncate(text.floor_char_boundary(KEPT));
+        let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= KEPT).last().unwrap_or_default();
+        if text.len() > KEPT {
+            text.truncate(end);
+        }
         text
     }
 

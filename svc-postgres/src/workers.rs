@@ -9,7 +9,7 @@ use std::{
 use crate::pool::Pool;
 
 /// How long it is taken for granted where a tenant is. After a move the old place answers as well; it is only slower.
-const KNOWN: Duration = Duration::from_mins(1);
+const KNOWN: Duration = Duration::from_secs(60);
 /// How long the first server is asked instead of one that cannot be reached.
 pub(crate) const DETOUR: Duration = Duration::from_secs(5);
 

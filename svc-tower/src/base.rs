@@ -238,6 +238,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config())]
+
         #[test]
         fn und_34_any_forwarded_header_gives_a_base_with_the_configured_path(text in "[ -~]{0,60}", host in "[ -~]{0,20}") {
             let headers = [("forwarded", text.as_str()), ("x-forwarded-proto", "http"), ("x-forwarded-host", host.as_str())];

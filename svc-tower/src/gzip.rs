@@ -66,6 +66,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config())]
+
         #[test]
         fn point_9_the_compressed_form_has_the_same_content(text in "[a-c]{0,400}|.{0,40}") {
             if let Some(gzip) = compressed(text.as_bytes()) {

@@ -119,6 +119,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config())]
+
         #[test]
         fn und_34_any_host_is_taken_or_refused(host in prop::collection::vec(any::<u8>(), 0..20)) {
             if let Ok(host) = http::HeaderValue::from_bytes(&host) {

@@ -108,6 +108,8 @@ mod route;
 pub mod server;
 mod service;
 mod settings;
+#[cfg(test)]
+mod testing;
 mod timer;
 #[cfg(feature = "webhooks")]
 pub mod webhooks;

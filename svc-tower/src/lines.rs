@@ -244,6 +244,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config())]
+
         /// BAT-08: wherever a network cuts a body, its lines are the same.
         #[test]
         fn bat_08_lines_are_the_same_however_they_come(body in "[ab\n ]{0,60}", cuts in proptest::collection::vec(0..60_usize, 0..9)) {

@@ -126,6 +126,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config())]
+
         #[test]
         fn hal_01_what_a_mount_strips_is_what_it_was_put_before(path in "[ -~]{0,40}") {
             let mount = Mount::under("/api");

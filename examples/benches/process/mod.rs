@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) const KEY: &str = "bench-key-of-the-demo";
 /// Loading one million people takes minutes.
-const PATIENCE: Duration = Duration::from_mins(30);
+const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 /// What a process finds in its environment beside what this one has.
 pub(crate) type Environment = [(&'static str, OsString)];

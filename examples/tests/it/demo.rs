@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::client::{Client, link};
 use crate::support::demo::demo;
 use crate::support::program::{KEY, Program, outcome};
-use crate::support::{Raw, TestResult};
+use crate::support::{Raw, TestResult, own_loopback_address};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
@@ -471,7 +471,8 @@ async fn switches_reach_the_service() -> TestResult {
 #[tokio::test]
 async fn und_42_sigterm_answers_sixteen_requests_in_flight_and_exits_0() -> TestResult {
     let folder = tempdir()?;
-    let program = start(&folder.path().join("demo.db"), &[])?;
+    let listen = own_loopback_address().ip().to_string();
+    let program = start(&folder.path().join("demo.db"), &["--listen", &listen])?;
     let address = program.address()?;
     let mut clients = Vec::new();
     for number in 0..16 {

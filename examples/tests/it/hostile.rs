@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::support::program::KEY;
-use crate::support::{Answer, Raw, TestResult};
+use crate::support::{Answer, Raw, TestResult, own_loopback_address};
 use clap::Parser;
 use serde_json::Value;
 use svc_examples::demo::cli::Cli;
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// A limit that no test reaches.
-const NEVER: Duration = Duration::from_hours(1);
+const NEVER: Duration = Duration::from_secs(60 * 60);
 
 /// The demo in this process.
 struct Demo {
@@ -46,7 +46,7 @@ impl Demo {
             load.run(&data.store, |_| true).await.map_err(|error| format!("{error:?}"))?;
         }
         let service = service(&data.store, &settings, "http://demo.example.org/", Recorded::default())?;
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let listener = TcpListener::bind(own_loopback_address()).await?;
         let address = listener.local_addr()?;
         let server = Server::new(gate.before(service, patience)).limits(limits);
         let task = tokio::spawn(server.run_until(listener, stop));

@@ -3,17 +3,19 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::TestResult;
 use crate::support::client::Client;
 use crate::support::program::{KEY, Program, outcome};
+use tokio::net::TcpSocket;
 
 fn demo(folder: &Path) -> TestResult<Program> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
     command.args(["--port", "0", "--people", "0", "--key"]).arg(format!("test={KEY}"));
-    Program::start(command.arg("--data").arg(folder.join("demo.db")))
+    Program::start(command.arg("--data").arg(folder.join("demo.db")))?.loaded()
 }
 
 fn import(to: &str, file: &Path, key: &str, more: &[&str]) -> TestResult<(bool, String)> {
@@ -71,7 +73,10 @@ async fn what_cannot_be_imported_says_why() -> TestResult {
     assert!(!is_done && said.contains("There is no API key."), "{said}");
     let (is_done, said) = import(&demo.base_url, &file, KEY, &["--map", "family_name=Last"])?;
     assert!(!is_done && said.contains("no column `Last`; its columns are First, E-Mail"), "{said}");
-    let (is_done, said) = import("http://127.0.0.1:9/", &file, KEY, &[])?;
+    // A port that is reserved, and where no server listens.
+    let reserved = TcpSocket::new_v4()?;
+    reserved.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    let (is_done, said) = import(&format!("http://{}/", reserved.local_addr()?), &file, KEY, &[])?;
     assert!(!is_done && said.contains("The server cannot be asked"), "{said}");
     Ok(())
 }

@@ -47,20 +47,3 @@ async fn haf_11_what_is_triggered_is_sent() -> TestResult {
     let folder = tempdir()?;
     place(&folder)?.sends_what_is_triggered().await
 }
-
-/// How long the program of the example is: mapping, keys and server, without blank lines and comments.
-#[test]
-fn it_is_short() -> TestResult {
-    let mut lines = 0;
-    for file in ["src/mapped/mod.rs", "src/bin/mapped_postgres.rs"] {
-        let text = std::fs::read_to_string(file)?;
-        lines += text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
-    }
-    assert!((80..=180).contains(&lines), "{lines} lines");
-    let readme = std::fs::read_to_string("../README.md")?.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        readme.contains(&format!("where the tenant stands: {lines} lines")),
-        "the README says otherwise: {lines} lines"
-    );
-    Ok(())
-}

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::support::client::{Client, link};
 use crate::support::demo::demo;
 use crate::support::program::{KEY, Program, outcome};
-use crate::support::{Answer, Raw, TestResult};
+use crate::support::{Answer, Raw, TestResult, own_loopback_address};
 use serde_json::json;
 
 async fn get(program: &Program, path: &str) -> TestResult<Answer> {
@@ -106,7 +106,8 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
 async fn top_shows_them_as_a_table() -> TestResult {
     let folder = tempfile::tempdir()?;
     let data = folder.path().join("a.db");
-    let program = Program::demo(&data, &["--people", "1"])?;
+    let listen = own_loopback_address().ip().to_string();
+    let program = Program::demo(&data, &["--people", "1", "--listen", &listen])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let people = link(&client.get(&program.base_url).await?, "svc:people")?;
     for _ in 0..3 {

@@ -87,6 +87,7 @@ fn by_both(arguments: &str, variables: &[(String, &str)]) -> String {
     let output = child.env(CHILD, arguments).envs(variables.iter().map(|(name, value)| (name, value))).output();
     let output = output.expect("the child runs");
     let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.contains("running 1 test"), "{text}");
     let said = text.lines().find_map(|line| line.split_once(MARK)).map(|(_, said)| said.to_owned());
     said.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }

@@ -1,7 +1,7 @@
 //! `kill -9` of the demo while it sends: each event comes at least once, always under the same `webhook-id`, and no two events
 //! under one (HOOK-07).
 //!
-//! `SVC_HOOK_KILLS=200 cargo test -p svc-examples --test webhooks` kills the demo 200 times.
+//! `SVC_HOOK_KILLS=200 cargo test -p svc-examples --test it webhooks::` kills the demo 200 times.
 
 use std::collections::HashMap;
 use std::env;

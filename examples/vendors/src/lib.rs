@@ -1,15 +1,39 @@
 //! Examples of what a vendor writes.
 //!
-//! The programs in `src/bin` are short, and each is whole in itself; what is longer stands in [`crm`] and, with the feature `postgres`, in
-//! `postgres`, so that tests can run it in their own process.
+//! The programs in `src/bin` are short, and each is whole in itself; what is longer stands in [`crm`] and [`postgres`],
+//! so that tests can run it in their own process.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 pub mod crm;
-#[cfg(feature = "postgres")]
 pub mod postgres;
 
 /// The README's own examples, compiled and run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// What `cargo test` skips, and the command that runs it. Ignored documentation tests of the last package are the last lines that
+/// `cargo test` prints.
+#[cfg(doctest)]
+mod skipped_tests {
+    /// ```ignore
+    /// .ci/postgres
+    /// ```
+    mod postgresql_is_run_by_ci_postgres {}
+
+    /// ```ignore
+    /// .ci/browser
+    /// ```
+    mod chromium_is_run_by_ci_browser {}
+
+    /// ```ignore
+    /// .ci/languages
+    /// ```
+    mod python_and_node_are_run_by_ci_languages {}
+
+    /// ```ignore
+    /// .ci/full settings histories
+    /// ```
+    mod long_ones_are_run_by_ci_full {}
+}

@@ -141,7 +141,7 @@ mod tests {
         assert!(missing.is_empty(), "no check observes {missing:?}");
     }
 
-    /// `UPDATE_CATALOGUE=1 cargo test -p svc-conformance --lib` writes the lists anew.
+    /// `BLESS=1 cargo test -p svc-conformance --lib` writes the lists anew.
     #[test]
     fn the_catalogue_lists_what_is_registered() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue/catalogue.toml");
@@ -164,11 +164,11 @@ mod tests {
             }
             out.push('\n');
         }
-        if std::env::var_os("UPDATE_CATALOGUE").is_some() {
+        if std::env::var_os("BLESS").is_some() {
             fs::write(&path, &out).expect("the catalogue can be written");
         } else {
             let differs = text.lines().zip(out.lines()).find(|(one, other)| one != other);
-            assert_eq!(differs, None, "run with UPDATE_CATALOGUE=1");
+            assert_eq!(differs, None, "run with BLESS=1");
         }
     }
 }

@@ -139,6 +139,10 @@ async fn gone(address: &Address, mut connection: Option<TcpStream>) {
             return;
         }
         let Some(mut second) = connected(address).await else { return };
+        // A restart between the two leaves only the first one closed.
+        if tokio::time::timeout(Duration::ZERO, closed(&mut first)).await.is_ok() {
+            return;
+        }
         tokio::select! {
             () = closed(&mut first) => {}
             () = async { while connected(address).await.is_some() { tokio::time::sleep(LOOK).await } } => return,

@@ -220,7 +220,7 @@ mod tests {
     use crate::runner::{End, Ran};
 
     fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> Ran {
-        let cut = End::Cut { after: Duration::from_mins(2), why: "the check did not end".to_owned() };
+        let cut = End::Cut { after: Duration::from_secs(2 * 60), why: "the check did not end".to_owned() };
         let seen = BTreeMap::from([(row.to_owned(), Seen { held, ..Seen::default() })]);
         let end = if is_cut { cut } else { End::Done };
         Ran {

@@ -63,6 +63,7 @@ fn a_key_that_the_server_refuses_ends_the_run_at_once() {
     assert!(!folder.path().join("out").exists() || fs::read_dir(folder.path().join("out")).expect("it").count() == 0);
 
     let suite = Suite::new(Remote::new(&server.base).expect("an address")).keys(Keys::primary("secret-4"));
+    let suite = suite.timeout(std::time::Duration::from_secs(5 * 60));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let error = runtime.block_on(suite.run()).expect_err("the key is refused");
     assert!(matches!(&error, SuiteError::KeyRefused(text) if !text.contains("secret-4")), "{error}");

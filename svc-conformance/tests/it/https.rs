@@ -89,7 +89,7 @@ impl Server {
     /// Reads the entry point.
     fn read(&self, remote: &Remote) -> Result<Response<Bytes>, TargetError> {
         let request = Request::get(remote.base()).body(Bytes::new()).expect("a request");
-        self.runtime.block_on(remote.send(request, 1 << 20, Duration::from_secs(10)))
+        self.runtime.block_on(remote.send(request, 1 << 20, Duration::from_secs(5 * 60)))
     }
 }
 
@@ -107,7 +107,8 @@ fn a_server_that_a_given_authority_vouches_for_is_checked() {
     let server = Server::named("127.0.0.1");
     let remote = Remote::trusting(&server.base, server.authority.as_bytes()).expect("a target");
     assert!(remote.is_local() && remote.base() == server.base);
-    let suite = Suite::new(remote).keys(Keys::primary("k-one").other_tenant("k-two")).only(["ENT", "HAL", "CRU-13"]);
+    let suite = Suite::new(remote).timeout(Duration::from_secs(5 * 60)).only(["ENT", "HAL", "CRU-13"]);
+    let suite = suite.keys(Keys::primary("k-one").other_tenant("k-two"));
     let report = server.runtime.block_on(suite.run()).expect("a report");
     report.assert_conformant();
     assert!(server.asked() > 50 && report.row("CRU-13").is_some_and(|row| row.observations > 0), "{report}");
@@ -150,7 +151,8 @@ fn the_program_checks_a_server_behind_tls_by_the_authorities_of_its_environment(
     let run = |authorities: &str| {
         let mut program = crate::support::program(folder.path());
         program.env("SSL_CERT_FILE", authorities).env_remove("SSL_CERT_DIR");
-        let arguments = ["run", &server.base, "--key", "k-one", "--quiet", "--only", "ENT-01", "--only", "ENT-09"];
+        let arguments = ["run", &server.base, "--key", "k-one", "--quiet", "--timeout", "5m"];
+        let arguments = [&arguments[..], &["--only", "ENT-01", "--only", "ENT-09"]].concat();
         crate::support::ended(&program.args(arguments).output().expect("the program"))
     };
     let (code, said) = run("authority.pem");

@@ -36,6 +36,7 @@ fn insta_is_made_for_cargo_test_and_not_for_programs() {
 
     // It keeps a document because of the environment alone, which a program cannot set for itself without `unsafe`.
     let kept = assertion(folder.path(), "before", Some("always"));
+    assert!(text(&kept.stdout).contains("running 1 test"), "{}", text(&kept.stdout));
     assert!(kept.status.success() && folder.path().join("petition.snap").exists());
 
     // Each run starts cargo in the folder in which the program was built, and complains where there is none.

@@ -19,6 +19,9 @@ mod insta_in_programs;
 #[cfg(feature = "program")]
 mod languages;
 mod layers;
+#[cfg(feature = "program")]
+#[path = "../../../examples/tests/it/support/loopback.rs"]
+mod loopback;
 mod matrix;
 mod matrix_faults;
 mod narrow;

@@ -1,12 +1,12 @@
 //! The matrix of the suite: each MUST row has a check, a setting in which it was seen, and a faulty server that breaks it.
 //!
-//! `matrix.csv` is written with `UPDATE_MATRIX=1`, each test its own columns: row, level and checks here, what was seen by
-//! `cargo test -p svc-examples --test conformance -- --ignored`, the faulty servers by `cargo test -p svc-conformance
-//! --test matrix_faults`, which takes them from the results of `svc-self-test`.
+//! `matrix.csv` is written with `BLESS=1`, each test its own columns: row, level and checks here, what was seen by
+//! `.ci/run settings`, the faulty servers by `matrix_faults`, which takes them from the results of `svc-self-test`.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use svc_conformance::catalogue::{Catalogue, Level};
 
@@ -16,8 +16,12 @@ const EXEMPT: &[(&str, &str)] = &[
     ("SCH-09", "nothing is sent that a server could take wrongly: no server can break it"),
 ];
 
+/// Held while a test reads or writes the matrix.
+pub(crate) static FILE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
+    let _file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix.csv");
     let text = fs::read_to_string(&path).unwrap_or_default();
     let rows = Catalogue::built_in().expect("a catalogue").rows();
@@ -35,10 +39,10 @@ fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
             bare.push(format!("{}: checks `{checks}`, seen in `{seen}`, faulty server `{faulty}`", row.id));
         }
     }
-    if std::env::var_os("UPDATE_MATRIX").is_some() {
+    if std::env::var_os("BLESS").is_some() {
         fs::write(&path, &written).expect("the matrix can be written");
     } else {
-        assert_eq!(text.lines().count(), rows.len() + 1, "run with UPDATE_MATRIX=1");
+        assert_eq!(text.lines().count(), rows.len() + 1, "run with BLESS=1");
         assert_eq!(bare, Vec::<String>::new());
     }
 }

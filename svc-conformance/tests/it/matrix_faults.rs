@@ -1,11 +1,14 @@
 //! The last column of the matrix: for each MUST row the faulty server whose run failed that very row, as `svc-self-test` measured
-//! it. `UPDATE_MATRIX=1` writes it from the results file.
+//! it. `BLESS=1` writes it from the results file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 
 use serde_json::Value;
 use svc_self_test::faults::registry;
+
+use crate::matrix::FILE;
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -18,11 +21,12 @@ fn cell(name: &str) -> String {
 
 #[test]
 fn every_faulty_server_of_the_matrix_was_seen_to_fail_its_row() {
+    let _file = FILE.lock().unwrap_or_else(PoisonError::into_inner);
     let faults = registry();
     let results = fs::read_to_string(path("self-test.json")).expect("the results");
     let results: Value = serde_json::from_str(&results).expect("JSON");
     let text = fs::read_to_string(path("matrix.csv")).expect("the matrix");
-    let update = std::env::var_os("UPDATE_MATRIX").is_some();
+    let update = std::env::var_os("BLESS").is_some();
     let (mut written, mut wrong) = (String::new(), Vec::new());
     for (at, line) in text.lines().enumerate() {
         let mut cells: Vec<String> = line.splitn(5, ',').map(ToOwned::to_owned).collect();
@@ -42,5 +46,5 @@ fn every_faulty_server_of_the_matrix_was_seen_to_fail_its_row() {
     if update {
         fs::write(path("matrix.csv"), &written).expect("the matrix can be written");
     }
-    assert_eq!(wrong, Vec::<String>::new(), "run with UPDATE_MATRIX=1, after `self-test` where a faulty server is new");
+    assert_eq!(wrong, Vec::<String>::new(), "run with BLESS=1, after `self-test` where a faulty server is new");
 }

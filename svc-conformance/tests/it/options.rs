@@ -290,7 +290,7 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
         .spawn()
         .expect("the program");
     let reached =
-        CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_mins(1), |created| *created < 3);
+        CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_secs(60), |created| *created < 3);
     assert!(!reached.expect("a number").1.timed_out(), "the run creates three records");
     let number = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a process");
     rustix::process::kill_process(number, rustix::process::Signal::INT).expect("a signal");

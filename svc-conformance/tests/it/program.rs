@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use crate::support::{Server, ended, program, run};
+use crate::support::{Server, ended, program, reserved_address, run};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use serde_json::Value;
@@ -196,10 +196,11 @@ fn exit_code_3_where_nothing_was_decided() {
 #[test]
 fn exit_code_4_for_a_target_that_nobody_serves() {
     let folder = folder();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port");
-    let (code, said) = run(folder.path(), &format!("http://{port}/"), LITTLE);
+    let (_reserved, address) = reserved_address();
+    let (code, said) = run(folder.path(), &format!("http://{address}/"), LITTLE);
     assert_eq!(code, 4, "{said}");
-    let (code, said) = ended(&program(folder.path()).args(["plan", &format!("http://{port}/")]).output().expect("it"));
+    let (code, said) =
+        ended(&program(folder.path()).args(["plan", &format!("http://{address}/")]).output().expect("it"));
     assert_eq!(code, 4, "{said}");
 }
 
@@ -247,7 +248,7 @@ fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
         .expect("the program");
     // The child is killed once the server has made ten records, whatever it has noted of the last of them.
     let reached =
-        CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_mins(1), |created| *created < 10);
+        CREATES.wait_timeout_while(CREATED.lock().expect("a number"), Duration::from_secs(60), |created| *created < 10);
     assert!(!reached.expect("a number").1.timed_out(), "the run creates ten records");
     child.kill().expect("killed");
     child.wait().expect("ended");

@@ -1,5 +1,5 @@
 //! The README's table of the self-test is made from its results file.
-//! `UPDATE_README=1 cargo test -p svc-conformance --test results` writes it anew.
+//! `BLESS=1` writes it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -65,10 +65,10 @@ fn the_table_is_that_of_the_results_file() {
     let (before, rest) = readme.split_once(BEGIN).expect("a place for the table");
     let (shown, after) = rest.split_once(END).expect("its end");
     let table = table(&results);
-    if std::env::var_os("UPDATE_README").is_some() {
+    if std::env::var_os("BLESS").is_some() {
         fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).expect("the README can be written");
     } else {
-        assert_eq!(shown, table, "run with UPDATE_README=1");
+        assert_eq!(shown, table, "run with BLESS=1");
     }
 }
 

@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use svc_self_test::second_server::{Options, SecondServer};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -44,7 +44,7 @@ impl Server {
         Self::at(([127, 0, 0, 1], 0).into(), change, options)
     }
 
-    /// As [`Server::with`], at an address such as that of a server that has ended.
+    /// As [`Server::with`], at this address.
     pub(crate) fn at(address: SocketAddr, change: Change, options: impl FnOnce(SocketAddr) -> Options) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
@@ -121,6 +121,14 @@ async fn answer(
     Ok(change(&request, Response::from_parts(parts, body)).map(Full::new))
 }
 
+/// An address where no server listens: the socket reserves its port.
+pub(crate) fn reserved_address() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let address = socket.local_addr().expect("an address");
+    (socket, address)
+}
+
 /// The program, whatever the environment of the test says.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
@@ -131,10 +139,11 @@ pub(crate) fn program(folder: &Path) -> Command {
     command
 }
 
-/// A run with the three keys of the second service.
+/// A run with the three keys of the second service, and with a timeout that a busy machine does not reach.
 pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String) {
     let keys = ["--key", "k-one", "--other-key", "k-two", "--restricted-key", "k-narrow=people.create", "--quiet"];
-    ended(&program(folder).arg("run").arg(base).args(keys).args(arguments).output().expect("the program"))
+    let patient: &[&str] = if arguments.contains(&"--timeout") { &[] } else { &["--timeout", "5m"] };
+    ended(&program(folder).arg("run").arg(base).args(keys).args(patient).args(arguments).output().expect("the program"))
 }
 
 /// Exit code, and what a program said.

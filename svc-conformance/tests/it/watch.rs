@@ -8,7 +8,8 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::support::{Server, program};
+use crate::loopback::own_loopback_address;
+use crate::support::{Change, Server, program};
 use bytes::Bytes;
 use http::{Request, Response};
 use svc_self_test::second_server::Options;
@@ -26,6 +27,11 @@ fn options(address: SocketAddr) -> Options {
     Options { base: format!("http://{address}/rest/"), ..Options::default() }
 }
 
+/// A server on a loopback address of its own, so that its port stays free while it restarts.
+fn start(change: Change) -> Server {
+    Server::at(own_loopback_address(), change, options)
+}
+
 /// The program while it watches, and what it says line by line.
 struct Watching {
     child: Child,
@@ -34,7 +40,7 @@ struct Watching {
 
 impl Watching {
     fn start(folder: &Path, base: &str, arguments: &[&str]) -> Self {
-        let little = ["--key", "k-one", "--quiet", "--only", "HAL-03", "--only", "ENT-09"];
+        let little = ["--key", "k-one", "--quiet", "--timeout", "5m", "--only", "HAL-03", "--only", "ENT-09"];
         let mut command = program(folder);
         let mut child =
             command.arg("watch").arg(base).args(little).args(arguments).stdout(Stdio::piped()).spawn().expect("it");
@@ -48,7 +54,7 @@ impl Watching {
     fn until(&self, words: &str) -> String {
         let mut said = String::new();
         while !said.lines().last().is_some_and(|line| line.starts_with(words)) {
-            let line = self.lines.recv_timeout(Duration::from_mins(1));
+            let line = self.lines.recv_timeout(Duration::from_secs(10 * 60));
             said += &(line.unwrap_or_else(|error| panic!("{error} before `{words}`: {said}")) + "\n");
         }
         said
@@ -78,16 +84,13 @@ impl Drop for Watching {
 /// HAL-03 fails, is mended by a restart, and breaks again with the next one.
 #[test]
 fn rows_turn_green_and_red_as_the_server_is_restarted() {
-    let (mut server, folder) = (Server::start(plain_text), tempfile::tempdir().expect("a folder"));
+    let (mut server, folder) = (start(plain_text), tempfile::tempdir().expect("a folder"));
     let address = server.address;
     let watching = Watching::start(folder.path(), &server.base, &[]);
     let mut said = watching.until("waiting for the server to go away");
     assert!(said.contains("FAIL HAL-03") && said.contains("RESULT not conformant"), "{said}");
     for (change, expected) in [
-        (
-            as_it_is as crate::support::Change,
-            &["green HAL-03 (pass)", "everything is run once more", "RESULT conformant"][..],
-        ),
+        (as_it_is as Change, &["green HAL-03 (pass)", "everything is run once more", "RESULT conformant"][..]),
         (as_it_is, &["RESULT conformant"]),
         (plain_text, &["FAIL HAL-03", "red   HAL-03 Content-Type"]),
         (plain_text, &["1 of 1 rows still fail: HAL-03"]),
@@ -106,7 +109,7 @@ fn rows_turn_green_and_red_as_the_server_is_restarted() {
 /// A server that another replaces at once is missed by nobody who holds a connection.
 #[test]
 fn a_restart_that_takes_no_time_is_seen() {
-    let (server, folder) = (Server::start(plain_text), tempfile::tempdir().expect("a folder"));
+    let (server, folder) = (start(plain_text), tempfile::tempdir().expect("a folder"));
     let address = server.address;
     let watching = Watching::start(folder.path(), &server.base, &[]);
     watching.until("waiting for the server to go away");

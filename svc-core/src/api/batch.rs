@@ -292,8 +292,8 @@ impl Batch {
                     }
                 }
                 let before = replies.len();
-                while let Some(done) = begun.pop_front_if(|doing| matches!(doing, Doing::Done(_))) {
-                    replies.push(done.reply(self));
+                while matches!(begun.front(), Some(Doing::Done(_))) {
+                    replies.extend(begun.pop_front().map(|done| done.reply(self)));
                 }
                 if begun.is_empty() && waiting.len() == 0 {
                     return Poll::Ready(());

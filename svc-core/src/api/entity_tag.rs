@@ -230,6 +230,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::value::testing::config())]
+
         #[test]
         fn etg_03_any_moment_is_written_as_http_does(micros in Timestamp::MIN.micros()..=Timestamp::MAX.micros()) {
             let written = http_date(Timestamp::from_micros(micros)).unwrap();

@@ -164,6 +164,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::value::testing::config())]
+
         /// ERR-26: a property and its text are the same.
         #[test]
         fn err_26_a_text_names_its_property(property in any_property()) {

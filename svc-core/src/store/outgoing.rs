@@ -174,7 +174,7 @@ mod tests {
             assert_eq!(claim(attempts).settle(None, at(100)), expected);
             assert_eq!(claim(attempts).settle(Some(Delivered::Later(Duration::ZERO)), at(100)), expected);
         }
-        let day = Duration::from_hours(24);
+        let day = Duration::from_secs(24 * 60 * 60);
         assert_eq!(claim(1).settle(Some(Delivered::Later(day)), at(100)), Settled::Again(at(100).plus(day)));
         let last = claim(10).settle(Some(Delivered::Later(day)), at(100));
         assert_eq!(last, Settled::GivenUp("it was tried as often as may be"));

@@ -36,7 +36,7 @@ pub const MOST_WEBHOOKS: usize = 100;
 /// How long a sender has a webhook for itself, unless it says otherwise before: longer than an attempt takes.
 pub const LEASE: Duration = Duration::from_secs(30);
 /// How long a secret that was replaced signs beside the new one (HOOK-09).
-pub const BOTH_SECRETS: Duration = Duration::from_hours(24);
+pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Whether a webhook sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

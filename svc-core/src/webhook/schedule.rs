@@ -8,7 +8,7 @@ use crate::{ops::Backoff, value::short_digest};
 pub const ATTEMPTS: usize = Backoff::STANDARD.attempts();
 
 /// The longest time that a receiver may ask for.
-const LONGEST: Duration = Duration::from_hours(24);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long nothing is sent to a receiver that has too much to do and does not say how long.
 const BUSY: Duration = Duration::from_secs(30);
 

@@ -85,7 +85,7 @@ fn answers_mean_what_they_say() {
     ended.note(&event(1), &status(410), at(1));
     assert_eq!((ended.status, ended.stored(1, Some(at(9)), at(1)).unwrap().next), (Status::Ended, None));
     let mut busy = webhook();
-    busy.note(&event(1), &Answered::Status { status: 503, retry_after: Some(Duration::from_mins(10)) }, at(0));
+    busy.note(&event(1), &Answered::Status { status: 503, retry_after: Some(Duration::from_secs(10 * 60)) }, at(0));
     assert!(busy.is_at_rest(at(599)) && !busy.is_at_rest(at(600)));
     assert_eq!(busy.stored(1, None, at(1)).unwrap().next, Some(at(600)));
 }
@@ -141,8 +141,8 @@ fn a_cursor_that_was_set_stays() {
 #[test]
 fn a_receiver_asks_for_time_in_two_ways() {
     let now = Timestamp::parse("2026-11-24T12:00:00Z").unwrap();
-    assert_eq!(retry_after(" 120 ", now), Some(Duration::from_mins(2)));
-    assert_eq!(retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now), Some(Duration::from_mins(1)));
+    assert_eq!(retry_after(" 120 ", now), Some(Duration::from_secs(2 * 60)));
+    assert_eq!(retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now), Some(Duration::from_secs(60)));
     assert_eq!(retry_after("Tue, 24 Nov 2026 11:00:00 GMT", now), Some(Duration::ZERO));
     for wrong in ["", "-1", "soon", "1.5"] {
         assert_eq!(retry_after(wrong, now), None, "{wrong}");

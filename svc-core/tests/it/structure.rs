@@ -150,17 +150,6 @@ fn the_check_can_fail() {
     assert_eq!(wrong, expected);
 }
 
-/// The store in memory is the specification of a store: what does not fit 400 lines, 60 for its change feed, 20 for the answers
-/// that it keeps, 72 for what is to be sent, 70 for webhooks, and 2 that say that every collection has filters, belongs to a rule.
-#[test]
-fn the_store_in_memory_is_small() {
-    let is_code = |line: &&str| !(line.trim().is_empty() || line.trim_start().starts_with("//"));
-    let of_memory = sources().into_iter().filter(|(module, _)| module == "memory");
-    let lines: usize = of_memory.map(|(_, source)| source.lines().filter(is_code).count()).sum();
-    println!("{lines} lines of code in the store in memory");
-    assert!((200..=624).contains(&lines), "{lines} lines");
-}
-
 /// The rules are the rulebook's: who a posted person is, which identifiers join, and what was recorded before is decided in
 /// one file each, and no other crate does it again.
 #[test]

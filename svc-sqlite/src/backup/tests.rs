@@ -164,14 +164,15 @@ fn copies_of_erased_values_are_gone_after_compacting() {
 #[test]
 fn a_checkpoint_waits_for_readers() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options::new(folder.path().join("data.db")).busy_timeout(Duration::from_millis(10));
-    let store = Store::open(options).unwrap();
+    let options = Options::new(folder.path().join("data.db"));
+    let store = Store::open(options.clone().busy_timeout(Duration::from_secs(60))).unwrap();
+    let impatient = Store::open(options.beside_a_server().busy_timeout(Duration::from_millis(10))).unwrap();
     let log = folder.path().join("data.db-wal");
     let runtime = runtime();
     let held = store.readers().with(|file| {
         file.query_row("SELECT count(*) FROM tenant", (), |row| row.get::<_, i64>(0))?;
         runtime.block_on(store.ensure_tenant("t"))?;
-        Ok(runtime.block_on(store.checkpoint()).is_err())
+        Ok(runtime.block_on(impatient.checkpoint()).is_err())
     });
     assert!(held.unwrap(), "a reader still needs the log");
     runtime.block_on(store.checkpoint()).unwrap();

@@ -288,12 +288,12 @@ async fn haf_11_what_always_fails_is_given_up() {
 #[tokio::test]
 async fn haf_11_a_vendor_may_put_off_and_give_up() {
     let noted = Noted::new(|attempt| match attempt {
-        1 => Ok(Delivered::Later(Duration::from_hours(1))),
+        1 => Ok(Delivered::Later(Duration::from_secs(60 * 60))),
         _ => Ok(Delivered::GivenUp("the address is gone")),
     });
     let (_folder, served) = Served::new(noted).await;
     served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
-    let hour = served.clock.now().plus(Duration::from_hours(1));
+    let hour = served.clock.now().plus(Duration::from_secs(60 * 60));
     assert_eq!(served.send().await, Some(hour));
     served.clock.set(hour);
     assert_eq!(served.send().await, None);
@@ -342,7 +342,7 @@ async fn sch_01_a_message_is_sent_when_its_start_has_come() {
 #[tokio::test]
 async fn sch_01_what_is_late_is_sent_at_once_or_never() {
     let (_folder, served) = Served::new(Noted::well()).await;
-    let now = served.clock.ahead(Duration::from_hours(24));
+    let now = served.clock.ahead(Duration::from_secs(24 * 60 * 60));
     let before = Timestamp::from_micros(now.micros() - 3_600_000_000);
     let message = served.make("messages", json!({"subject": "News"})).await;
     let dates = json!({"scheduled_start_date": before.to_string()});

@@ -59,7 +59,7 @@ async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
 async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
     let told = Arc::clone(&clock);
-    let options = Options::new(folder.path().join("data.db")).keep_changes(Duration::from_hours(1));
+    let options = Options::new(folder.path().join("data.db")).keep_changes(Duration::from_secs(60 * 60));
     let store = Store::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)))).unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {

@@ -24,18 +24,12 @@ const RULES: [&str; 11] = [
 pub(crate) struct Source {
     pub(crate) name: String,
     text: String,
-    pub(crate) lines: usize,
-    /// Those that are neither blank nor a comment.
-    pub(crate) code: usize,
 }
 
 impl Source {
     pub(crate) fn new(name: &str, text: &str) -> Self {
-        let lines: Vec<&str> = without_tests(text);
-        let code = lines.iter().map(|line| line.split("//").next().unwrap_or_default());
-        let text: String = code.clone().flat_map(|line| [line, "\n"]).collect();
-        let code = code.filter(|line| !line.trim().is_empty()).count();
-        Self { name: name.to_owned(), text, lines: lines.len(), code }
+        let code = without_tests(text).into_iter().map(|line| line.split("//").next().unwrap_or_default());
+        Self { name: name.to_owned(), text: code.flat_map(|line| [line, "\n"]).collect() }
     }
 
     /// The module of `src` that it belongs to.

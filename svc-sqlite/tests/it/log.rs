@@ -1,54 +1,58 @@
-//! What the service says in its log while the tests of a program run (UND-42).
+//! What the service logs while the tests of this program run (UND-42). Each line is checked when it is logged; only lines with a
+//! secret or a planted value are stored.
 
+use std::cell::Cell;
 use std::fmt::{Debug, Write as _};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, Subscriber, span};
 
-/// Everything that was said.
-static SAID: Mutex<String> = Mutex::new(String::new());
+/// Lines with a secret or a planted value, each with the name of its thread.
+static LEAKS: Mutex<Vec<(Option<String>, String)>> = Mutex::new(Vec::new());
 
-/// Keys that must not be said, besides those that look like one.
-static KEYS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// Personal values that the tests plant, and what every random key begins with.
+/// Personal values that the tests plant, and the prefix of every random key.
 const PLANTED: &[&str] =
     &["@example.org", "Lovelace", "1555010", "Key holder", "In my own words", "PLANTED", "planted", "svck_"];
 
-/// Listens to the whole process from now on.
+thread_local! {
+    /// The number of lines that this thread has logged.
+    static LINES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Installs the subscriber of this program.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Listener).expect("nobody else listens"));
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Listener).expect("the only global subscriber"));
 }
 
-/// Remembers a key.
-pub(crate) fn keep_secret(key: &str) {
-    lock(&KEYS).push(key.to_owned());
-}
-
-/// How many lines were said.
+/// The number of lines that this thread has logged.
 pub(crate) fn lines() -> usize {
-    lock(&SAID).lines().count()
+    LINES.get()
 }
 
-/// Fails if a key or a planted personal value was said.
+/// Fails if this test, or a thread that runs no test, has logged a key or a planted personal value.
 pub(crate) fn assert_clean() {
-    let said = lock(&SAID);
-    let keys = lock(&KEYS);
-    for secret in keys.iter().map(String::as_str).chain(PLANTED.iter().copied()) {
-        let at = said.lines().find(|line| line.contains(secret));
-        assert!(at.is_none(), "the log has {secret:?}: {at:?}");
-    }
+    let current = thread::current();
+    let is_ours = |name: &str| Some(name) == current.name() || !is_of_a_test(name);
+    let leaks = leaks();
+    let ours: Vec<_> = leaks.iter().filter(|(name, _)| name.as_deref().is_none_or(is_ours)).collect();
+    assert!(ours.is_empty(), "the log has a key or a planted value: {ours:?}");
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// Whether a thread of this name runs a test: libtest names it after the test, which has the path of its module.
+fn is_of_a_test(name: &str) -> bool {
+    name.contains("::")
+}
+
+fn leaks() -> MutexGuard<'static, Vec<(Option<String>, String)>> {
+    LEAKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Listener;
 
-/// Writes the fields of one event or span.
+/// The fields of one event or span.
 struct Line(String);
 
 impl Visit for Line {
@@ -58,10 +62,11 @@ impl Visit for Line {
 }
 
 impl Line {
-    fn say(self) {
-        let mut said = lock(&SAID);
-        said.push_str(&self.0);
-        said.push('\n');
+    fn check(self) {
+        LINES.set(LINES.get() + 1);
+        if PLANTED.iter().any(|secret| self.0.contains(secret)) {
+            leaks().push((thread::current().name().map(str::to_owned), self.0));
+        }
     }
 }
 
@@ -73,14 +78,14 @@ impl Subscriber for Listener {
     fn new_span(&self, span: &span::Attributes<'_>) -> span::Id {
         let mut line = Line(span.metadata().name().to_owned());
         span.record(&mut line);
-        line.say();
+        line.check();
         span::Id::from_u64(1)
     }
 
     fn record(&self, _: &span::Id, values: &span::Record<'_>) {
         let mut line = Line(String::new());
         values.record(&mut line);
-        line.say();
+        line.check();
     }
 
     fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
@@ -88,10 +93,31 @@ impl Subscriber for Listener {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(event.metadata().target().to_owned());
         event.record(&mut line);
-        line.say();
+        line.check();
     }
 
     fn enter(&self, _: &span::Id) {}
 
     fn exit(&self, _: &span::Id) {}
+}
+
+/// A leak is found in the test that logs it, and in no other.
+#[test]
+fn a_leak_fails_its_own_test_only() {
+    listen();
+    let before = lines();
+    let line = || tracing::info!(target: "svc_sqlite_log_test", address = "ada@example.org");
+    let other = thread::Builder::new().name("log::another_test".to_owned());
+    let lines_of_other = other.spawn(move || {
+        line();
+        lines()
+    });
+    assert_eq!((lines_of_other.unwrap().join().unwrap(), lines() - before), (1, 0));
+    assert_clean();
+    let own = thread::Builder::new().name("log::a_test_that_leaks".to_owned());
+    let found = own.spawn(move || {
+        line();
+        assert_clean();
+    });
+    assert!(found.unwrap().join().is_err(), "the leak is not found");
 }

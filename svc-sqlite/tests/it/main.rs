@@ -21,7 +21,6 @@ mod export;
 mod file;
 mod filters;
 mod helpers;
-mod journey;
 mod keys;
 mod laws;
 mod links;

@@ -51,9 +51,7 @@ async fn suite() -> Suite {
         .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml"))
 }
 
-#[tokio::test]
-async fn the_store_in_memory_conforms() {
-    let report = suite().await.run().await.unwrap();
-    report.assert_conformant();
-    report.assert_pinned();
+#[test]
+fn the_store_in_memory_conforms() {
+    svc_conformance::harness::run(suite).unwrap();
 }

@@ -1,6 +1,6 @@
 //! A store in a temporary file, spoken to through the whole API, without HTTP.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use svc_core::{
     Context, Tenant,
@@ -51,7 +51,9 @@ impl Server {
     ) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
+        // What is busy on a machine under load is not refused.
+        let default = Options::new(folder.path().join("data.db")).busy_timeout(Duration::from_secs(60));
+        let store = Store::open(options(default)).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = api(&store, build);
         Self { store, api, tenant, _folder: Some(Arc::new(folder)) }

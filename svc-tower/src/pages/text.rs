@@ -81,6 +81,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::testing::config())]
+
         #[test]
         fn ent_22_no_text_becomes_markup(text in ".{0,60}") {
             let prose = Prose(&text).render().into_string();

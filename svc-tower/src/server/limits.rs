@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::{sync::Semaphore, time::Instant};
 
 /// The longest time that is waited for anything, which is for ever.
-const LONGEST: Duration = Duration::from_hours(24 * 365);
+const LONGEST: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
 /// The least room that hyper needs for a head.
 const LEAST_HEAD: usize = 8 * 1024;
@@ -23,6 +23,9 @@ pub struct Limits {
     pub body: Duration,
     /// Time for which a connection may lie idle, or a client may not read its answer. 75 s unless set.
     pub idle: Duration,
+    /// Time for which a connection that closes before it has read a whole request still reads and drops what the client sends, so that
+    /// the client can read the response. 2 s unless set.
+    pub linger: Duration,
     /// Connections at a time, one at least; more wait until one ends. 900 unless set, for the usual 1024 file descriptors of a
     /// process.
     pub connections: u32,
@@ -55,6 +58,12 @@ impl Limits {
     #[must_use]
     pub fn idle(self, idle: Duration) -> Self {
         Self { idle, ..self }
+    }
+
+    /// Time for which a connection that closes before it has read a whole request still reads and drops what the client sends.
+    #[must_use]
+    pub fn linger(self, linger: Duration) -> Self {
+        Self { linger, ..self }
     }
 
     /// Connections at a time, one at least; more wait until one ends.
@@ -93,6 +102,7 @@ impl Default for Limits {
             head_bytes: 64 * 1024,
             body: Duration::from_secs(30),
             idle: Duration::from_secs(75),
+            linger: Duration::from_secs(2),
             connections: 900,
             stop_grace: Duration::from_millis(100),
             stop: Duration::from_secs(45),

@@ -1,16 +1,10 @@
 //! What one connection is doing, and until when it may go on doing it (UND-42).
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::time::Instant;
 
 use super::limits::{Limits, later};
-
-/// For how long a connection that closes early still takes (and drops) what the client is sending.
-const LINGER: Duration = Duration::from_secs(2);
 
 /// What one connection is doing. Shared by its socket, its requests' bodies and the task that drives it.
 #[derive(Debug)]
@@ -150,7 +144,9 @@ impl Watch {
     pub(super) fn deadline(&self, stop: Option<Instant>) -> Option<Instant> {
         let state = self.state();
         let (own, is_quiet) = match state.phase {
-            _ if state.lingers_since.is_some() => (state.lingers_since.map(|since| later(since, LINGER)), false),
+            _ if state.lingers_since.is_some() => {
+                (state.lingers_since.map(|since| later(since, self.limits.linger)), false)
+            }
             Phase::Service | Phase::Upgraded => (None, false),
             Phase::Answer => (state.write_blocked.then(|| later(state.last, self.limits.idle)), false),
             Phase::Fresh(since) => (Some(later(since, self.limits.head)), true),
@@ -158,8 +154,13 @@ impl Watch {
             Phase::Idle => (Some(later(state.last, self.limits.idle)), !state.write_blocked),
         };
         let end = stop.map(|stop| {
-            let grace = if is_quiet { self.limits.stop_grace } else { self.limits.stop };
-            later(stop, grace.min(self.limits.stop))
+            let longest = later(stop, self.limits.stop);
+            match state.phase {
+                _ if !is_quiet => longest,
+                // A connection that was accepted after the order to stop may have a request in its socket.
+                Phase::Fresh(since) => later(since.max(stop), self.limits.stop_grace).min(longest),
+                _ => later(stop, self.limits.stop_grace).min(longest),
+            }
         });
         own.into_iter().chain(end).min()
     }
@@ -183,5 +184,27 @@ impl Watch {
         if !blocked {
             state.last = Instant::now();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// UND-42: the time that a server takes to accept a connection does not count against the grace of that connection.
+    #[test]
+    fn und_42_a_connection_that_is_accepted_late_has_the_whole_grace() {
+        const MINUTE: Duration = Duration::from_secs(60);
+        let stopped = Instant::now();
+        let accepted = later(stopped, MINUTE);
+        let deadline = |stop| {
+            let watch = Watch::new(Limits::default().head(Duration::MAX).stop_grace(MINUTE).stop(stop));
+            watch.state().phase = Phase::Fresh(accepted);
+            watch.deadline(Some(stopped))
+        };
+        assert_eq!(deadline(MINUTE * 3), Some(later(accepted, MINUTE)));
+        assert_eq!(deadline(MINUTE), Some(accepted), "no grace is longer than the stop");
     }
 }

@@ -4,11 +4,16 @@
 mod documents;
 mod guides;
 #[cfg(feature = "server")]
+#[path = "../../../examples/tests/it/support/loopback.rs"]
+mod loopback;
+#[cfg(feature = "server")]
 #[path = "../../../examples/tests/it/support/raw.rs"]
 #[allow(dead_code, reason = "the tests of the programs use the rest of it")]
 mod raw;
 #[cfg(feature = "server")]
 mod server;
 mod service;
+#[path = "../../src/testing.rs"]
+mod testing;
 #[cfg(feature = "webhooks")]
 mod webhooks;

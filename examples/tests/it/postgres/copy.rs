@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::support::{self, ClosedPort, until};
 use crate::support::TestResult;
 use crate::support::demo::demo;
 use crate::support::program::{KEY, Program, outcome};
@@ -46,6 +47,11 @@ fn place(url: &str, schema: &str) -> Result<Server, Trouble> {
     Server::at("--to", &DatabaseUrl::from(url.to_owned()), Some(schema))
 }
 
+/// The options of a store there whose calls wait as long as a busy machine needs.
+fn options(place: &Server) -> Options {
+    place.options().patience(Duration::from_secs(60))
+}
+
 /// The command, into a schema.
 fn command(path: &Path, url: &str, schema: &str) -> Command {
     let mut command = demo(path);
@@ -54,7 +60,7 @@ fn command(path: &Path, url: &str, schema: &str) -> Command {
 }
 
 /// Each table of a schema with its number of rows, but for those that have no equal in the file.
-fn rows(server: &super::support::server::Server, schema: &str) -> Vec<String> {
+fn rows(server: &support::server::Server, schema: &str) -> Vec<String> {
     let tables = ["record", "identifier", "email", "part", "holder", "outbox", "api_key", "tenant"];
     let counts = tables.map(|table| format!("SELECT '{table}', count(*) FROM {schema}.{table}"));
     server.psql(&counts.join(" UNION ALL ")).lines().map(str::to_owned).collect()
@@ -120,7 +126,7 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let (folder, schema) = (tempfile::tempdir()?, server.schema());
     let path = folder.path().join("demo.db");
     seeded(&path, 1500)?;
@@ -132,14 +138,20 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     assert!(file.revoke_key(&gone.id).await?);
     let to = || place(&server.url(), &schema);
 
-    // It ends after each part, and goes on; what is dropped in the middle of a part does, too.
+    // It ends after each part, and goes on; what is dropped in the middle of a part also does.
+    let waits =
+        format!("SELECT count(*) FROM pg_locks WHERE relation = to_regclass('{schema}.record') AND NOT granted");
     let (mut ends, mut last) = (0, HashMap::new());
     let copied = loop {
         if ends % 3 == 2 {
-            let dropped = tokio::time::timeout(Duration::from_millis(60), copy(&path, &to()?, |_| true)).await;
-            if let Ok(copied) = dropped {
-                break copied?;
+            let holder = support::client(&server.url()).await;
+            holder.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record IN SHARE MODE")).await?;
+            let place = to()?;
+            tokio::select! {
+                copied = copy(&path, &place, |_| true) => panic!("it has written: {copied:?}"),
+                () = until("a part waits", async || server.psql(&waits) != "0") => {}
             }
+            holder.batch_execute("COMMIT").await?;
         }
         let place = to()?;
         let part = copy(&path, &place, |step| {
@@ -161,7 +173,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     assert!(copied[0].records > 5000, "{copied:?}");
     assert_eq!(rows(server, &schema), rows_of_file(&path)?);
 
-    let target = Store::connect(to()?.options()).await?;
+    let target = Store::connect(options(&to()?)).await?;
     assert_eq!(target.tenants().await?, tenants);
     for (tenant, copied) in tenants.iter().zip(&copied) {
         assert_eq!(same(&file, &target, tenant).await?, copied.digest);
@@ -198,7 +210,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn whatever_there_may_be_moves() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let (folder, schema) = (tempfile::tempdir()?, server.schema());
     let path = folder.path().join("data.db");
     let made = svc_sqlite::Store::open(svc_sqlite::Options::new(&path))?;
@@ -218,7 +230,7 @@ async fn whatever_there_may_be_moves() -> TestResult {
     assert_eq!(rows(server, &schema), counts);
     let is_seen = |table: &&str| !counts.iter().any(|count| *count == format!("{table}|0"));
     assert!(["part", "holder", "outbox", "identifier", "email"].iter().all(is_seen), "{counts:?}");
-    let (file, target) = (open(&path), Store::connect(to()?.options()).await?);
+    let (file, target) = (open(&path), Store::connect(options(&to()?)).await?);
     for tenant in file.tenants()? {
         let cx = cx(&tenant);
         let first = ListRequest::all(PageRequest::new(1, 1000));
@@ -238,37 +250,50 @@ async fn whatever_there_may_be_moves() -> TestResult {
     Ok(())
 }
 
-/// The program is killed as a power failure would, and started again until it is done.
-#[test]
+/// The program is killed as a power failure would, in the middle of a part, and started again until it is done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-fn a_copy_that_is_killed_goes_on() -> TestResult {
-    let server = super::support::server();
+async fn a_copy_that_is_killed_goes_on() -> TestResult {
+    const LOCK: &str = "4711";
+    let server = support::server();
     let (folder, schema) = (tempfile::tempdir()?, server.schema());
     let path = folder.path().join("demo.db");
     seeded(&path, 2500)?;
-    let copied = || -> u64 {
-        let count = server.try_psql(&format!("SELECT count(*) FROM {schema}.record"));
-        count.ok().and_then(|count| count.parse().ok()).unwrap_or_default()
-    };
-    let (mut kills, mut last) = (0, 0);
+    // The last statement of a part waits for a lock when no part is allowed any more.
+    Store::connect(options(&place(&server.url(), &schema)?)).await?;
+    server.psql(&format!(
+        "CREATE TABLE {schema}.allowed AS SELECT 0 AS parts; \
+         CREATE FUNCTION {schema}.waits() RETURNS trigger LANGUAGE plpgsql AS 'DECLARE remain int; BEGIN \
+         UPDATE {schema}.allowed SET parts = parts - 1 RETURNING parts INTO remain; \
+         IF remain < 0 THEN PERFORM pg_advisory_xact_lock_shared(TG_RELID::int, {LOCK}); END IF; RETURN NEW; END'; \
+         CREATE TRIGGER waits BEFORE INSERT ON {schema}.meta FOR EACH ROW WHEN (NEW.name LIKE '%restored.%') \
+         EXECUTE FUNCTION {schema}.waits()"
+    ));
+    let lock = format!("'{schema}.meta'::regclass::oid::int, {LOCK}");
+    let waits = format!(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+         AND classid = '{schema}.meta'::regclass AND objid = {LOCK}"
+    );
+    let holder = support::client(&server.url()).await;
+    let mut kills = 0;
     let said = loop {
+        server.psql(&format!("UPDATE {schema}.allowed SET parts = 1"));
+        holder.batch_execute(&format!("SELECT pg_advisory_lock({lock})")).await?;
         let mut child = command(&path, &server.url(), &schema)
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
             .spawn()?;
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait()? {
-                break Some(status);
-            }
-            // After the next part, wherever it is by then.
-            if copied() > last || begun.elapsed() > Duration::from_mins(1) {
-                child.kill()?;
-                break None;
-            }
-        };
+        let mut status = None;
+        until("the program has ended or waits", async || {
+            status = child.try_wait().expect("its state");
+            status.is_some() || server.psql(&waits) != "0"
+        })
+        .await;
+        if status.is_none() {
+            child.kill()?;
+        }
         let output = child.wait_with_output()?;
-        last = copied();
+        holder.batch_execute(&format!("SELECT pg_advisory_unlock({lock})")).await?;
         if let Some(status) = status {
             assert!(status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             break String::from_utf8_lossy(&output.stdout).into_owned();
@@ -286,7 +311,7 @@ fn a_copy_that_is_killed_goes_on() -> TestResult {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_does_not_fit_is_refused() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("demo.db");
     seeded(&path, 600)?;
@@ -299,7 +324,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
         Ok(())
     };
     // The tenant has a person of its own.
-    let target = Store::connect(to()?.options()).await?;
+    let target = Store::connect(options(&to()?)).await?;
     let tenant = target.ensure_tenant("demo").await?;
     let create = Call::new(&cx(&tenant), Work::Create(RawDraft::empty(Kind::Person)));
     target.write(&cx(&tenant), create.clone()).await?;
@@ -311,7 +336,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     let schema = server.schema();
     let to = || place(&server.url(), &schema);
     assert_eq!(copy(&path, &to()?, |_| false).await?, None);
-    let target = Store::connect(to()?.options()).await?;
+    let target = Store::connect(options(&to()?)).await?;
     target.write(&cx(&tenant), create.clone()).await?;
     let trouble = copy(&path, &to()?, |_| true).await.expect_err("others wrote");
     assert!(trouble.what().contains("that this copy has not brought"), "{trouble}");
@@ -332,8 +357,9 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     let trouble = copy(&path, &place(&server.url(), &schema)?, |_| true).await.expect_err("other names");
     assert!(trouble.what().contains("one_share"), "{trouble}");
 
-    // Nobody answers; the password is in no line.
-    let url = format!("postgres://svc:planted-password@127.0.0.1:{}/postgres", super::support::free_port());
+    // No server answers; the password is in no line.
+    let closed = ClosedPort::new();
+    let url = format!("postgres://svc:planted-password@127.0.0.1:{}/postgres", closed.number());
     let (status, said, errors) = outcome(&mut command(&path, &url, "svc"))?;
     assert!(!status.success() && errors.contains("what to do"), "{errors}");
     assert!(!said.contains("planted") && !errors.contains("planted"), "{said}{errors}");

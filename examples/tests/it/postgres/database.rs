@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::support::bouncer::Bouncer;
 use super::support::server::Server;
+use super::support::{self, ClosedPort, until};
 use crate::support::client::{Client, link};
 use crate::support::demo::bare_demo;
 use crate::support::program::{KEY, Program, outcome};
 use crate::support::{Answer, Raw, TestResult};
-use serde_json::json;
+use serde_json::{Value, json};
 use svc_conformance::{Intensity, Keys, Remote, Suite};
 use tempfile::{TempDir, tempdir};
 
@@ -80,8 +81,50 @@ fn tokens(program: &Program) -> Vec<String> {
     program.said.split_whitespace().filter(|word| word.starts_with("svck_")).map(str::to_owned).collect()
 }
 
+/// A client that repeats a request which is answered 503, as the API has its clients do (UND-36).
+struct Patient(Client);
+
+impl Patient {
+    async fn connect(program: &Program, key: Option<&str>) -> TestResult<Self> {
+        Ok(Self(Client::connect(program.address()?, key).await?))
+    }
+
+    async fn send(&mut self, method: &str, address: &str, body: Option<&Value>) -> TestResult<Answer> {
+        loop {
+            let answer = self.0.send(method, address, body).await?;
+            if answer.status != 503 {
+                return Ok(answer);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn get(&mut self, address: &str) -> TestResult<Value> {
+        let answer = self.send("GET", address, None).await?;
+        assert_eq!(answer.status, 200, "{address}: {}", answer.text());
+        Ok(serde_json::from_slice(&answer.body)?)
+    }
+
+    async fn post(&mut self, address: &str, body: &Value) -> TestResult<Value> {
+        let answer = self.send("POST", address, Some(body)).await?;
+        assert!((200..300).contains(&answer.status), "{address}: {}", answer.text());
+        Ok(serde_json::from_slice(&answer.body)?)
+    }
+
+    async fn walk(&mut self, collection: &str) -> TestResult<Vec<Value>> {
+        let (mut next, mut members) = (Some(format!("{collection}?per_page=100")), Vec::new());
+        while let Some(address) = next {
+            let page = self.get(&address).await?;
+            let embedded = page["_embedded"].as_object().and_then(|all| all.values().next()).ok_or("no members")?;
+            members.extend(embedded.as_array().ok_or("no array")?.iter().cloned());
+            next = link(&page, "next").ok();
+        }
+        Ok(members)
+    }
+}
+
 async fn people(program: &Program, key: &str) -> TestResult<u64> {
-    let mut client = Client::connect(program.address()?, Some(key)).await?;
+    let mut client = Patient::connect(program, Some(key)).await?;
     let people = client.get(&format!("{}people", program.base_url)).await?;
     Ok(people["total_records"].as_u64().ok_or("no total")?)
 }
@@ -89,7 +132,7 @@ async fn people(program: &Program, key: &str) -> TestResult<u64> {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn everything_is_as_with_the_file() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let place = Place::new(server)?;
     let program = place.start(&["--people", "20"])?;
     let shown = format!("  data         postgres://127.0.0.1:{}/postgres, schema {}\n", server.port(), place.schema);
@@ -99,7 +142,7 @@ async fn everything_is_as_with_the_file() -> TestResult {
     assert_eq!(people(&program, &keys[0]).await?, 20);
 
     // A signature with a key and one without.
-    let mut client = Client::connect(program.address()?, Some(&keys[0])).await?;
+    let mut client = Patient::connect(&program, Some(&keys[0])).await?;
     let petition = client.walk(&format!("{}petitions", program.base_url)).await?.remove(0);
     let (helper, signatures) = (link(&petition, "svc:record_signature_helper")?, link(&petition, "svc:signatures")?);
     let total = client.get(&signatures).await?["total_records"].as_u64().ok_or("no total")?;
@@ -108,13 +151,13 @@ async fn everything_is_as_with_the_file() -> TestResult {
         json!({"comments": "PLANTED", "person": {"given_name": name, "email_addresses": [{"address": address}]}})
     };
     client.post(&helper, &signature("ada")).await?;
-    Client::connect(program.address()?, None).await?.post(&helper, &signature("grace")).await?;
+    Patient::connect(&program, None).await?.post(&helper, &signature("grace")).await?;
     assert_eq!(client.get(&signatures).await?["total_records"], total + 2);
     assert_eq!(people(&program, &keys[0]).await?, 22);
     let creator = client.get(&link(&petition, "svc:creator")?).await?;
     let new = client.post(&format!("{}petitions", program.base_url), &json!({"title": "A new one"})).await?;
     assert_eq!(link(&new, "svc:creator")?, link(&creator, "self")?, "keys are bound to a person");
-    let mut reader = Client::connect(program.address()?, Some(&keys[1])).await?;
+    let mut reader = Patient::connect(&program, Some(&keys[1])).await?;
     assert_eq!(reader.send("DELETE", &link(&new, "self")?, None).await?.status, 403);
 
     // It is there after a restart, and so are the keys.
@@ -133,7 +176,7 @@ async fn everything_is_as_with_the_file() -> TestResult {
     let new = tokens(&program);
     assert!(!new.contains(&keys[0]), "{}", program.said);
     assert_eq!(people(&program, &new[0]).await?, 7);
-    let mut client = Client::connect(program.address()?, Some(&keys[0])).await?;
+    let mut client = Patient::connect(&program, Some(&keys[0])).await?;
     assert_eq!(client.send("GET", "/api/v1/people", None).await?.status, 401);
     Ok(())
 }
@@ -141,7 +184,7 @@ async fn everything_is_as_with_the_file() -> TestResult {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let place = Place::new(server)?;
     let nothing = place.refused(&["keys", "list"])?;
     assert!(nothing.contains("No data is there") && nothing.contains("--schema"), "{nothing}");
@@ -153,7 +196,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
     for _ in 0..3 {
         let out = place.says(&["keys", "create", "--label", "web form"])?;
         let (id, token) = (out.split(' ').nth(1).ok_or("no id")?, out.lines().nth(1).ok_or("no token")?);
-        let mut client = Client::connect(program.address()?, Some(token)).await?;
+        let mut client = Patient::connect(&program, Some(token)).await?;
         client.get(&path).await?;
         place.says(&["keys", "revoke", id])?;
         assert_eq!(client.send("GET", &path, None).await?.status, 401, "UND-15");
@@ -183,21 +226,29 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn metrics_tell_of_the_connections() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let place = Place::new(server)?;
     let program = place.start(&["--people", "3", "--statements", "unnamed", "--connections", "3"])?;
     assert_eq!(people(&program, &tokens(&program)[0]).await?, 3);
-    assert_eq!(get(&program, "/healthz").await?.text(), "ok\n");
-    let text = get(&program, "/metrics").await?.text();
-    let number = |name: &str| -> TestResult<f64> {
+    until("it is healthy", async || get(&program, "/healthz").await.is_ok_and(|answer| answer.text() == "ok\n")).await;
+    let number_in = |text: &str, name: &str| -> TestResult<f64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name)).ok_or_else(|| format!("no {name}: {text}"))?;
         Ok(line.trim().parse()?)
     };
+    // A call gives its connection back after its client has the answer.
+    let mut text = String::new();
+    until("the connections are idle", async || {
+        text = get(&program, "/metrics").await.expect("metrics").text();
+        ["busy", "wanted"]
+            .iter()
+            .all(|name| number_in(&text, &format!("svc_connections_{name} ")).is_ok_and(|it| it == 0.0))
+    })
+    .await;
+    let number = |name: &str| number_in(&text, name);
     assert!(number("svc_writes_total ")? >= 1.0 && number("svc_commit_seconds_total ")? > 0.0, "{text}");
     assert!(number("svc_batches_total ")? >= 1.0 && number("svc_batch_writes_max ")? >= 1.0, "{text}");
-    assert_eq!((number("svc_writes_waiting ")?, number("svc_connections_wanted ")?), (0.0, 0.0), "{text}");
-    let (busy, idle) = (number("svc_connections_busy ")?, number("svc_connections_idle ")?);
-    assert!(busy == 0.0 && (1.0..=3.0).contains(&idle), "{text}");
+    assert!(number("svc_writes_waiting ")? == 0.0, "{text}");
+    assert!((1.0..=3.0).contains(&number("svc_connections_idle ")?), "{text}");
     assert!(!text.contains("svc_readers") && !text.contains(PASSWORD), "{text}");
     let table = place.says(&["top", &program.address()?.to_string(), "--times", "1"])?;
     for row in ["writes waiting", "transactions", "connections busy", "connections idle", "calls waiting"] {
@@ -214,14 +265,12 @@ async fn a_database_that_goes_away_is_told_and_waited_for() -> TestResult {
     let place = Place::new(&server)?;
     let program = place.start(&["--people", "3", "--key", &format!("demo={KEY}")])?;
     server.kill();
-    let begun = Instant::now();
     let answer = get(&program, "/healthz").await?;
     assert_eq!((answer.status, answer.text().as_str()), (503, "the database does not answer\n"));
     let answer = Client::connect(program.address()?, Some(KEY)).await?.send("GET", "/api/v1/people", None).await?;
     assert!(answer.status == 503 && answer.header("retry-after").is_some(), "{answer:?}");
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     server.start_again();
-    assert_eq!(get(&program, "/healthz").await?.status, 200);
+    until("it is healthy", async || get(&program, "/healthz").await.is_ok_and(|answer| answer.status == 200)).await;
     assert_eq!(people(&program, KEY).await?, 3);
     Ok(())
 }
@@ -229,7 +278,7 @@ async fn a_database_that_goes_away_is_told_and_waited_for() -> TestResult {
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn two_that_start_at_once_share_what_they_load() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let place = Place::new(server)?;
     let key = format!("demo={KEY}");
     let start = || Program::start(&mut place.demo(&["--port", "0", "--people", "1500", "--key", &key]));
@@ -238,9 +287,9 @@ async fn two_that_start_at_once_share_what_they_load() -> TestResult {
     for program in [&one, &two] {
         assert_eq!(people(program, KEY).await?, 1500);
     }
-    let mut client = Client::connect(one.address()?, Some(KEY)).await?;
+    let mut client = Patient::connect(&one, Some(KEY)).await?;
     client.post(&format!("{}tags", one.base_url), &json!({"name": "of the first"})).await?;
-    let tags = Client::connect(two.address()?, Some(KEY)).await?.walk(&format!("{}tags", two.base_url)).await?;
+    let tags = Patient::connect(&two, Some(KEY)).await?.walk(&format!("{}tags", two.base_url)).await?;
     assert!(tags.iter().any(|tag| tag["name"] == "of the first"), "what one has written the other reads");
     Ok(())
 }
@@ -249,7 +298,7 @@ async fn two_that_start_at_once_share_what_they_load() -> TestResult {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_demo_conforms_on_a_database() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let pooler = Bouncer::is_installed().then(|| Bouncer::start(server, 8));
     let (direct, behind) = (Place::new(server)?, Place::new(server)?);
     let mut ways = vec![(direct, "named")];
@@ -263,7 +312,7 @@ async fn the_demo_conforms_on_a_database() -> TestResult {
         let report = Suite::over(Arc::new(Remote::new(&demo.base_url)?))
             .keys(Keys::primary(KEY).other_tenant(other))
             .intensity(Intensity::Quick)
-            .timeout(Duration::from_mins(1))
+            .timeout(Duration::from_secs(60))
             .seed(42)
             .run()
             .await?;
@@ -286,7 +335,7 @@ async fn reads_can_be_answered_by_a_replica() -> TestResult {
     let program = place.start(&["--people", "3", "--key", &format!("demo={KEY}"), "--read-from", &replica])?;
     let note = format!("reads are answered by 127.0.0.1:{}/postgres", standby.port());
     assert!(program.said.contains(&note), "{}", program.said);
-    let mut client = Client::connect(program.address()?, Some(KEY)).await?;
+    let mut client = Patient::connect(&program, Some(KEY)).await?;
     for number in 0..5 {
         let tag = client.post(&format!("{}tags", program.base_url), &json!({"name": format!("tag {number}")})).await?;
         assert_eq!(client.get(&link(&tag, "self")?).await?["name"], tag["name"], "who has written reads it");
@@ -297,7 +346,7 @@ async fn reads_can_be_answered_by_a_replica() -> TestResult {
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn what_a_file_needs_a_program_for_postgresql_does_itself() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let place = Place::new(server)?;
     let backup = place.refused(&["backup", "copy.db"])?;
     assert!(backup.contains(&format!("pg_dump --schema={} ", place.schema)), "{backup}");
@@ -311,7 +360,7 @@ fn what_a_file_needs_a_program_for_postgresql_does_itself() -> TestResult {
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
-    let server = super::support::server();
+    let server = support::server();
     let place = Place::new(server)?;
     let in_schema = |url: String, schema: &str| -> TestResult<Place> {
         Ok(Place { url, schema: schema.to_owned(), cache: tempdir()? })
@@ -324,7 +373,8 @@ fn a_database_that_cannot_be_used_is_told_with_what_to_do() -> TestResult {
         }
         Ok(())
     };
-    let gone = format!("postgres://svc:{PASSWORD}@127.0.0.1:{}/postgres", super::support::free_port());
+    let closed = ClosedPort::new();
+    let gone = format!("postgres://svc:{PASSWORD}@127.0.0.1:{}/postgres", closed.number());
     tell(gone, "Connection refused", "See that PostgreSQL runs there")?;
     let nowhere = format!("postgres://svc:{PASSWORD}@nowhere.invalid/postgres");
     tell(nowhere, "postgres://nowhere.invalid:5432/postgres, schema", "host and port are right")?;

@@ -5,8 +5,10 @@
 pub(crate) mod client;
 pub(crate) mod demo;
 pub(crate) mod docs;
+mod loopback;
 pub(crate) mod program;
 mod raw;
 pub(crate) mod walk;
 
+pub(crate) use loopback::own_loopback_address;
 pub(crate) use raw::{Answer, Raw, TestResult};

@@ -7,12 +7,16 @@ mod recorded_check;
 mod recorded_walk;
 
 use std::process::Command;
+use std::time::Duration;
 
 use svc_conformance::{Keys, Remote, Suite};
 
 use crate::support::TestResult;
 use crate::support::program::{KEY, outcome};
 use crate::support::walk::{RECORDS, fresh_demo, told};
+
+/// A timeout that a busy machine does not reach.
+const PATIENT: Duration = Duration::from_secs(5 * 60);
 
 /// What a test of this program says of the records, when it is run by its name against a fresh demo.
 fn run(test: &str) -> TestResult<String> {
@@ -21,7 +25,7 @@ fn run(test: &str) -> TestResult<String> {
     command.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=2"]);
     command.env("SVC_BASE", &demo.base_url).env("SVC_KEY", KEY);
     let (status, said, errors) = outcome(&mut command)?;
-    assert!(status.success(), "{test}: {said}{errors}");
+    assert!(status.success() && said.contains("running 1 test"), "{test}: {said}{errors}");
     Ok(said)
 }
 
@@ -45,7 +49,7 @@ fn the_check_does_the_walk_again() -> TestResult {
 async fn recorded_check_by_itself() -> TestResult {
     let target = Remote::new(&std::env::var("SVC_BASE")?)?;
     let keys = Keys::primary(std::env::var("SVC_KEY")?);
-    let report = Suite::new(target).keys(keys).own(recorded_check::RECORDED_WALK).await?;
+    let report = Suite::new(target).keys(keys).timeout(PATIENT).own(recorded_check::RECORDED_WALK).await?;
     report.assert_held();
     Ok(())
 }
@@ -64,7 +68,7 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
         Ok(())
     }
     let (demo, _folder) = fresh_demo()?;
-    let suite = Suite::new(Remote::new(&demo.base_url)?).keys(Keys::primary(KEY));
+    let suite = Suite::new(Remote::new(&demo.base_url)?).keys(Keys::primary(KEY)).timeout(PATIENT);
     let report = suite.own(Check::own("own/otherwise", |cx| Box::pin(look(cx)))).await?;
     let end = &report.checks[0].end;
     assert!(end.starts_with("failed: step 3: expected 400 NO_SUCH_CODE, found POST "), "{end}");

@@ -1,5 +1,5 @@
 //! The conformance suite against a vendor's own service, in process: no port, no second program.
-//! `cargo run --features compliance --bin compliance_check [quick|default|deep]`; the exit code is that of `svc-conformance`.
+//! `cargo run --bin compliance_check [quick|default|deep]`; the exit code is that of `svc-conformance`.
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 //! An existing program over PostgreSQL with the interface mounted into it:
-//! `cargo run --features postgres --bin vendor_postgres DATABASE_URL [ADDRESS]`.
+//! `cargo run --bin vendor_postgres DATABASE_URL [ADDRESS]`.
 //!
 //! The tables of `src/postgres/tables.sql` and `more.sql` are there, and so are the keys.
 

@@ -251,23 +251,3 @@ async fn etg_01_etg_07_the_version_column_decides() -> Result<(), Box<dyn Error 
     assert_eq!(ask(&api, "DELETE", "people/1", Some(&third), None).await?.0, StatusCode::NO_CONTENT, "ETG-08");
     Ok(())
 }
-
-#[test]
-fn the_integration_of_crm_is_counted() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/crm");
-    let (mut integration, mut before) = (0, 0);
-    for file in std::fs::read_dir(folder)? {
-        let path = file?.path();
-        let code = std::fs::read_to_string(&path)?;
-        let lines = code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count();
-        let name = path.file_name().ok_or("a name")?.to_string_lossy().into_owned();
-        println!("crm/{name}: {lines} lines of code");
-        // The client stands for a crate that a vendor depends on.
-        *(if ["client.rs", "existing.rs"].contains(&name.as_str()) { &mut before } else { &mut integration }) += lines;
-    }
-    println!("crm: {integration} lines of integration beside {before} that were there before");
-    assert!(integration <= 610, "{integration} lines of integration");
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md"))?;
-    assert!(readme.contains(&format!("in {integration} lines")), "the README says another number than {integration}");
-    Ok(())
-}

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::client::{Client, link};
 use crate::support::program::Program;
-use crate::support::{Raw, TestResult};
+use crate::support::{Raw, TestResult, own_loopback_address};
 
 /// The key in the `curl` line that an example prints.
 fn key(program: &Program) -> TestResult<&str> {
@@ -49,7 +49,8 @@ async fn under_bare_hyper() -> TestResult {
 /// A program that was told to stop and takes no more connections, and one that it has, with a request whose body it waits for.
 async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
-    let program = Program::start(command.arg("127.0.0.1:0").arg(folder.join("a.db")))?;
+    let listen = own_loopback_address().to_string();
+    let program = Program::start(command.arg(listen).arg(folder.join("a.db")))?;
     let (address, key) = (program.address()?, key(&program)?);
     let mut raw = Raw::connect(address).await?;
     let head =

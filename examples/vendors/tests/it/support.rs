@@ -6,9 +6,12 @@
 pub(crate) mod client;
 #[path = "../../../tests/it/support/docs.rs"]
 pub(crate) mod docs;
+#[path = "../../../tests/it/support/loopback.rs"]
+mod loopback;
 #[path = "../../../tests/it/support/program.rs"]
 pub(crate) mod program;
 #[path = "../../../tests/it/support/raw.rs"]
 mod raw;
 
+pub(crate) use loopback::own_loopback_address;
 pub(crate) use raw::{Answer, Raw, TestResult};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use svc_conformance::{
@@ -61,6 +62,7 @@ fn check(server: &Server) -> Report {
         .declaration_from(declaration(), Source::File)
         .keys(keys)
         .seed(42)
+        .timeout(Duration::from_secs(5 * 60))
         .intensity(Intensity::Quick)
         .allow_side_effects(true);
     runtime.block_on(suite.run()).expect("a run")
@@ -94,7 +96,7 @@ fn each_fault_is_named_by_its_rows_and_no_other() {
 fn probed(server: &Server, writes: bool) -> Probed {
     let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
     let suite = Suite::new(Remote::new(&server.url).expect("an address")).keys(Keys::primary("k-one"));
-    runtime.block_on(suite.allow_writes(writes).probe()).expect("a declaration")
+    runtime.block_on(suite.timeout(Duration::from_secs(5 * 60)).allow_writes(writes).probe()).expect("a declaration")
 }
 
 /// A declaration as JSON without its address, where no order means anything.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use svc_conformance::{
     Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite, declaration_source, read_declaration,
@@ -44,7 +45,7 @@ impl Server {
 
     fn suite(&self) -> Suite {
         let keys = Keys::primary("k-one").other_tenant("k-two").restricted("k-narrow", "people.create");
-        Suite::new(Remote::new(&self.url).expect("an address")).keys(keys).seed(42)
+        Suite::new(Remote::new(&self.url).expect("an address")).keys(keys).seed(42).timeout(Duration::from_secs(5 * 60))
     }
 
     fn probe(&self) -> Probed {

@@ -108,7 +108,7 @@ mod tests {
     /// UND-15: an epoch ends with a change; without a time there is none.
     #[test]
     fn epochs_go_on() {
-        let epochs = KeyEpochs::new(Duration::from_hours(1));
+        let epochs = KeyEpochs::new(Duration::from_secs(60 * 60));
         assert_eq!(epochs.now(), Some(0));
         epochs.end();
         assert_eq!(epochs.now(), Some(1));

@@ -1,7 +1,10 @@
 //! The conformance suite against this store: direct, and through a pooler. What the server chooses where the specification
 //! leaves a choice is pinned in the file of svc-sqlite.
 
-use super::support::{self, bouncer::Bouncer};
+use super::{
+    server::options,
+    support::{self, bouncer::Bouncer},
+};
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::{
     Tenant, Vendor,
@@ -39,33 +42,26 @@ async fn suite(options: Options) -> Suite {
         .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/../svc-sqlite/tests/reference.toml"))
 }
 
-/// Runs the suite against a store with these options.
-async fn conforms(options: Options) {
-    let report = suite(options).await.run().await.unwrap();
-    report.assert_conformant();
-    report.assert_pinned();
-}
-
 /// Direct, with named statements.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn the_store_conforms() {
+fn the_store_conforms() {
     let server = support::server();
-    let options = Options::new(&server.url()).unwrap().schema(&server.schema());
-    conforms(options).await;
+    let options = options(&server.url()).schema(&server.schema());
+    svc_conformance::harness::run(|| suite(options)).unwrap();
 }
 
 /// Through pgbouncer in transaction mode, which knows no named statements; with pages in two routed statements, and with
 /// row-level security for a role that it applies to.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn the_store_conforms_through_a_pooler() {
+fn the_store_conforms_through_a_pooler() {
     let server = support::server();
     let schema = server.schema();
     server.psql(&format!("CREATE ROLE fenced LOGIN; CREATE SCHEMA {schema} AUTHORIZATION fenced"));
     let bouncer = Bouncer::start(server, 4);
     let url = bouncer.url().replace("svc@", "fenced@");
-    let options = Options::new(&url).unwrap().schema(&schema).row_level_security();
+    let options = options(&url).schema(&schema).row_level_security();
     let options = options.statements(Statements::Unnamed).pages(Pages::Routed);
-    conforms(options).await;
+    svc_conformance::harness::run(|| suite(options)).unwrap();
 }

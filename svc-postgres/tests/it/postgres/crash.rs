@@ -1,7 +1,6 @@
 //! What is killed in the middle ("It must show" 6): every acknowledged write is there once, totals equal members, and the
 //! service is back by itself.
 
-use super::support;
 use std::{
     collections::BTreeSet,
     io::{BufRead, BufReader, Write},
@@ -13,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use super::server::Server;
+use super::{
+    server::{self, Server},
+    support::{self, until},
+};
 use serde_json::json;
 use svc_postgres::Options;
 use tokio::task::JoinSet;
@@ -22,7 +24,7 @@ use tokio::task::JoinSet;
 const WRITERS: usize = 16;
 
 fn options(url: &str, schema: &str) -> Options {
-    Options::new(url).unwrap().schema(schema).patience(Duration::from_secs(5))
+    server::options(url).schema(schema)
 }
 
 /// Signs a petition again and again, each time as somebody new; tells of each signature that was acknowledged.
@@ -80,13 +82,7 @@ impl Writers {
     /// Waits until some more are acknowledged: the service is back.
     async fn go_on(&self) {
         let wanted = self.number() + 2;
-        tokio::time::timeout(Duration::from_mins(1), async {
-            while self.number() < wanted {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        })
-        .await
-        .expect("the service is back");
+        until("the service is back", async || self.number() >= wanted).await;
     }
 
     async fn stop(self) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! What the server makes of each statement with 100 000 records ("It must show" 2): no sequential scan of `record`, however
 //! the statement is planned.
 
-use super::support;
-use svc_postgres::{Options, Store, statements_for_tests};
+use super::{server::options, support};
+use svc_postgres::{Store, statements_for_tests};
 
 /// What a transaction of the store sets before its first statement.
 const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; \
@@ -53,7 +53,7 @@ fn scans(plan: &str) -> Vec<&str> {
 async fn no_statement_reads_all_of_a_tenant_without_statistics() {
     let database = support::server();
     let schema = database.schema();
-    Store::connect(Options::new(&database.url()).unwrap().schema(&schema)).await.unwrap();
+    Store::connect(options(&database.url()).schema(&schema)).await.unwrap();
     for (name, text) in statements_for_tests(&schema).into_iter().filter(|(_, text)| text.contains('$')) {
         let plan = plan(database, &name, &text);
         assert_eq!(scans(&plan), Vec::<&str>::new(), "{name}: {text}\n{plan}");
@@ -65,7 +65,7 @@ async fn no_statement_reads_all_of_a_tenant_without_statistics() {
 async fn no_statement_reads_all_records() {
     let database = support::server();
     let schema = database.schema();
-    let store = Store::connect(Options::new(&database.url()).unwrap().schema(&schema)).await.unwrap();
+    let store = Store::connect(options(&database.url()).schema(&schema)).await.unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();
     assert_eq!(tenant.as_str(), "demo");
     // People, petitions and signatures, tags and taggings: with what each statement goes by.

@@ -1,7 +1,7 @@
 //! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many histories, and `SVC_LAWS_SEED` the
 //! seed of the first.
 
-use super::support;
+use super::{server::options, support};
 use std::{
     sync::{
         Arc,
@@ -29,7 +29,7 @@ impl Database {
     async fn new() -> Self {
         // Nothing is killed here: syncs would only take time.
         let server = support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
-        let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+        let options = options(&server.url()).schema(&server.schema());
         let store = Store::connect(options.clone()).await.unwrap();
         Self { store, options, made: AtomicU32::new(0), _server: server }
     }
@@ -78,7 +78,7 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     let server = support::server();
     let clock = Arc::new(AtomicI64::new(0));
     let told = Arc::clone(&clock);
-    let options = Options::new(&server.url()).unwrap().schema(&server.schema()).keep_changes(Duration::from_hours(1));
+    let options = options(&server.url()).schema(&server.schema()).keep_changes(Duration::from_secs(60 * 60));
     let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
     let store = Store::connect(options).await.unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
@@ -105,7 +105,7 @@ async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(),
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     let server = support::server();
-    let store = Store::connect(Options::new(&server.url()).unwrap().schema(&server.schema())).await.unwrap();
+    let store = Store::connect(options(&server.url()).schema(&server.schema())).await.unwrap();
     let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
     check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
 }
@@ -116,7 +116,7 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_12_pollers_miss_nothing() {
     let server = support::server();
-    let options = Options::new(&server.url()).unwrap().schema(&server.schema());
+    let options = options(&server.url()).schema(&server.schema());
     let stores = [Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap()];
     let tenant = stores[0].ensure_tenant("demo").await.unwrap();
     crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;

@@ -11,20 +11,23 @@ use std::{
     time::Duration,
 };
 
-use super::server::Server;
+use super::server::{Server, options};
 use serde_json::{Value, json};
 use svc_core::{
     Tenant,
     ops::{Delivered, Dispatch},
     value::{Amount, Timestamp},
 };
-use svc_postgres::Options;
 use tokio::task::JoinSet;
 
 /// Two servers of one tenant.
 async fn two() -> [Arc<Server>; 2] {
-    let database = support::server();
-    let options = Options::new(&database.url()).unwrap().schema(&database.schema());
+    two_in(&support::server().schema()).await
+}
+
+/// The same, with their tables in this schema.
+async fn two_in(schema: &str) -> [Arc<Server>; 2] {
+    let options = options(&support::server().url()).schema(schema);
     [Arc::new(Server::open(options.clone()).await), Arc::new(Server::open(options).await)]
 }
 
@@ -150,10 +153,9 @@ async fn totals_after_mixed_writes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn polling_by_modified_date_misses_nothing() {
-    let servers = two().await;
     let database = support::server();
-    let schema = servers[0].make("tags", json!({"name": "first"})).await;
-    assert!(schema.contains("tags"));
+    let schema = database.schema();
+    let servers = two_in(&schema).await;
     let done = Arc::new(AtomicBool::new(false));
     let mut writers = JoinSet::new();
     for writer in 0..8 {
@@ -167,13 +169,13 @@ async fn polling_by_modified_date_misses_nothing() {
             }
         });
     }
-    // Somebody else's transactions hold the tenant's row now and then.
+    // Transactions of another program hold the tenant's row now and then.
     let holder = tokio::task::spawn_blocking({
-        let (done, tables) = (Arc::clone(&done), table_of(&servers[0], database));
+        let done = Arc::clone(&done);
         move || {
             while !done.load(Ordering::Acquire) {
                 database
-                    .psql(&format!("BEGIN; SELECT 1 FROM {tables}.ledger FOR UPDATE; SELECT pg_sleep(0.2); COMMIT"));
+                    .psql(&format!("BEGIN; SELECT 1 FROM {schema}.ledger FOR UPDATE; SELECT pg_sleep(0.2); COMMIT"));
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
@@ -266,20 +268,14 @@ fn link(record: &Value) -> String {
     record["_links"]["self"]["href"].as_str().unwrap().to_owned()
 }
 
-/// The schema that a server's tables are in.
-fn table_of(server: &Server, database: &support::server::Server) -> String {
-    let tenants = |schema: &str| database.psql(&format!("SELECT count(*) FROM {schema}.record WHERE name = 'first'"));
-    let schemas = database.psql("SELECT table_schema FROM information_schema.tables WHERE table_name = 'ledger'");
-    let mut schemas = schemas.lines().filter(|schema| tenants(schema).trim() == "1");
-    schemas.next().unwrap_or_else(|| panic!("{server:?} has no tables", server = server.tenant)).to_owned()
-}
-
 /// HAF-11: what is triggered is sent by one of two processes, and all of it is sent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_is_triggered_is_sent_by_one_of_them() {
     const CALLS: usize = 200;
     let servers = two().await;
+    // The clock of both is held after all calls: what one has claimed is not due again.
+    let now = Timestamp::now().plus(Duration::from_secs(60 * 60));
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let mut running = JoinSet::new();
     for server in &servers {
@@ -290,7 +286,7 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
         };
         let api =
             server.store.register_all(super::server::builder()).authenticator(server.store.clone()).deliver(deliver);
-        let service = svc_tower::SvcService::new(api.build().unwrap());
+        let service = svc_tower::SvcService::new(api.build().unwrap()).clock(move || now);
         running.spawn(service.deliveries().unwrap().run());
     }
     for call in 0..CALLS {
@@ -300,9 +296,9 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     }
     let mut sent = Vec::new();
     let outgoing = servers[0].api.outgoing().unwrap().0;
-    let now = || Timestamp::now().plus(Duration::from_hours(1));
+    let later = now.plus(Duration::from_secs(60 * 60));
     // Until nothing is left: what is claimed is there until it is settled.
-    while sent.len() < CALLS || outgoing.due(Timestamp::MIN, now(), 1).await.unwrap().next.is_some() {
+    while sent.len() < CALLS || outgoing.due(Timestamp::MIN, later, 1).await.unwrap().next.is_some() {
         if let Ok(Some(id)) = tokio::time::timeout(Duration::from_millis(50), told.recv()).await {
             sent.push(id);
         }

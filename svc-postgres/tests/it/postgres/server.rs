@@ -1,5 +1,7 @@
 //! A store in PostgreSQL, spoken to through the whole API, without HTTP: a process of its own as far as the database can tell.
 
+use std::time::Duration;
+
 use svc_core::{
     Context, Tenant,
     api::{Api, ApiBuilder, Request, Vendor},
@@ -12,13 +14,18 @@ use svc_postgres::{Options, Store};
 /// The base of every address.
 pub(crate) const BASE: &str = "http://localhost/";
 
+/// The options of a store whose calls wait as long as a busy machine needs. A test of what is given up sets less.
+pub(crate) fn options(url: &str) -> Options {
+    Options::new(url).unwrap().patience(Duration::from_secs(60))
+}
+
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) store: Store,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
     /// How long a call may take.
-    pub(crate) deadline: Option<std::time::Duration>,
+    pub(crate) deadline: Option<Duration>,
 }
 
 /// An answer, its body read.
@@ -37,6 +44,11 @@ impl Server {
     /// For another tenant of a store.
     pub(crate) async fn of(store: Store, tenant: &str) -> Self {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
+        Self::with(store, tenant)
+    }
+
+    /// For a tenant that a store has.
+    pub(crate) fn with(store: Store, tenant: Tenant) -> Self {
         Self { api: api(&store).build().unwrap(), store, tenant, deadline: None }
     }
 
@@ -116,7 +128,7 @@ async fn call_within(
     method: &str,
     address: &str,
     body: serde_json::Value,
-    deadline: Option<std::time::Duration>,
+    deadline: Option<Duration>,
 ) -> Answer {
     let reply = answer(api, tenant, method, address, body, deadline).await;
     let mut json = serde_json::Value::Null;
@@ -141,7 +153,7 @@ async fn answer(
     method: &str,
     address: &str,
     body: serde_json::Value,
-    deadline: Option<std::time::Duration>,
+    deadline: Option<Duration>,
 ) -> svc_core::api::Reply {
     let path = address.strip_prefix(BASE).unwrap_or(address);
     let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::server::Server;
-use super::support::{self, proxy::Proxy};
+use super::server::{Server, options};
+use super::support::{self, ClosedPort, proxy::Proxy, until};
 use serde_json::json;
 use svc_core::{
     Revision, Tenant,
@@ -15,7 +15,7 @@ use svc_postgres::{ConnectError, KeyError, KeyOptions, Options, Store};
 
 fn fresh(database: &support::server::Server) -> (Options, String) {
     let schema = database.schema();
-    (Options::new(&database.url()).unwrap().schema(&schema), schema)
+    (options(&database.url()).schema(&schema), schema)
 }
 
 /// UND-42: several processes that start at once make the tables once; later versions, damage and other names are refused.
@@ -63,12 +63,12 @@ async fn what_cannot_be_used_is_said() {
         text
     };
     assert!(said(Options::new("postgres://svc:planted@localhost:port/x").unwrap_err()).contains("URL"));
-    let (options, _) = fresh(database);
-    assert!(said(Store::connect(options.clone().schema("a; DROP")).await.unwrap_err()).contains("a; DROP"));
-    let nobody = Options::new(&format!("postgres://svc:planted@127.0.0.1:{}/postgres", support::free_port())).unwrap();
-    assert!(said(Store::connect(nobody).await.unwrap_err()).contains("PostgreSQL"));
+    assert!(said(Store::connect(fresh(database).0.schema("a; DROP")).await.unwrap_err()).contains("a; DROP"));
+    let closed = ClosedPort::new();
+    let refused = options(&format!("postgres://svc:planted@127.0.0.1:{}/postgres", closed.number()));
+    assert!(said(Store::connect(refused).await.unwrap_err()).contains("PostgreSQL"));
     let nowhere = database.url().replace("/postgres", "/nowhere");
-    assert!(said(Store::connect(Options::new(&nowhere).unwrap()).await.unwrap_err()).contains("nowhere"));
+    assert!(said(Store::connect(options(&nowhere)).await.unwrap_err()).contains("nowhere"));
     #[cfg(not(feature = "tls"))]
     {
         let encrypted = format!("{}?sslmode=require", database.url());
@@ -83,7 +83,7 @@ async fn keys() {
     let database = support::server();
     let (options, schema) = fresh(database);
     let (one, other) = (Store::connect(options.clone()).await.unwrap(), Store::connect(options.clone()).await.unwrap());
-    let cached = Store::connect(options.key_cache(Duration::from_hours(1))).await.unwrap();
+    let cached = Store::connect(options.key_cache(Duration::from_secs(60 * 60))).await.unwrap();
     let (acme, beta) = (one.ensure_tenant("acme").await.unwrap(), one.ensure_tenant("beta").await.unwrap());
     let key = one.create_key(&acme, KeyOptions::new("form").read_only()).await.unwrap();
     let holder = async |store: &Store, token: &str| {
@@ -119,7 +119,7 @@ async fn keys() {
     assert_eq!(other.read_mark("secret").await.unwrap(), None, "the store's own are not a program's");
 }
 
-/// A caller sees its own writes, however far the replica is behind; where that is gone, the first server answers.
+/// A caller sees its own writes, however late the replica is; where that is gone, the first server answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn reads_go_to_a_replica() {
@@ -127,7 +127,7 @@ async fn reads_go_to_a_replica() {
         return;
     }
     let primary = support::server::Server::start();
-    let options = Options::new(&primary.url()).unwrap();
+    let options = options(&primary.url());
     Store::connect(options.clone()).await.unwrap();
     let standby = primary.standby("reads");
     let way = Proxy::start(standby.port());
@@ -148,8 +148,6 @@ async fn reads_go_to_a_replica() {
     }
     assert!(seen >= 80, "the replica was asked each time: {seen}");
     // In the end it has everything, and the first server is asked no more.
-    let first = Proxy::start(primary.port());
-    drop(first);
     support::wait_until("the replica is there", || standby.psql("SELECT count(*) FROM svc.record").trim() == "40");
     standby.kill();
     assert_eq!(server.total("tags").await, 40);
@@ -162,7 +160,7 @@ async fn reads_go_to_a_replica() {
 async fn a_tenant_is_asked_where_it_is() {
     let database = support::server::Server::start();
     let [front, its, others] = [(); 3].map(|()| Proxy::start(database.port()));
-    let plain = Store::connect(Options::new(&front.url()).unwrap()).await.unwrap();
+    let plain = Store::connect(options(&front.url())).await.unwrap();
     for name in ["one", "other"] {
         plain.ensure_tenant(name).await.unwrap();
     }
@@ -177,7 +175,7 @@ async fn a_tenant_is_asked_where_it_is() {
          CREATE FUNCTION get_shard_id_for_distribution_column(regclass, bigint) RETURNS bigint LANGUAGE sql \
          AS 'SELECT CASE $2 WHEN {number} THEN 100 ELSE 101 END::bigint'"
     ));
-    let store = Store::connect(Options::new(&front.url()).unwrap().to_the_workers()).await.unwrap();
+    let store = Store::connect(options(&front.url()).to_the_workers()).await.unwrap();
     let one = Server::of(store.clone(), "one").await;
     let other = Server::of(store, "other").await;
     one.make("tags", json!({"name": "a"})).await;
@@ -189,7 +187,8 @@ async fn a_tenant_is_asked_where_it_is() {
     assert_eq!((one.get(&made).await.status, one.total("tags").await), (200, 2));
     assert_eq!(front.round_trips(), 0, "all of it went to the worker");
 
-    its.redirect(support::free_port());
+    let closed = ClosedPort::new();
+    its.redirect(closed.number());
     its.cut();
     its.reset();
     assert_eq!((one.get(&made).await.status, one.total("tags").await), (200, 2), "UND-36");
@@ -208,17 +207,13 @@ async fn the_second_fence() {
     let role = format!("fenced_{schema}");
     database.psql(&format!("CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"));
     let url = database.url().replace("svc@", &format!("{role}@"));
-    let store = Store::connect(Options::new(&url).unwrap().schema(&schema).row_level_security()).await.unwrap();
-    // Another start asks for nothing that would have to wait for a reader, as `pg_dump` is one.
-    let again = Options::new(&url).unwrap().schema(&schema).row_level_security().patience(Duration::from_millis(300));
-    let text = format!("BEGIN; LOCK TABLE {schema}.ledger IN ACCESS SHARE MODE; SELECT pg_sleep(2); COMMIT");
-    let reader = tokio::task::spawn_blocking(move || database.psql(&text));
-    let reads = format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LOCK TABLE {schema}.ledger%' AND wait_event = 'PgSleep'"
-    );
-    support::wait_until("somebody reads", || database.psql(&reads).trim() == "1");
-    Store::connect(again).await.unwrap();
-    reader.await.unwrap();
+    let store = Store::connect(options(&url).schema(&schema).row_level_security()).await.unwrap();
+    // Another start asks for nothing that would have to wait for a reader such as `pg_dump`, which holds its lock until that
+    // start has ended.
+    let reader = support::client(&database.url()).await;
+    reader.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.ledger IN ACCESS SHARE MODE")).await.unwrap();
+    Store::connect(options(&url).schema(&schema).row_level_security()).await.unwrap();
+    reader.batch_execute("COMMIT").await.unwrap();
     let one = Server::of(store.clone(), "one").await;
     let two = Server::of(store, "two").await;
     let petition = one.make("petitions", json!({})).await;
@@ -274,8 +269,13 @@ async fn the_revision_of_a_tenant() {
     assert_eq!(one.post("tags", json!({"name": "a"})).await.status, 400, "UND-02");
     assert_eq!(other.store.revision(&tenant, Instant::now()).await.unwrap(), after);
     assert_eq!(one.store.revision(&Tenant::new("nobody"), Instant::now()).await, None);
+    // A turn gives its connection back after its caller has the answer.
+    until("the connections are idle", async || {
+        let stats = one.store.stats();
+        stats.connections_idle >= 1 && stats.connections_busy == 0 && stats.connections_wanted == 0
+    })
+    .await;
     let stats = one.store.stats();
     assert_eq!((stats.commits.batches, stats.commits.writes, stats.commits.largest_batch), (1, 1, 1));
     assert_eq!(stats.writes_waiting, 0);
-    assert!(stats.connections_idle >= 1 && stats.connections_busy == 0 && stats.connections_wanted == 0, "{stats:?}");
 }

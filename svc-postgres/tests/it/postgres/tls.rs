@@ -1,16 +1,18 @@
 //! The way to the server is encrypted, and leads to the server that the URL names or nowhere.
 
-use super::support;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown},
     path::Path,
 };
 
-use super::server::Server;
+use super::{
+    server::{Server, options},
+    support,
+};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::json;
-use svc_postgres::{ConnectError, Options, Store};
+use svc_postgres::{ConnectError, Store};
 
 /// An authority's certificate, and that of a server of this name with its key, all in PEM.
 fn certificates(name: &str) -> (String, String, String) {
@@ -44,8 +46,7 @@ async fn the_way_is_encrypted() {
     let named = database.url().replace("127.0.0.1", "localhost");
 
     for url in [format!("{named}?sslmode=require"), named.clone()] {
-        let options = Options::new(&url).unwrap().trusting(authority.as_bytes()).unwrap();
-        let server = Server::open(options).await;
+        let server = Server::open(options(&url).trusting(authority.as_bytes()).unwrap()).await;
         let tag = server.make("tags", json!({"name": url})).await;
         assert_eq!(server.get(&tag).await.status, 200);
         let ways = "SELECT string_agg(DISTINCT s.ssl || ' ' || s.version, ',') FROM pg_stat_ssl s JOIN pg_stat_activity a \
@@ -54,10 +55,10 @@ async fn the_way_is_encrypted() {
     }
 
     // The certificate is of another name, or of an authority that is not trusted: nothing is said to that server.
-    let elsewhere = Options::new(&database.url()).unwrap().trusting(authority.as_bytes()).unwrap();
+    let elsewhere = options(&database.url()).trusting(authority.as_bytes()).unwrap();
     let (other, ..) = certificates("localhost");
-    let forged = Options::new(&named).unwrap().trusting(other.as_bytes()).unwrap();
-    for options in [elsewhere, forged, Options::new(&named).unwrap()] {
+    let forged = options(&named).trusting(other.as_bytes()).unwrap();
+    for options in [elsewhere, forged, options(&named)] {
         let refused = Store::connect(options).await.unwrap_err();
         assert!(matches!(refused, ConnectError::Postgres(_)), "{refused}");
         assert!(refused.to_string().contains("TLS"), "{refused}");
@@ -66,7 +67,7 @@ async fn the_way_is_encrypted() {
     // A server without TLS: required, it is refused; preferred, which is the default, it is taken as it is.
     database.psql("ALTER SYSTEM SET ssl = off");
     database.restart();
-    let trusting = |url: &str| Options::new(url).unwrap().trusting(authority.as_bytes()).unwrap();
+    let trusting = |url: &str| options(url).trusting(authority.as_bytes()).unwrap();
     let refused = Store::connect(trusting(&format!("{named}?sslmode=require"))).await.unwrap_err();
     assert!(refused.to_string().contains("TLS"), "{refused}");
     Store::connect(trusting(&named)).await.unwrap();

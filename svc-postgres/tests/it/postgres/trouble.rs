@@ -1,49 +1,43 @@
 //! What is in the way for a while ("It must show" 6): UND-36's answer in time, and work as before when it is gone.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use super::server::{Answer, Server};
-use super::support::{self, bouncer::Bouncer, proxy::Proxy};
+use super::server::{Answer, Server, options};
+use super::support::{self, bouncer::Bouncer, client, proxy::Proxy, until};
 use serde_json::json;
 use svc_core::{
     helper::{MatchKey, PersonMatching},
     read::Object,
     value::Identifier,
 };
-use svc_postgres::{Options, Statements};
+use svc_postgres::{Options, Statements, Store};
 use tokio::task::JoinSet;
 
-/// How long a call waits for what is in the way, here.
-const PATIENCE: Duration = Duration::from_millis(400);
-/// The longest that any call may take: a write may wait for half a minute when nobody has set it a deadline, so these calls do.
+/// How long a call waits where a test asserts that it is refused.
+const SHORT: Duration = Duration::from_millis(400);
+/// The deadline of such a call: without one a write is tried again for half a minute.
 const DEADLINE: Duration = Duration::from_secs(3);
-const LONGEST: Duration = Duration::from_secs(5);
 
-fn options(url: &str, schema: &str) -> Options {
-    Options::new(url).unwrap().schema(schema).patience(PATIENCE)
+async fn sign_up(server: &Server, name: &str) -> Answer {
+    let person = json!({"person": {"email_addresses": [{"address": format!("{name}@example.org")}]}});
+    server.post("people/person_signup", person).await
 }
 
-/// A sign-up with a deadline.
-async fn sign_up(server: &Server, name: &str) -> Answer {
-    let mut server = server.clone();
-    server.deadline = Some(DEADLINE);
-    let begun = Instant::now();
-    let person = json!({"person": {"email_addresses": [{"address": format!("{name}@example.org")}]}});
-    let answer = server.post("people/person_signup", person).await;
-    assert!(begun.elapsed() < LONGEST, "UND-36: answered after {:?}", begun.elapsed());
-    answer
+/// A server with the tables of `server` whose calls give up soon. The caller asserts its refusals and nothing else.
+async fn impatient(server: &Server, options: Options) -> Server {
+    let mut store = None;
+    until("the store is open", async || {
+        store = Store::connect(options.clone().patience(SHORT)).await.ok();
+        store.is_some()
+    })
+    .await;
+    let impatient = Server::with(store.unwrap(), server.tenant.clone());
+    Server { deadline: Some(DEADLINE), ..impatient }
 }
 
 /// Waits until sign-ups are taken again.
 async fn is_back(server: &Server, name: &str) {
-    let begun = Instant::now();
-    while sign_up(server, name).await.status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "the service is back");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until("the service is back", async || sign_up(server, name).await.status == 200).await;
 }
 
 async fn people(server: &Server) -> u64 {
@@ -52,40 +46,42 @@ async fn people(server: &Server) -> u64 {
     people
 }
 
-/// A lock that somebody else holds: 503 for the tenant, nothing for another one.
+/// A lock that another program holds: 503 for the tenant, nothing for another one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_lock_that_somebody_holds() {
     let database = support::server();
     let schema = database.schema();
-    let server = Server::open(options(&database.url(), &schema)).await;
+    let options = options(&database.url()).schema(&schema);
+    let server = Server::open(options.clone()).await;
     let other = Server::of(server.store.clone(), "other").await;
-    is_back(&server, "before").await;
-    let text = format!(
-        "BEGIN; SELECT 1 FROM {schema}.ledger l JOIN {schema}.tenant t ON t.id = l.tenant WHERE t.name = 'demo' FOR UPDATE; \
-         SELECT pg_sleep(6); COMMIT"
-    );
-    let holder = tokio::task::spawn_blocking(move || database.psql(&text));
-    let is_held = format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%{schema}.ledger%pg_sleep%' AND wait_event = 'PgSleep'"
-    );
-    support::wait_until("it is held", || database.psql(&is_held).trim() == "1");
-    let refused = sign_up(&server, "meanwhile").await;
-    assert_eq!(refused.status, 503, "UND-36");
+    let refused = impatient(&server, options).await;
+    is_back(&refused, "before").await;
+    let holder = client(&database.url()).await;
+    holder
+        .batch_execute(&format!(
+            "BEGIN; SELECT 1 FROM {schema}.ledger l JOIN {schema}.tenant t ON t.id = l.tenant WHERE t.name = 'demo' FOR UPDATE"
+        ))
+        .await
+        .unwrap();
+    // The lock is held until all of these are answered.
+    assert_eq!(sign_up(&refused, "meanwhile").await.status, 503, "UND-36");
     assert_eq!(sign_up(&other, "meanwhile").await.status, 200, "AUT-02");
     assert_eq!(people(&server).await, 1, "reads do not wait");
-    holder.await.unwrap();
-    is_back(&server, "after").await;
+    holder.batch_execute("COMMIT").await.unwrap();
+    is_back(&refused, "after").await;
     assert_eq!(people(&server).await, 2);
 }
 
-/// A network that stalls: 503 in time, and no connection is left that waits for ever.
+/// A network that stalls: 503 though it still stalls, and no connection is left that waits for ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_network_that_stalls() {
     let database = support::server();
+    let schema = database.schema();
     let way = Proxy::start(database.port());
-    let server = Server::open(options(&way.url(), &database.schema())).await;
+    let direct = Server::open(options(&database.url()).schema(&schema)).await;
+    let server = impatient(&direct, options(&way.url()).schema(&schema)).await;
     is_back(&server, "before").await;
     way.stall(true);
     let (write, read) = tokio::join!(sign_up(&server, "meanwhile"), server.get("people"));
@@ -93,54 +89,70 @@ async fn a_network_that_stalls() {
     way.stall(false);
     is_back(&server, "after").await;
     // What was under way when the network stalled may have been done, once.
-    assert!((2..=3).contains(&people(&server).await));
+    assert!((2..=3).contains(&people(&direct).await));
 }
 
-/// The answer to COMMIT is lost: what is stored says what is answered, and nothing is done twice.
+/// The answer to COMMIT is lost: what is stored decides the answer, and nothing is done twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn an_answer_that_is_lost() {
+    const LOCK: &str = "4711";
     let database = support::server();
     let schema = database.schema();
-    let way = Arc::new(Proxy::start(database.port()));
-    let server = Server::open(options(&way.url(), &schema)).await;
-    let mut expected = 0;
+    let way = Proxy::start(database.port());
+    let mut server = Server::open(options(&way.url()).schema(&schema)).await;
+    server.deadline = Some(support::PATIENCE);
+    // A COMMIT waits for this lock, after all statements of its transaction.
+    database.psql(&format!(
+        "CREATE FUNCTION {schema}.waits() RETURNS trigger LANGUAGE plpgsql \
+         AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(TG_RELID::int, {LOCK}); RETURN NULL; END'; \
+         CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON {schema}.record DEFERRABLE INITIALLY DEFERRED FOR EACH ROW \
+         EXECUTE FUNCTION {schema}.waits()"
+    ));
+    let lock = format!("'{schema}.record'::regclass::oid::int, {LOCK}");
+    let holder = client(&database.url()).await;
+    let waits = format!(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+         AND classid = '{schema}.record'::regclass AND objid = {LOCK}"
+    );
     for round in 0..5 {
-        is_back(&server, &format!("before{round}")).await;
+        assert_eq!(sign_up(&server, &format!("before{round}")).await.status, 200);
         let there = people(&server).await;
-        // Lets the questions through and holds the answers, so that COMMIT is done before the connection is cut.
-        let cutter = tokio::task::spawn_blocking({
-            let (way, schema) = (Arc::clone(&way), schema.clone());
-            move || {
-                way.delay(Duration::from_millis(300));
-                let count = format!("SELECT count(*) FROM {schema}.record WHERE kind = 1");
-                support::wait_until("it is stored", || database.psql(&count).trim() == (there + 1).to_string());
-                // In some rounds nobody can connect at first to find out what was done.
-                way.stall(round % 2 == 1);
-                way.cut();
-                way.delay(Duration::ZERO);
-                if round % 2 == 1 {
-                    std::thread::sleep(PATIENCE * 3);
-                    way.stall(false);
-                }
-            }
+        holder.batch_execute(&format!("SELECT pg_advisory_lock({lock})")).await.unwrap();
+        // A create matches no one: done twice it would make two people.
+        let create = tokio::spawn({
+            let server = server.clone();
+            async move { server.post("people", json!({"given_name": format!("lost{round}")})).await }
         });
-        // Nobody is matched by a create: done twice it would make two people.
-        let made = server.post("people", json!({"given_name": format!("lost{round}")})).await;
-        assert_eq!(made.status, 201, "round {round}");
-        cutter.await.unwrap();
-        expected += 2;
-        assert_eq!(people(&server).await, expected, "round {round}");
+        until("COMMIT waits", async || database.psql(&waits) == "1").await;
+        way.hold_answers(true);
+        holder.batch_execute(&format!("SELECT pg_advisory_unlock({lock})")).await.unwrap();
+        let count = format!("SELECT count(*) FROM {schema}.record WHERE kind = 1");
+        until("it is stored", async || database.psql(&count) == (there + 1).to_string()).await;
+        // In some rounds the first attempts to find out what was done fail.
+        let gone = (round % 2 == 1).then(support::listener);
+        if let Some(gone) = &gone {
+            way.redirect(gone.local_addr().unwrap().port());
+        }
+        way.cut();
+        way.hold_answers(false);
+        if let Some(gone) = gone {
+            let attempts = tokio::task::spawn_blocking(move || (0..2).for_each(|_| drop(gone.accept().unwrap())));
+            attempts.await.unwrap();
+            way.redirect(database.port());
+        }
+        assert_eq!(create.await.unwrap().status, 201, "round {round}");
+        assert_eq!(people(&server).await, there + 1, "round {round}");
     }
 }
 
-/// Tables that somebody alters: a connection whose statements are no longer what they were is not used again.
+/// Tables that another program alters: a connection whose statements are no longer what they were is not used again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn tables_that_are_altered() {
     let database = support::server();
     let schema = database.schema();
-    let server = Server::open(options(&database.url(), &schema)).await;
+    let server = Server::open(options(&database.url()).schema(&schema)).await;
     for (round, type_) in ["varchar", "text"].into_iter().enumerate() {
         // Several connections that know every statement.
         let before = format!("before{round}");
@@ -152,19 +164,23 @@ async fn tables_that_are_altered() {
     }
 }
 
-/// A reader who goes away in the middle: nobody gets a connection on which his answer is still to come.
+/// A reader goes away before its answer: no call gets the connection on which that answer is still to arrive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_reader_who_goes_away() {
     let database = support::server();
     let way = Proxy::start(database.port());
-    let server = Server::open(options(&way.url(), &database.schema())).await;
-    is_back(&server, "before").await;
+    let server = Server::open(options(&way.url()).schema(&database.schema())).await;
+    assert_eq!(sign_up(&server, "before").await.status, 200);
     assert_eq!(people(&server).await, 1);
     for _ in 0..5 {
         way.hold_answers(true);
+        way.reset();
         let there = server.store.stats().connections_idle;
-        assert!(tokio::time::timeout(PATIENCE / 4, server.get("people")).await.is_err());
+        tokio::select! {
+            _ = server.get("people") => panic!("its answer is held"),
+            () = until("it has asked", async || way.round_trips() > 0) => {}
+        }
         assert_eq!(server.store.stats().connections_idle, there - 1);
         assert_eq!(server.store.stats().connections_busy, 0);
         way.hold_answers(false);
@@ -179,8 +195,9 @@ async fn a_reader_who_goes_away() {
 async fn a_pooler_that_is_restarted() {
     let database = support::server();
     let pooler = Arc::new(Bouncer::start(database, 3));
-    let options = options(&pooler.url(), &database.schema()).statements(Statements::Unnamed);
-    let server = Server::open(options).await;
+    let options = options(&pooler.url()).schema(&database.schema()).statements(Statements::Unnamed);
+    let mut server = Server::open(options).await;
+    server.deadline = Some(DEADLINE);
     let mut taken = 0;
     for round in 0..10 {
         is_back(&server, &format!("before{round}")).await;
@@ -201,21 +218,19 @@ async fn a_pooler_that_is_restarted() {
     assert!((taken..=taken + 10).contains(&there), "{taken} were acknowledged, {there} are there");
 }
 
-/// No connection is free: 503 with `Retry-After`, and no more waiting than the patience allows.
+/// No connection is free: 503 though none is given back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_pool_that_is_used_up() {
     let database = support::server();
     let schema = database.schema();
-    let server = Server::open(options(&database.url(), &schema).connections(2)).await;
+    let options = options(&database.url()).schema(&schema).connections(2);
+    let patient = Server::open(options.clone()).await;
+    let server = impatient(&patient, options).await;
     is_back(&server, "before").await;
-    let text = format!("BEGIN; LOCK TABLE {schema}.record; SELECT pg_sleep(3); COMMIT");
-    let holder = tokio::task::spawn_blocking(move || database.psql(&text));
-    let is_held = format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LOCK TABLE {schema}.record%' AND wait_event = 'PgSleep'"
-    );
-    support::wait_until("it is held", || database.psql(&is_held).trim() == "1");
-    let begun = Instant::now();
+    let holder = client(&database.url()).await;
+    holder.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record")).await.unwrap();
+    // The lock is held until all of these are answered.
     let mut reads = JoinSet::new();
     for _ in 0..8 {
         let server = server.clone();
@@ -223,10 +238,9 @@ async fn a_pool_that_is_used_up() {
     }
     let reads = reads.join_all().await;
     assert!(reads.iter().all(|status| *status == 503), "UND-36: {reads:?}");
-    assert!(begun.elapsed() < LONGEST);
-    holder.await.unwrap();
+    holder.batch_execute("COMMIT").await.unwrap();
     is_back(&server, "after").await;
-    assert_eq!(server.get("people").await.status, 200);
+    assert_eq!(people(&patient).await, 2);
 }
 
 /// A matching method that panics costs its own call, and no other one of the tenant.
@@ -248,15 +262,15 @@ async fn a_matching_method_that_panics() {
     }
 
     let database = support::server();
-    let server = Server::open(options(&database.url(), &database.schema()).matching(Panics)).await;
+    let server = Server::open(options(&database.url()).schema(&database.schema()).matching(Panics)).await;
     for round in 0..3 {
-        // All at once: those that wait share a turn.
+        // All together: those that wait share a turn.
         let calls = (0..20).map(async |number| {
             if number == 10 {
                 let person = json!({"person": {"family_name": "planted"}});
                 return server.post("people/person_signup", person).await.status == 500;
             }
-            sign_up(&server, "beside it").await.status == 200
+            sign_up(&server, "meanwhile").await.status == 200
         });
         let is_so = futures_util::future::join_all(calls).await;
         assert_eq!(is_so, [true; 20], "round {round}");
@@ -280,8 +294,8 @@ async fn a_full_disk() {
     database.psql(&format!("CREATE TABLESPACE {role} LOCATION '{}'", disk.path().display()));
     database.psql(&format!("ALTER ROLE {role} SET default_tablespace = {role}"));
     let url = database.url().replace("svc@", &format!("{role}@"));
-    let server = Server::open(options(&url, &database.schema())).await;
-    is_back(&server, "before").await;
+    let server = Server::open(options(&url).schema(&database.schema())).await;
+    assert_eq!(sign_up(&server, "before").await.status, 200);
     disk.fill();
     let mut taken = 1;
     let mut refused = 0;

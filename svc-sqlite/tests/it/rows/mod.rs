@@ -15,10 +15,6 @@ use std::path::{Path, PathBuf};
 
 use svc_conformance::catalogue::Catalogue;
 
-/// Lines of everything in this folder but the answers in transcripts, which are pins and written by the server: what every
-/// server must do belongs into the conformance suite.
-const MOST_LINES: usize = 1200;
-
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/rows")
 }
@@ -57,32 +53,6 @@ fn texts_for_clients_are_theirs() {
             assert!(!line.contains("  !") || rows.iter().all(|row| !line.contains(&row.id.to_lowercase())), "{line}");
         }
     }
-}
-
-/// Whether a folder has no more lines than it may have.
-fn is_small(folder: &Path) -> Result<(), String> {
-    let mut lines = 0;
-    for file in fs::read_dir(folder).map_err(|error| error.to_string())? {
-        let path = file.map_err(|error| error.to_string())?.path();
-        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let is_transcript = path.extension().is_some_and(|end| end == "txt");
-        lines += text.lines().filter(|line| !(is_transcript && line.starts_with("  "))).count();
-    }
-    if lines > MOST_LINES {
-        return Err(format!("{} has {lines} lines, more than {MOST_LINES}", folder.display()));
-    }
-    Ok(())
-}
-
-#[test]
-fn this_is_no_second_suite() {
-    assert_eq!(is_small(&folder()), Ok(()));
-    // The check can fail: one line more than there may be.
-    let planted = tempfile::tempdir().expect("a folder");
-    fs::write(planted.path().join("rows.rs"), "//\n".repeat(MOST_LINES)).expect("written");
-    assert_eq!(is_small(planted.path()), Ok(()));
-    fs::write(planted.path().join("more.txt"), "GET $base\n").expect("written");
-    assert!(is_small(planted.path()).is_err());
 }
 
 /// A transcript with an answer that the server does not give says where and what.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use http::Method;
 use serde_json::Value;
 
@@ -49,6 +49,8 @@ pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {
 }
 
 struct Section {
+    /// When its service was made, or a little earlier: what the service stamps is not older.
+    begun: DateTime<Utc>,
     fixture: Fixture,
     entry: Value,
     named: BTreeMap<String, Value>,
@@ -56,9 +58,10 @@ struct Section {
 
 impl Section {
     fn open(set_up: &[&str]) -> Self {
+        let begun = Utc::now() - TimeDelta::seconds(1);
         let fixture = Fixture::open(set_up);
         let entry = fixture.get(&fixture.base);
-        Self { fixture, entry, named: BTreeMap::new() }
+        Self { begun, fixture, entry, named: BTreeMap::new() }
     }
 
     /// Sends the request of a line.
@@ -149,8 +152,8 @@ impl Section {
         {
             let bare = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_id = bare.len() == 36 && bare.matches('-').count() == 4;
-            let ago = DateTime::parse_from_rfc3339(bare).map(|time| (Utc::now() - time.to_utc()).num_hours().abs());
-            let is_time = ago.is_ok_and(|hours| hours < 1);
+            let is_time =
+                DateTime::parse_from_rfc3339(bare).is_ok_and(|time| (self.begun..=Utc::now()).contains(&time.to_utc()));
             let shown = if is_id {
                 "<id>"
             } else if is_time {

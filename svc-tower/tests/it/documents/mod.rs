@@ -5,10 +5,10 @@
 mod support;
 
 mod bodies;
-mod documents;
 #[cfg(feature = "pages")]
 mod forms;
 mod narrowed;
+mod openapi;
 mod routes;
 
 use http_body_util::{BodyExt, Empty};

@@ -38,7 +38,7 @@ async fn requests_sent_at_once_are_answered_in_order() -> TestResult {
 
 #[tokio::test]
 async fn und_17_a_body_that_is_too_large_is_answered_though_it_is_still_being_sent() -> TestResult {
-    let server = Running::start(Limits::default()).await?;
+    let server = Running::start(Limits::default().linger(NEVER)).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n").await?;
     let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
@@ -132,7 +132,7 @@ async fn und_42_more_connections_than_slots_wait() -> TestResult {
 
 #[tokio::test]
 async fn und_17_a_head_that_is_too_large_is_answered_431_though_it_is_still_being_sent() -> TestResult {
-    let server = Running::start(Limits::default().head_bytes(16 * 1024)).await?;
+    let server = Running::start(Limits::default().head_bytes(16 * 1024).linger(NEVER)).await?;
     let large = format!("GET / HTTP/1.1\r\nHost: x\r\nX-Large: {}", "x".repeat(64 * 1024));
     let many = format!("GET / HTTP/1.1\r\nHost: x\r\n{}", "X-Many: x\r\n".repeat(200));
     for head in [large, many] {

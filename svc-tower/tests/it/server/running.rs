@@ -16,10 +16,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tower::Service;
 
+use crate::loopback::own_loopback_address;
 use crate::raw::TestResult;
 
 /// Long enough that it does not end a test that works, short enough to fail one that hangs.
-pub(crate) const NEVER: Duration = Duration::from_mins(1);
+pub(crate) const NEVER: Duration = Duration::from_secs(10 * 60);
 
 /// A limit that a test waits for.
 pub(crate) const SHORT: Duration = Duration::from_millis(50);
@@ -45,7 +46,7 @@ impl Running {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let listener = TcpListener::bind(own_loopback_address()).await?;
         let address = listener.local_addr()?;
         let (stop, stopped) = oneshot::channel();
         let stopped = async {

@@ -71,6 +71,8 @@ fn versions() -> impl Strategy<Value = Version> {
 }
 
 proptest! {
+    #![proptest_config(crate::testing::config())]
+
     #[test]
     fn und_34_any_head_is_answered_and_nothing_of_it_is_reflected(
         method in methods(), path in paths(), query in "[ -~]{0,20}", headers in headers(), version in versions(),

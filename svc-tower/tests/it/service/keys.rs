@@ -177,7 +177,7 @@ async fn aut_01_an_authenticator_may_know_callers_without_a_key() {
 /// HLP-07: an answer without a key is held back to the next multiple of the time, whatever it says; others are not.
 #[tokio::test]
 async fn hlp_07_answers_without_a_key_come_at_even_times() {
-    const EVERY: Duration = Duration::from_hours(1);
+    const EVERY: Duration = Duration::from_secs(60 * 60);
     let waited: Arc<Mutex<Vec<Duration>>> = Arc::default();
     let waits = Arc::clone(&waited);
     let service = service().even_times(EVERY, move |time| {

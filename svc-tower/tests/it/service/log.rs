@@ -1,8 +1,9 @@
-//! What the service says in its log, in every test of this program (UND-42).
+//! What the service logs in the tests of this module (UND-42).
 
 use std::{
+    cell::RefCell,
     fmt::{Debug, Write as _},
-    sync::{Mutex, Once, PoisonError},
+    sync::Once,
 };
 
 use tracing::{
@@ -13,19 +14,20 @@ use tracing::{
 
 use crate::service::backend::KEY;
 
-/// Lines that have what no line may have.
-static LEAKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+thread_local! {
+    /// Lines with a key or a planted value that this thread has logged: a test of this module runs on one thread.
+    static LEAKS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
-/// Listens to the whole process from now on.
+/// Installs the subscriber of this program.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| tracing::subscriber::set_global_default(Listener).unwrap());
 }
 
-/// Fails if a key or a planted value was said.
+/// Fails if this test has logged a key or a planted value.
 pub(crate) fn assert_clean() {
-    let leaks = LEAKS.lock().unwrap_or_else(PoisonError::into_inner);
-    assert!(leaks.is_empty(), "the log has a key or a planted value: {leaks:?}");
+    LEAKS.with_borrow(|leaks| assert!(leaks.is_empty(), "the log has a key or a planted value: {leaks:?}"));
 }
 
 struct Listener;
@@ -45,7 +47,7 @@ impl Drop for Line {
         // The text of an error is for the log; a client never sees it.
         let planted = ["planted-", "PLANTED", "evil", "example.org"];
         if [KEY].into_iter().chain(planted).any(|secret| self.0.contains(secret)) {
-            LEAKS.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.0));
+            LEAKS.with_borrow_mut(|leaks| leaks.push(std::mem::take(&mut self.0)));
         }
     }
 }

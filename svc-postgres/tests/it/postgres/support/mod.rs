@@ -11,16 +11,21 @@ pub(crate) mod place;
 pub(crate) mod proxy;
 pub(crate) mod server;
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::net::TcpListener;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long anything here may take; a crash that is recovered from while everything else runs is the longest.
-const PATIENCE: Duration = Duration::from_mins(1);
+use tokio::net::TcpSocket;
 
-/// Ports that no client is given for its end, unless this machine is set up otherwise: see [`ports`].
+/// The limit of each wait. It is a safety net: a wait ends with an event.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5 * 60);
+
+/// The ports for servers, unless the system gives some of them to clients: see [`ports`].
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
+
+/// The ports that one process takes before it takes those of another one.
+const BLOCK: u32 = 128;
 
 /// The PostgreSQL server that the tests of this program share. The first call starts it.
 ///
@@ -29,25 +34,47 @@ const PORTS: std::ops::Range<u16> = 10_000..32_000;
 /// Panics if PostgreSQL is not installed.
 pub(crate) fn server() -> &'static server::Server {
     static SHARED: OnceLock<server::Server> = OnceLock::new();
-    SHARED.get_or_init(server::Server::start)
+    // All tests of the program connect to it, and a test relies on tables that were never analyzed.
+    SHARED.get_or_init(|| server::Server::with(&[("max_connections", "300"), ("autovacuum", "off")]))
 }
 
-/// A port of the loopback that nobody listens on.
+/// A port of the loopback interface for a server that the caller starts. No other call in this process returns it.
 pub(crate) fn free_port() -> u16 {
     listener().local_addr().expect("its address").port()
 }
 
-/// A listener on a port of the loopback that nobody else has.
+/// A listener on a port of the loopback interface that no other call in this process returns.
 pub(crate) fn listener() -> TcpListener {
+    static TAKEN: AtomicU16 = AtomicU16::new(0);
     let ports = ports();
-    let count = u64::from(ports.end - ports.start);
-    let begin = RandomState::new().hash_one(std::process::id());
-    let mut all = (0..count).map(|more| ports.start + u16::try_from((begin % count + more) % count).unwrap());
-    all.find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok()).expect("a free port")
+    let count = u32::from(ports.end - ports.start);
+    // A server that restarts needs its port again: processes that run at the same time take ports of different blocks.
+    let first = std::process::id() % (count / BLOCK) * BLOCK;
+    let next = || {
+        let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
+        let port = u16::try_from((first + u32::from(taken)) % count).expect("a port") + ports.start;
+        TcpListener::bind(("127.0.0.1", port)).ok()
+    };
+    (0..count).find_map(|_| next()).expect("a free port")
 }
 
-/// The ports from which one is taken: below those that the system gives to clients. With one of those, a client that comes
-/// again and again while the server is down would meet itself in the end, and the server could not have its port back.
+/// A port of the loopback interface that refuses connections as long as this value lives: it is bound and does not listen.
+pub(crate) struct ClosedPort(TcpSocket);
+
+impl ClosedPort {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+        Self(socket)
+    }
+
+    pub(crate) fn number(&self) -> u16 {
+        self.0.local_addr().expect("its address").port()
+    }
+}
+
+/// The ports from which one is taken: below those that the system gives to clients. With one of those, a client that connects
+/// again and again while the server is down would connect to itself in the end, and the server could not bind its port.
 fn ports() -> std::ops::Range<u16> {
     let given = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let first = given.split_whitespace().next().and_then(|first| first.parse::<u16>().ok());
@@ -63,4 +90,20 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// [`wait_until`] for a test on a runtime: its other tasks go on.
+pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so().await {
+        assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A connection to a server, for locks that a test holds until it releases them.
+pub(crate) async fn client(url: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
+    tokio::spawn(connection);
+    client
 }

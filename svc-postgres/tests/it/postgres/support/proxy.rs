@@ -7,6 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::io::ioctl_fionread;
+
 use super::frames::{ENCRYPTION, Frames, STARTUP};
 use super::server;
 
@@ -15,8 +17,8 @@ use super::server;
 /// A round trip begins when a client asks (`Sync`, `Query`, `FunctionCall`) while none of its questions is open, and a
 /// question is open until its `ReadyForQuery` is delivered. The start of a connection is not counted.
 ///
-/// A client may send a pipeline in several pieces, and the server may have answered the first before the second comes: set
-/// a [`Self::delay`] of some milliseconds where the count has to be exact, then every piece is there before an answer is.
+/// A client may send a pipeline in several pieces, and the server may answer the first before the second arrives. Where the
+/// count has to be exact, run the client with [`Self::block_on`]: an answer is delivered after all pieces are there.
 pub(crate) struct Proxy {
     shared: Arc<Shared>,
     port: u16,
@@ -39,6 +41,8 @@ struct Shared {
 struct Gate {
     questions: bool,
     answers: bool,
+    /// Whether the client of [`Proxy::block_on`] is at work: it may send more without an answer.
+    client_works: bool,
 }
 
 /// One connection of a client, with the one to the server.
@@ -110,12 +114,28 @@ impl Proxy {
     /// Stops passing anything on, in both directions, until it is told to go on; connections stay open, and new ones can be
     /// made.
     pub(crate) fn stall(&self, is_stalled: bool) {
-        self.shared.turn(Gate { questions: is_stalled, answers: is_stalled });
+        self.shared.turn(|gate| (gate.questions, gate.answers) = (is_stalled, is_stalled));
     }
 
     /// The same for answers only: what is asked is done, and nobody hears of it.
     pub(crate) fn hold_answers(&self, are_held: bool) {
-        self.shared.turn(Gate { questions: false, answers: are_held });
+        self.shared.turn(|gate| (gate.questions, gate.answers) = (false, are_held));
+    }
+
+    /// Runs a client on one thread, with an exact count of its round trips. The first bytes of an answer are delivered when the
+    /// thread waits and all that it has sent was counted: then the client sends nothing more without an answer.
+    pub(crate) fn block_on<F: Future>(&self, client: F) -> F::Output {
+        let works = |works: bool| {
+            let shared = Arc::clone(&self.shared);
+            move || shared.turn(|gate| gate.client_works = works)
+        };
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().on_thread_park(works(false)).on_thread_unpark(works(true));
+        let runtime = runtime.build().expect("a runtime");
+        works(true)();
+        let output = runtime.block_on(client);
+        works(false)();
+        output
     }
 
     /// Cuts all connections, for both sides. New ones can be made.
@@ -146,9 +166,23 @@ impl Drop for Proxy {
 }
 
 impl Shared {
-    fn turn(&self, to: Gate) {
-        *lock(&self.gate) = to;
+    fn turn(&self, change: impl FnOnce(&mut Gate)) {
+        change(&mut lock(&self.gate));
         self.turned.notify_all();
+    }
+
+    /// Waits until the client of [`Proxy::block_on`] sends nothing more without an answer.
+    fn pass_when_all_is_sent(&self, wire: &Wire) -> std::io::Result<()> {
+        loop {
+            self.pass(wire, |gate| gate.client_works);
+            // With the lock: what was read is counted.
+            let talk = lock(&wire.talk);
+            if ioctl_fionread(&wire.client)? == 0 || wire.is_cut.load(Ordering::SeqCst) {
+                return Ok(());
+            }
+            drop(talk);
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Waits while this direction is held back.
@@ -230,13 +264,16 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
 fn questions(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
     let mut bytes = vec![0; 65_536];
     loop {
-        let length = (&wire.client).read(&mut bytes)?;
+        // Waits without reading, so that what was read is counted when the lock is free.
+        wire.client.peek(&mut [0])?;
         shared.pass(wire, |gate| gate.questions);
+        let mut talk = lock(&wire.talk);
+        let length = (&wire.client).read(&mut bytes)?;
         if length == 0 {
             return Ok(());
         }
-        let begun = lock(&wire.talk).asked(&bytes[..length]);
-        shared.round_trips.fetch_add(begun, Ordering::SeqCst);
+        shared.round_trips.fetch_add(talk.asked(&bytes[..length]), Ordering::SeqCst);
+        drop(talk);
         (&wire.server).write_all(&bytes[..length])?;
     }
 }
@@ -248,6 +285,7 @@ fn answers(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
         if std::mem::take(&mut lock(&wire.talk).is_fresh) {
             let delay = *lock(&shared.delay);
             thread::sleep(delay);
+            shared.pass_when_all_is_sent(wire)?;
         }
         shared.pass(wire, |gate| gate.answers);
         if length == 0 {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::process::Signal;
 
 use super::place::{Place, output};
-use super::{free_port, wait_until};
+use super::{PATIENCE, free_port, wait_until};
 
 /// A server in a temporary folder, with the superuser `svc` and the database `postgres`. It writes as safely as a real one.
 pub(crate) struct Server {
@@ -154,7 +154,8 @@ impl Server {
     /// Makes a standby a server of its own; it takes writes when this returns.
     #[track_caller]
     pub(crate) fn promote(&self) {
-        assert_eq!(self.psql("SELECT pg_promote(true, 60)"), "t", "{}", self.log());
+        let promote = format!("SELECT pg_promote(true, {})", PATIENCE.as_secs());
+        assert_eq!(self.psql(&promote), "t", "{}", self.log());
         self.wait_for("SELECT NOT pg_is_in_recovery()");
     }
 
