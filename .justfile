@@ -27,6 +27,7 @@ ci:
 full:
     .ci/full
 
-# Write all golden files, pins, badges and tables anew
+# Rewrite all golden files, pins, badges and tables; read the difference afterwards
 bless:
     BLESS=1 UPDATE_PINS=1 INSTA_UPDATE=always .ci/run tests settings postgres browser
+    .ci/run tests settings

@@ -61,7 +61,7 @@ fn faults() -> TestResult<String> {
 fn badges() -> TestResult<Vec<Badge>> {
     let of = |name, label, says, proof| Badge { name, label, says, proof };
     Ok(vec![
-        of("conformance", "conformance", rows()?, "cargo test --locked --test it -- --ignored conformance::the_demo_"),
+        of("conformance", "conformance", rows()?, "step settings .ci/ignored conformance::the_demo_"),
         of("faults", "faulty servers, quick suite", faults()?, "cargo run --release --locked -p svc-self-test"),
         of("axe", "accessibility", "axe finds nothing".to_owned(), "step accessibility .ci/axe"),
         of(

@@ -1,7 +1,6 @@
 //! Examples of what a vendor writes.
 //!
-//! The programs in `src/bin` are short, and each is whole in itself; what is longer stands in [`crm`] and [`postgres`],
-//! so that tests can run it in their own process.
+//! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`] and [`postgres`], so that tests can run it in their own process.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 

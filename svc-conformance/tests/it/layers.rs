@@ -138,11 +138,9 @@ fn circles(modules: &BTreeMap<Module, String>) -> Vec<String> {
 
 #[test]
 fn no_module_leads_back_to_itself() {
-    for (folder, size, least) in [("src", 80, 400), ("catalogue/src", 4, 5), ("self-test/src", 35, 100)] {
+    for folder in ["src", "catalogue/src", "self-test/src"] {
         let modules = modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
-        assert!(modules.len() > size, "{} modules in {folder}", modules.len());
-        let edges: usize = imports(&modules).values().map(BTreeSet::len).sum();
-        assert!(edges > least, "{edges} imports in {folder}");
+        assert!(imports(&modules).values().any(|imported| !imported.is_empty()), "no import was found in {folder}");
         let found = circles(&modules);
         assert!(found.is_empty(), "{folder}: {found:#?}");
     }

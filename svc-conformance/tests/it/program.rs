@@ -270,10 +270,19 @@ fn rows_and_checks_are_listed_and_explained() {
         assert_eq!(code, 0, "{said}");
         said
     };
-    assert_eq!(said(&["list"]).lines().count(), 687);
-    assert_eq!(said(&["list", "COL-2*"]).lines().count(), 10);
+    let listed = |pattern: &str| said(&["list", pattern]).lines().count();
+    let rows = |prefix: &str| {
+        svc_conformance::catalogue::Catalogue::built_in()
+            .unwrap()
+            .rows()
+            .iter()
+            .filter(|row| row.id.starts_with(prefix))
+            .count()
+    };
+    assert_eq!(said(&["list"]).lines().count(), rows(""));
+    assert_eq!(listed("COL-2*"), rows("COL-2"));
     // An area as reports name it, and one of its parts.
-    assert_eq!(["RES", "RES-person"].map(|area| said(&["list", area]).lines().count()), [351, 49]);
+    assert_eq!(["RES", "RES-person"].map(listed), ["RES-", "RES-person-"].map(rows));
     assert!(said(&["list", "--checks", "ENT-02"]).starts_with("ent/document"));
     assert!(said(&["explain", "ent-02"]).contains("check              ent/document"));
     assert!(said(&["explain", "ent-02"]).contains("page               ENT-02.html"));

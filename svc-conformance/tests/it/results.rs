@@ -85,7 +85,6 @@ fn the_results_are_of_ten_seeds_at_least_and_enough() {
     assert!(10 * number("quick_killed") >= 9 * number("quick_runs") && number("quick_runs") >= number("servers"));
     assert!(number("odd") >= 27 && number("odd_runs") >= 13 * number("odd"));
     assert_eq!((number("accused"), number("broken")), (0, 0), "{}", results["accusations"]);
-    assert!(number("seconds") < 60 * 60);
     assert_eq!(results["unseen"], json!([]));
     let smallest = results["smallest"].as_array().expect("planted faults");
     assert_eq!(smallest.len(), 5);

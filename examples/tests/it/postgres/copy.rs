@@ -1,4 +1,4 @@
-//! `svc-demo copy`: a file moves into PostgreSQL whole, however often it is interrupted. `SVC_POSTGRES_TESTS=1`.
+//! `svc-demo copy`: a file moves into PostgreSQL whole, however often it is interrupted. `.ci/postgres` runs it.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -230,7 +230,7 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(golden, &told)?;
     }
-    assert_eq!(told, std::fs::read_to_string(golden)?, "BLESS=1 writes {golden} anew");
+    assert_eq!(told, std::fs::read_to_string(golden)?, "run with BLESS=1: {golden}");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! The walk that `tests/browser/walk.rs` records in the explorer, as the Rust test and as the check that it is exported as: both
+//! The walk that `tests/it/browser/walk.rs` records in the explorer, as the Rust test and as the check that it is exported as: both
 //! are compiled as they were downloaded, run against a fresh demo each, and tell the same records (point 6 of the pages).
 
 #[rustfmt::skip]

@@ -43,7 +43,6 @@ impl Newsletter {
     }
 }
 
-// The integration begins here.
 #[async_trait]
 impl Helper<PersonSignup> for Newsletter {
     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
@@ -67,7 +66,6 @@ fn interface(newsletter: &Arc<Newsletter>, base_url: &str, key: &str) -> Result<
         .build()?;
     Ok(SvcService::new(api))
 }
-// The integration ends here.
 
 #[tokio::main]
 async fn main() -> Result<()> {

@@ -127,9 +127,6 @@ async fn the_database_is_killed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_primary_is_lost() {
-    if !support::server::Server::has_standbys() {
-        return;
-    }
     let mut primary = support::server::Server::start();
     // New connections go to whoever is the primary by then, as with a virtual address.
     let way = support::proxy::Proxy::start(primary.port());

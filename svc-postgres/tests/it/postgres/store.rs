@@ -123,9 +123,6 @@ async fn keys() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn reads_go_to_a_replica() {
-    if !support::server::Server::has_standbys() {
-        return;
-    }
     let primary = support::server::Server::start();
     let options = options(&primary.url());
     Store::connect(options.clone()).await.unwrap();

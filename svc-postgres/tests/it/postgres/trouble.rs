@@ -281,13 +281,10 @@ async fn a_matching_method_that_panics() {
 
 /// A full disk: 503 while it is full, nothing half written, and work as before when there is room again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-#[ignore = "needs PostgreSQL: .ci/postgres"]
+#[ignore = "needs PostgreSQL and root: .ci/postgres"]
 async fn a_full_disk() {
     let database = support::server();
-    let Some(disk) = support::disk::Disk::mount(24) else {
-        println!("SKIPPED: only root can mount a small disk");
-        return;
-    };
+    let disk = support::disk::Disk::mount(24).expect("root, who can mount a small disk");
     // The tables of this test alone are on the small disk.
     let role = format!("full_{}", database.schema());
     database.psql(&format!("CREATE ROLE {role} SUPERUSER LOGIN"));

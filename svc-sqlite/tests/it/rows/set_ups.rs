@@ -1,4 +1,4 @@
-//! However the server is set up, it conforms: the suite at its least intensity against each set-up.
+//! However the server is set up, it conforms: the suite at its lowest intensity against each set-up. `.ci/run settings` runs it.
 
 use svc_conformance::{Intensity, Outcome};
 
@@ -18,6 +18,7 @@ fn conforms(set_up: &str, known: &[&str], rows: &[&str]) {
 }
 
 #[test]
+#[ignore = "takes a minute with the others: .ci/run settings"]
 fn the_default_runner_of_helpers() {
     conforms(
         "composed",
@@ -30,27 +31,32 @@ fn the_default_runner_of_helpers() {
 }
 
 #[test]
+#[ignore = "takes a minute with the others: .ci/run settings"]
 fn helpers_that_leave_nothing_behind() {
     conforms("whole-call", &[], &["ERR-34", "ERR-37"]);
 }
 
 #[test]
+#[ignore = "takes a minute with the others: .ci/run settings"]
 fn the_style_of_the_examples() {
     conforms("examples", &[], &["CRU-13", "CRU-14", "ERR-17", "ERR-33"]);
 }
 
 #[test]
+#[ignore = "takes a minute with the others: .ci/run settings"]
 fn another_dialect_at_another_address() {
     conforms("prefix=abc base=https://example.org/deep/er/path/v3/", &[], &["HAL-01", "HAL-09", "HAL-10", "VER-01"]);
     conforms("base=http://api.example.org/", &[], &["HAL-01", "ENT-01"]);
 }
 
 #[test]
+#[ignore = "takes a minute with the others: .ci/run settings"]
 fn helpers_only() {
     conforms("helpers-only", &[], &["CAP-10", "HLP-19"]);
 }
 
 #[test]
+#[ignore = "takes a minute with the others: .ci/run settings"]
 fn fewer_operations_and_functions() {
     conforms(
         "without=petitions.update without=petitions.delete without=tags.list without=haf.add_tags",

@@ -70,3 +70,12 @@ impl Subscriber for Listener {
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
 }
+
+/// A leak is found.
+#[test]
+#[should_panic(expected = "the log has a key")]
+fn a_leak_fails_the_test() {
+    listen();
+    tracing::info!(target: "svc_tower_log_test", key = KEY);
+    assert_clean();
+}

@@ -116,11 +116,6 @@ impl Server {
         self.start_again();
     }
 
-    /// Whether [`Self::standby`] works: a copy is made by a program of the server's own version, which not everybody ships.
-    pub(crate) fn has_standbys() -> bool {
-        server_program("postgres").with_file_name("pg_basebackup").exists()
-    }
-
     /// A standby that follows this server, known to it as `name`; it streams when this returns. It answers reads.
     /// It has a copy of the settings made by `ALTER SYSTEM`, such as those of [`Self::synchronous`].
     #[track_caller]
