@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples" / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "examples" / "python"))
 
 import api  # noqa: E402
 import errors  # noqa: E402
