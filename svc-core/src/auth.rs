@@ -160,11 +160,17 @@ impl Caller {
     }
 
     /// With a name of the key, such as its number; never the key itself. Answers that are kept under `Idempotency-Key` are given
-    /// to the key that had them first (IDM-07); keys without names share them with those that may do the same.
+    /// to the key that had them first (IDM-07); keys without names share them with those that may do the same. Webhooks show the
+    /// name of the key that created them (HOOK-15), and [`disable_webhooks`](crate::webhook::disable_webhooks) finds them by it.
     #[must_use]
     pub fn named(mut self, key: impl Into<Arc<str>>) -> Self {
         self.key = Some(key.into());
         self
+    }
+
+    /// The name of the key; `None` for an anonymous caller and for a key without a name.
+    pub(crate) fn key_name(&self) -> Option<&str> {
+        self.key.as_deref()
     }
 
     /// What tells this caller from those to whom other answers may be due: without a space, at most 64 bytes.

@@ -41,7 +41,7 @@ pub use revision::Revision;
 pub(crate) use transactions::{AnyTransactions, End};
 pub use transactions::{Savepoint, Transactions};
 #[cfg(feature = "webhooks")]
-pub use webhooks::{StoredWebhook, Webhooks};
+pub use webhooks::{StoredWebhook, WebhookWrite, Webhooks};
 
 use crate::{
     context::Context,

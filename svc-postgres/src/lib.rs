@@ -54,7 +54,7 @@ pub use mapped::Mapped;
 pub use options::{Options, Pages, Statements};
 pub use stats::Stats;
 pub use store::Store;
-pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
+pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
 
 /// Every statement for the tables of a schema, by name: for tests of how a server plans them.
 #[doc(hidden)]

@@ -91,4 +91,4 @@ pub use mapped::Mapped;
 pub use options::Options;
 pub use stats::Stats;
 pub use store::Store;
-pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
+pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};

@@ -278,10 +278,13 @@ pub enum KeyAction {
     },
     /// Lists the keys without the secret part
     List,
-    /// Revokes a key: the next request with it is refused
+    /// Revoke a key and disable its webhooks (effective immediately on a running server)
     Revoke {
         /// The key's id, as the list shows it
         id: String,
+        /// Leave the webhooks active that the key created or was the last to change
+        #[arg(long)]
+        keep_webhooks: bool,
     },
 }
 

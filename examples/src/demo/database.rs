@@ -9,7 +9,7 @@ use svc_core::link::{Address, ShareNames};
 use svc_core::ops::Webhooks;
 use svc_core::raw::RawRecord;
 use svc_core::store::commits::Committed;
-use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, NewKey};
+use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
 use svc_core::store::{Load, Store};
 use svc_core::{Changes, Context, Revision, Tenant};
 use svc_postgres::ConnectError;
@@ -210,8 +210,8 @@ impl Database {
         }
     }
 
-    pub(super) async fn revoke_key(&self, id: &str) -> Result<bool> {
-        either!(self, store => store.revoke_key(id).await)
+    pub(super) async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
+        either!(self, store => store.revoke_key(id, webhooks).await)
     }
 
     pub(super) async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {

@@ -19,6 +19,9 @@ use super::run::say;
 use super::settings::Settings;
 use super::trouble::Trouble;
 
+/// The name under which webhooks show that this program created or changed them.
+const COMMAND: &str = "svc-demo";
+
 /// Links are not shown, so any address will do.
 const BASE: &str = "http://localhost/";
 
@@ -90,7 +93,7 @@ struct Hooks<'a> {
 impl Hooks<'_> {
     /// What the interface answers; its refusal as trouble.
     async fn ask(&self, method: Method, target: Target, body: Option<&Value>) -> Result<Value, Trouble> {
-        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()).named(COMMAND));
         let body = body.map(Value::to_string).unwrap_or_default();
         let reply = self.api.answer(identity, Request::new(&method, target).with_body(body)).await;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
@@ -116,7 +119,8 @@ fn unknown() -> Trouble {
 }
 
 fn table(all: &Value, api: &Api) -> String {
-    let mut table = row(["id", "state", "arrived", "waiting", "given up", "last attempt", "url"]);
+    let mut table =
+        row(["id", "state", "arrived", "waiting", "given up", "last attempt", "created by", "changed by", "url"]);
     for webhook in at(all, &["_embedded", &api.webhooks_relation()]).as_array().into_iter().flatten() {
         let state = match (at(webhook, &["status"]).as_str(), at(webhook, &["is_failing"]).as_bool()) {
             (Some("active"), Some(true)) => "failing",
@@ -124,6 +128,10 @@ fn table(all: &Value, api: &Api) -> String {
         };
         let last = |name| at(webhook, &["last_attempt", name]);
         let last = last("status").as_u64().map_or_else(|| text(last("error")).to_owned(), |status| status.to_string());
+        let changed = match (at(webhook, &["changed_by", "key"]), at(webhook, &["changed_by", "at"]).as_str()) {
+            (_, None) => String::new(),
+            (key, Some(at)) => format!("{} {at}", key.as_str().unwrap_or("a key without a name")),
+        };
         let number = |name: &str| at(webhook, &[name]).to_string();
         let [arrived, waiting, given_up] = ["total_delivered", "total_waiting", "total_given_up"].map(number);
         table.push_str(&row([
@@ -133,17 +141,22 @@ fn table(all: &Value, api: &Api) -> String {
             &waiting,
             &given_up,
             &last,
+            text(at(webhook, &["created_by"])),
+            &changed,
             text(at(webhook, &["url"])),
         ]));
     }
     table
 }
 
-fn row(cells: [&str; 7]) -> String {
-    let [id, state, arrived, waiting, given_up, last, url] = cells;
+fn row(cells: [&str; 9]) -> String {
+    let [id, state, arrived, waiting, given_up, last, created_by, changed_by, url] = cells;
     let mut text = String::new();
     // Writing into a string does not fail.
-    let _ = writeln!(text, "{id:<36}  {state:<8}  {arrived:>8}  {waiting:>7}  {given_up:>8}  {last:<14}  {url}");
+    let _ = writeln!(
+        text,
+        "{id:<36}  {state:<8}  {arrived:>8}  {waiting:>7}  {given_up:>8}  {last:<14}  {created_by:<16}  {changed_by:<43}  {url}"
+    );
     text
 }
 

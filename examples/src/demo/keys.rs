@@ -8,7 +8,7 @@ use svc_core::auth::{Caller, Right, Rights};
 use svc_core::context::Context;
 use svc_core::link::Address;
 use svc_core::model::Kind;
-use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions};
+use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{Options, Store};
 
@@ -45,7 +45,10 @@ pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(),
             create(&store, &tenant, options).await
         }
         KeyAction::List => list(&store).await,
-        KeyAction::Revoke { id } => revoke(location, &store, &id).await,
+        KeyAction::Revoke { id, keep_webhooks } => {
+            let webhooks = if keep_webhooks { KeyWebhooks::Keep } else { KeyWebhooks::Disable };
+            revoke(location, &store, &id, webhooks).await
+        }
     }
 }
 
@@ -187,8 +190,10 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
     }
 }
 
-async fn revoke(location: &Location, store: &Database, id: &str) -> Result<(), Trouble> {
-    if !store.revoke_key(id).await.map_err(|error| store.trouble(&error))? {
+async fn revoke(location: &Location, store: &Database, id: &str, webhooks: KeyWebhooks) -> Result<(), Trouble> {
+    let revocation = store.revoke_key(id, webhooks).await.map_err(|error| store.trouble(&error))?;
+    let Revocation { was_in_force, disabled_webhooks } = revocation;
+    if !was_in_force && disabled_webhooks == 0 {
         return Err(Trouble::new(
             "No key in force has this id.",
             format!("keys revoke {}", id.escape_debug()),
@@ -196,7 +201,12 @@ async fn revoke(location: &Location, store: &Database, id: &str) -> Result<(), T
         ));
     }
     forget(location, id);
-    say(&format!("key {id} is revoked\n"));
+    let webhooks = match disabled_webhooks {
+        0 => String::new(),
+        1 => "; 1 webhook of it is disabled".to_owned(),
+        count => format!("; {count} webhooks of it are disabled"),
+    };
+    say(&format!("key {id} is revoked{webhooks}\n"));
     Ok(())
 }
 

@@ -266,6 +266,36 @@ async fn und_15_a_key_revoked_by_another_process_is_refused_at_once() -> TestRes
 }
 
 #[tokio::test]
+async fn hook_16_a_revoked_key_takes_its_webhooks_with_it() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let program = start(&data, &[])?;
+    let cases = [
+        (&[][..], "disabled", "is revoked; 2 webhooks of it are disabled\n"),
+        (&["--keep-webhooks"], "active", "is revoked\n"),
+    ];
+    for (options, state, ending) in cases {
+        let (_, out, _) = outcome(demo(&data).args(["keys", "create", "--label", "hooks"]))?;
+        let (id, token) = (said(&out, "key ")?.to_owned(), out.lines().nth(1).ok_or("no token")?.to_owned());
+        let mut client = Client::connect(program.address()?, Some(&token)).await?;
+        let mut webhooks = Vec::new();
+        for number in 0..2 {
+            let body = json!({"url": format!("https://hooks.example.org/{number}")});
+            webhooks.push(link(&client.post("/api/v1/webhooks", &body).await?, "self")?);
+        }
+        let (status, out, errors) = outcome(demo(&data).args(["keys", "revoke", &id]).args(options))?;
+        assert!(status.success() && out.ends_with(ending), "{out}{errors}");
+        let (_, list, _) = outcome(demo(&data).args(["hooks", "list"]))?;
+        for webhook in webhooks {
+            let own = webhook.rsplit('/').next().ok_or("no id")?;
+            let line = list.lines().find(|line| line.starts_with(own)).ok_or("not listed")?;
+            assert!(line.contains(state) && line.contains(&id), "{line}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");

@@ -3,7 +3,7 @@
 use http::Method;
 
 use super::prelude::*;
-use crate::address;
+use crate::{address, kinds::kind_of};
 
 pub(super) const CHECKS: &[Check] = &[
     check!("hook/link", [HOOK_01], link),
@@ -200,7 +200,8 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
     let own = made.own()?;
     let body = json!({ "url": receiver(cx), "status": "paused" }).to_string();
     let lacks = |(key, lacks): (String, String)| (lacks == RIGHT).then_some(key);
-    let narrow = cx.run.keys.restricted.clone().and_then(lacks);
+    let restricted = cx.run.keys.restricted.clone();
+    let narrow = restricted.clone().and_then(lacks);
     let mut nobodies =
         vec![("without a key", cx.anonymous(), 401), ("with a key that is none", cx.with_key("no-such-key-0000"), 401)];
     nobodies.extend(narrow.iter().map(|key| ("with a key without the right", cx.with_key(key), 403)));
@@ -218,7 +219,44 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
         }
     }
     api.delete(&own).await?;
+    let restricted = restricted.filter(|(_, lacks)| cx.declared().offers_right(lacks));
+    let unreadable = restricted.as_ref().and_then(|(key, lacks)| Some((key, unreadable_kind(lacks)?)));
+    if let Some((key, kind)) = unreadable {
+        unreadable_kinds(&api, &cx.with_key(key), &url, kind).await?;
+    }
     Ok(())
+}
+
+/// The kind that a key may not read which lacks this right.
+fn unreadable_kind(lacks: &str) -> Option<&'static str> {
+    kind_of(lacks.strip_suffix(".read")?).map(|kind| kind.one)
+}
+
+/// A webhook of a kind that a key may not read: the key neither sees nor changes it.
+async fn unreadable_kinds(api: &Client<'_>, narrow: &Client<'_>, url: &str, kind: &str) -> Result<(), Stop> {
+    let cx = api.cx;
+    let body = json!({ "url": receiver(cx), "kinds": [kind], "status": "paused" });
+    let made = api.post(url, &body).await?;
+    cx.must(row::HOOK_02, made.is_created(), || format!("a webhook is not made: {made}"))?;
+    let made = made.record();
+    let own = made.own()?;
+    let listed = narrow.get(url).await?;
+    cx.holds(row::HOOK_03, !listed.text().contains(&own), || {
+        format!("{own} is listed for a key that may not read its kind")
+    });
+    for (method, url, body) in [
+        (Method::GET, own.clone(), None),
+        (Method::PUT, own.clone(), Some(json!({ "url": receiver(cx) }).to_string())),
+        (Method::POST, made.leads("redeliver")?, Some("{}".to_owned())),
+        (Method::POST, made.leads("rotate_secret")?, None),
+        (Method::DELETE, own.clone(), None),
+    ] {
+        let answer = narrow.send(method, &url, body).await?;
+        cx.holds(row::HOOK_03, matches!(answer.status, 403 | 404), || {
+            format!("with a key that may not read {kind}: {answer}")
+        });
+    }
+    api.remove(&made).await.map(drop)
 }
 
 /// Refuses a body, and makes nothing of it.

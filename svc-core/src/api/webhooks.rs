@@ -15,13 +15,10 @@ use crate::{
     json::Object,
     link::Target,
     model::Kind,
-    ops::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, Webhooks},
+    ops::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite, Webhooks},
     value::{Id, Timestamp},
-    webhook::{LEASE, MOST_WEBHOOKS, Reach, Status, Webhook},
+    webhook::{LEASE, MOST_WEBHOOKS, Reach, Status, TRIES, Webhook},
 };
-
-/// How often a change is made again that somebody was faster with.
-const TRIES: usize = 8;
 
 /// Where webhooks are kept, and which receivers they may have.
 #[derive(Clone)]
@@ -51,6 +48,8 @@ impl std::fmt::Debug for WebhookParts {
 /// What is wrong with a request, or why it could not be answered.
 enum Refused {
     Problems(Vec<Problem>),
+    /// The caller may not read a kind of the webhook.
+    NotAllowed,
     Expired(Box<Reply>),
     Failed(Error),
 }
@@ -100,6 +99,10 @@ impl Api {
         match answer {
             Ok(reply) => Ok(reply),
             Err(Refused::Problems(problems)) => Ok(self.invalid(None, &problems)),
+            Err(Refused::NotAllowed) => {
+                let text = "This API key may not read every kind of this webhook. Use a key that may.";
+                Ok(self.failure(Some(target), Code::KeyNotAllowed, text))
+            }
             Err(Refused::Expired(reply)) => Ok(*reply),
             Err(Refused::Failed(error)) => Err(error),
         }
@@ -120,7 +123,8 @@ impl About<'_> {
 
     async fn list(&self) -> Result<Reply, Refused> {
         let all = self.kept().webhooks(&self.cx.tenant).await?;
-        let all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
+        let mut all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
+        all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
         hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);
         Ok(Reply::hal(StatusCode::OK, body))
@@ -128,11 +132,6 @@ impl About<'_> {
 
     async fn create(&self, body: &[u8]) -> Result<Reply, Refused> {
         let asked = self.asked(body, true)?;
-        if self.kept().webhooks(&self.cx.tenant).await?.len() >= MOST_WEBHOOKS {
-            let text =
-                "There are 100 webhooks, which is as many as there can be. Delete one that is not needed any more.";
-            return Err(Refused::Problems(vec![Problem::general(Code::FieldInvalid, text)]));
-        }
         let now = self.cx.now;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
@@ -141,9 +140,15 @@ impl About<'_> {
         let end = self.feed(None).await?.last;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
         webhook.status = asked.status.unwrap_or(Status::Active);
+        webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
         let stored = webhook.stored(1, None, now)?;
-        if !self.kept().write_webhook(&self.cx.tenant, &stored).await? {
-            return Err(Error::conflict().into());
+        match self.kept().write_webhook(&self.cx.tenant, &stored).await? {
+            WebhookWrite::Written => {}
+            WebhookWrite::Conflict => return Err(Error::conflict().into()),
+            WebhookWrite::LimitReached => {
+                let text = format!("The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one that is not needed.");
+                return Err(Refused::Problems(vec![Problem::general(Code::FieldInvalid, text)]));
+            }
         }
         let mut reply = self.shown(StatusCode::CREATED, &webhook, true);
         let href = self.api.hal(&self.cx.base).href(&Target::Webhook(webhook.id.clone()));
@@ -152,8 +157,7 @@ impl About<'_> {
     }
 
     async fn read(&self, id: &Id) -> Result<Reply, Refused> {
-        let stored = self.kept().webhook(&self.cx.tenant, id).await?.ok_or_else(Error::not_found)?;
-        Ok(self.shown(StatusCode::OK, &Webhook::read(&stored)?, false))
+        Ok(self.shown(StatusCode::OK, &self.stored(id).await?.1, false))
     }
 
     async fn update(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
@@ -161,11 +165,17 @@ impl About<'_> {
             Ok(asked) => asked,
             Err(problems) => {
                 // A record that is not there is told first (UND-39).
-                self.read(id).await?;
+                self.stored(id).await?;
                 return Err(problems);
             }
         };
         let changed = self.change(id, |webhook| {
+            let resumes = webhook.status == Status::Disabled && asked.status == Some(Status::Active);
+            let is_redirected = asked.url.as_ref().is_some_and(|url| *url != webhook.url)
+                || asked.kinds.as_ref().is_some_and(|kinds| *kinds != webhook.kinds);
+            if resumes || is_redirected {
+                webhook.note_change(self.cx.caller.key_name(), self.cx.now);
+            }
             if let Some(url) = &asked.url {
                 webhook.url.clone_from(url);
                 // Another receiver may be better.
@@ -184,6 +194,7 @@ impl About<'_> {
     }
 
     async fn delete(&self, id: &Id) -> Result<Reply, Refused> {
+        self.stored(id).await?;
         if self.kept().delete_webhook(&self.cx.tenant, id).await? {
             return Ok(Reply::empty(StatusCode::NO_CONTENT));
         }
@@ -191,7 +202,7 @@ impl About<'_> {
     }
 
     async fn redeliver(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
-        self.read(id).await?;
+        self.stored(id).await?;
         let after = redelivery(&self.object(body, true)?).map_err(Refused::Problems)?;
         if after.is_some() {
             self.feed(after.clone()).await?;
@@ -209,20 +220,31 @@ impl About<'_> {
     }
 
     /// Changes a webhook as it is now, whoever else does.
-    async fn change(&self, id: &Id, change: impl Fn(&mut Webhook) -> Result<()>) -> Result<Webhook> {
+    async fn change(&self, id: &Id, change: impl Fn(&mut Webhook) -> Result<()>) -> Result<Webhook, Refused> {
         for _ in 0..TRIES {
-            let stored = self.kept().webhook(&self.cx.tenant, id).await?.ok_or_else(Error::not_found)?;
-            let mut webhook = Webhook::read(&stored)?;
+            let (stored, mut webhook) = self.stored(id).await?;
             change(&mut webhook)?;
             webhook.modified = self.cx.now.after(Timestamp::from_micros(webhook.modified)).micros();
             // A sender that has it at this moment keeps it; whoever rests longer looks again.
             let leased = stored.next.map(|next| next.min(self.cx.now.plus(LEASE)));
             let next = webhook.stored(stored.version.saturating_add(1), leased, self.cx.now)?;
-            if self.kept().write_webhook(&self.cx.tenant, &next).await? {
+            if self.kept().write_webhook(&self.cx.tenant, &next).await? == WebhookWrite::Written {
                 return Ok(webhook);
             }
         }
-        Err(Error::conflict())
+        Err(Error::conflict().into())
+    }
+
+    /// A webhook whose kinds the caller may all read (HOOK-15).
+    async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), Refused> {
+        let stored = self.kept().webhook(&self.cx.tenant, id).await?.ok_or_else(Error::not_found)?;
+        let webhook = Webhook::read(&stored)?;
+        if self.may_read(&webhook) { Ok((stored, webhook)) } else { Err(Refused::NotAllowed) }
+    }
+
+    /// Whether the caller may read every kind of a webhook.
+    fn may_read(&self, webhook: &Webhook) -> bool {
+        webhook.kinds.iter().all(|kind| self.cx.may_read(*kind))
     }
 
     fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Reply {

@@ -47,6 +47,18 @@ pub(crate) fn webhook(hal: &Hal<'_>, webhook: &Webhook, secret: Option<&str>, is
     text("cursor", webhook.cursor.as_deref(), out);
     moment("created_date", Some(webhook.created), out);
     moment("modified_date", Some(webhook.modified), out);
+    text("created_by", webhook.created_by.as_deref(), out);
+    out.extend_from_slice(b"\"changed_by\":");
+    match &webhook.changed_by {
+        Some(change) => {
+            out.push(b'{');
+            text("key", change.key.as_deref(), out);
+            moment("at", Some(change.at), out);
+            close(out, b'}');
+        }
+        None => out.extend_from_slice(b"null"),
+    }
+    out.push(b',');
     out.extend_from_slice(b"\"_links\":{");
     if is_whole {
         hal.write_curies(out);

@@ -11,8 +11,9 @@ use super::MemoryStore;
 use crate::{
     context::Tenant,
     error::Result,
-    ops::{StoredWebhook, Webhooks},
+    ops::{StoredWebhook, WebhookWrite, Webhooks},
     value::{Id, Timestamp},
+    webhook::MOST_WEBHOOKS,
 };
 
 /// Each by its id, with its tenant.
@@ -35,14 +36,17 @@ impl Webhooks for MemoryStore {
         Ok(self.kept(|kept| kept.get(id).filter(|(of, _)| of == tenant).map(|(_, webhook)| webhook.clone())))
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         Ok(self.kept(|kept| {
             let before = kept.get(&webhook.id).map_or(Some(0), |(of, known)| (of == tenant).then_some(known.version));
-            let is_next = before.is_some_and(|before| webhook.version.checked_sub(1) == Some(before));
-            if is_next {
-                kept.insert(webhook.id.clone(), (tenant.clone(), webhook.clone()));
+            if before.is_none_or(|before| webhook.version.checked_sub(1) != Some(before)) {
+                return WebhookWrite::Conflict;
             }
-            is_next
+            if before == Some(0) && kept.values().filter(|(of, _)| of == tenant).count() >= MOST_WEBHOOKS {
+                return WebhookWrite::LimitReached;
+            }
+            kept.insert(webhook.id.clone(), (tenant.clone(), webhook.clone()));
+            WebhookWrite::Written
         }))
     }
 

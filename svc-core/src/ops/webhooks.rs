@@ -45,13 +45,27 @@ impl fmt::Debug for StoredWebhook {
     }
 }
 
+/// The result of [`Webhooks::write_webhook`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum WebhookWrite {
+    /// The document is stored.
+    Written,
+    /// The stored version is not the one before. Nothing was written.
+    Conflict,
+    /// The tenant has [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks. Nothing was written.
+    LimitReached,
+}
+
 /// Keeps webhooks; [`ApiBuilder::webhooks`](crate::ApiBuilder::webhooks) offers them.
 ///
 /// # Behaviour
 ///
 /// - A document of a tenant is read, written and deleted for that tenant only.
-/// - A write with a version other than the one that is kept changes nothing and answers `false`: that is how several senders agree
-///   who has a webhook, and how nobody undoes what somebody else has just written.
+/// - A write whose version does not follow the stored one changes nothing and returns [`WebhookWrite::Conflict`]. Several senders
+///   thereby agree which of them has a webhook, and no write undoes a concurrent one.
+/// - A tenant never has more than [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks: the store counts them in the
+///   transaction that writes version 1.
 /// - A table of five columns does: tenant, id, version, next and body, with an index on `next`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep webhooks",
@@ -66,9 +80,8 @@ pub trait Webhooks: Send + Sync {
     /// One of them.
     async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>>;
 
-    /// Writes a webhook in place of the version before it: version 1 is a new one. `false` where that is not what is kept, and
-    /// nothing is written then.
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool>;
+    /// Writes a webhook in place of the version before it. Version 1 creates it.
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite>;
 
     /// Deletes a webhook; `false` where there is none.
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
@@ -88,7 +101,7 @@ impl<T: Webhooks + ?Sized> Webhooks for Arc<T> {
         (**self).webhook(tenant, id).await
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         (**self).write_webhook(tenant, webhook).await
     }
 

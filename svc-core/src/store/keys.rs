@@ -327,6 +327,25 @@ pub enum KeyError {
     Storage(Error),
 }
 
+/// What happens to the webhooks of a key that is revoked: those that it created or was the last to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyWebhooks {
+    /// They are disabled, so that no receiver outlives its key.
+    #[default]
+    Disable,
+    /// They go on sending.
+    Keep,
+}
+
+/// The result of revoking a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Revocation {
+    /// Whether the key was in force.
+    pub was_in_force: bool,
+    /// Number of webhooks that were disabled with it.
+    pub disabled_webhooks: usize,
+}
+
 impl From<Error> for KeyError {
     fn from(error: Error) -> Self {
         Self::Storage(error)

@@ -22,10 +22,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    auth::Tenant,
     error::{Error, Result},
     link::Address,
     model::Kind,
-    ops::{ChangedRecord, StoredWebhook, What},
+    ops::{ChangedRecord, StoredWebhook, WebhookWrite, Webhooks, What},
     value::{Id, Timestamp, digest},
 };
 
@@ -35,6 +36,8 @@ pub const MOST_WAITING: usize = 100;
 pub const MOST_WEBHOOKS: usize = 100;
 /// How long a sender has a webhook for itself, unless it says otherwise before: longer than an attempt takes.
 pub const LEASE: Duration = Duration::from_secs(30);
+/// Attempts to write a webhook that others change at the same time.
+pub(crate) const TRIES: usize = 8;
 /// How long a secret that was replaced signs beside the new one (HOOK-09).
 pub const BOTH_SECRETS: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -49,6 +52,10 @@ pub enum Status {
     Paused,
     /// The receiver has answered 410: it wants no more (HOOK-11).
     Ended,
+    /// A key that it belongs to was revoked. A key with the required rights may set it to active again.
+    ///
+    /// Requirements: HOOK-16.
+    Disabled,
 }
 
 impl Status {
@@ -59,6 +66,7 @@ impl Status {
             Self::Active => "active",
             Self::Paused => "paused",
             Self::Ended => "ended",
+            Self::Disabled => "disabled",
         }
     }
 }
@@ -102,6 +110,24 @@ pub struct Webhook {
     pub created: i64,
     /// When it was last changed by somebody else than the sender, in microseconds.
     pub modified: i64,
+    /// The name of the key that created it; `None` where that key has no name.
+    #[serde(default)]
+    pub created_by: Option<String>,
+    /// The last change by another key of where its messages go.
+    #[serde(default)]
+    pub changed_by: Option<ChangeByKey>,
+}
+
+/// A change of a webhook's `url` or `kinds`, or its reactivation, by another key than the one that created it.
+///
+/// Requirements: HOOK-15.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ChangeByKey {
+    /// The name of the key; `None` where it has no name.
+    pub key: Option<String>,
+    /// When, in microseconds since the epoch.
+    pub at: i64,
 }
 
 /// A message that waits for another attempt.
@@ -186,7 +212,22 @@ impl Webhook {
             last: None,
             created: now.micros(),
             modified: now.micros(),
+            created_by: None,
+            changed_by: None,
         })
+    }
+
+    /// Whether this key controls where the messages go: it created the webhook, or was the last to change its receiver or kinds.
+    fn belongs_to(&self, key: &str) -> bool {
+        let last = self.changed_by.as_ref().and_then(|change| change.key.as_deref());
+        self.created_by.as_deref() == Some(key) || last == Some(key)
+    }
+
+    /// Notes the key that changes where messages go, unless that key created the webhook.
+    pub(crate) fn note_change(&mut self, key: Option<&str>, now: Timestamp) {
+        if self.created_by.as_deref() != key {
+            self.changed_by = Some(ChangeByKey { key: key.map(str::to_owned), at: now.micros() });
+        }
     }
 
     /// What a store has kept.
@@ -288,6 +329,56 @@ impl Webhook {
             self.cursor = Some(next.to_owned());
         }
     }
+}
+
+/// Disables every webhook that a key created or was the last to change, and returns their number. Call it after a key was revoked:
+/// a webhook would otherwise outlive the key. The stores of this project do so in `revoke_key`.
+///
+/// The key has the name that [`Caller::named`](crate::auth::Caller::named) gives it. Repeating the call is harmless.
+///
+/// # Errors
+///
+/// [`Error::conflict`] where a webhook changes again and again meanwhile; errors of the store.
+///
+/// Requirements: HOOK-16.
+pub async fn disable_webhooks<S: Webhooks + ?Sized>(
+    store: &S,
+    tenant: &Tenant,
+    key: &str,
+    now: Timestamp,
+) -> Result<usize> {
+    let mut disabled = 0_usize;
+    for stored in store.webhooks(tenant).await? {
+        disabled = disabled.saturating_add(usize::from(disable(store, tenant, stored, key, now).await?));
+    }
+    Ok(disabled)
+}
+
+/// Disables one webhook if it belongs to this key; whether it did.
+async fn disable<S: Webhooks + ?Sized>(
+    store: &S,
+    tenant: &Tenant,
+    mut stored: StoredWebhook,
+    key: &str,
+    now: Timestamp,
+) -> Result<bool> {
+    for _ in 0..TRIES {
+        let mut webhook = Webhook::read(&stored)?;
+        if webhook.status == Status::Disabled || !webhook.belongs_to(key) {
+            return Ok(false);
+        }
+        webhook.status = Status::Disabled;
+        webhook.modified = now.after(Timestamp::from_micros(webhook.modified)).micros();
+        let next = webhook.stored(stored.version.saturating_add(1), None, now)?;
+        if store.write_webhook(tenant, &next).await? == WebhookWrite::Written {
+            return Ok(true);
+        }
+        match store.webhook(tenant, &stored.id).await? {
+            Some(current) => stored = current,
+            None => return Ok(false),
+        }
+    }
+    Err(Error::conflict())
 }
 
 /// What is a word on the wire.

@@ -8,12 +8,13 @@ use serde_json::Value;
 use svc_core::{
     Api, Vendor,
     api::{Reply, Request},
-    auth::{Caller, FixedKeys, Identity, Right, Rights, Tenant},
+    auth::{Caller, FixedKeys, Identity, Operation, Right, Rights, Tenant},
     link::Target,
     memory::MemoryStore,
     model::Kind,
     ops::Webhooks,
-    webhook::{MOST_WEBHOOKS, Webhook},
+    value::Timestamp,
+    webhook::{MOST_WEBHOOKS, Webhook, disable_webhooks},
 };
 
 fn api(store: &Arc<MemoryStore>) -> Api {
@@ -112,4 +113,136 @@ async fn webhooks_need_a_change_feed() {
     assert!(!api.has_webhooks() && api.webhook_parts().is_none());
     let reply = ask(&api, Rights::all(), Method::GET, Target::Webhooks, "").await;
     assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
+}
+
+/// A caller whose key has a name.
+async fn ask_as(api: &Api, (key, rights): (&str, &Rights), method: Method, target: Target, body: &str) -> Reply {
+    let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(rights.clone()).named(key));
+    api.answer(identity, Request::new(&method, target).with_body(body.to_owned())).await
+}
+
+fn json(reply: &Reply) -> Value {
+    serde_json::from_slice(&reply.body).unwrap_or_default()
+}
+
+/// The address of a new webhook.
+async fn create(api: &Api, caller: (&str, &Rights), body: &str) -> String {
+    let made = ask_as(api, caller, Method::POST, Target::Webhooks, body).await;
+    assert_eq!(made.status, StatusCode::CREATED, "{}", String::from_utf8_lossy(&made.body));
+    made.header("location").unwrap().strip_prefix("http://localhost/").unwrap().to_owned()
+}
+
+/// HOOK-15: for each kind, a key that may read all others reads, changes and deletes no webhook of that kind, on no route.
+#[tokio::test]
+async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
+    let store = Arc::new(MemoryStore::new());
+    let api = api(&store);
+    let tenant = Tenant::new("acme");
+    for kind in Kind::ALL {
+        let others = Rights::only(Right::all().filter(|right| *right != Right::On(*kind, Operation::Read)));
+        let body = format!(r#"{{"url": "https://hooks.example.org/", "kinds": ["tag", "{}"]}}"#, kind.singular());
+        let own = create(&api, ("owner", &Rights::all()), &body).await;
+        let before = store.webhooks(&tenant).await.unwrap();
+        let list = ask_as(&api, ("other", &others), Method::GET, Target::Webhooks, "").await;
+        assert_eq!(json(&list)["_embedded"]["svc:webhooks"], serde_json::json!([]), "{kind:?}");
+        let requests = [
+            (Method::GET, own.clone(), ""),
+            (Method::PUT, own.clone(), r#"{"url": "https://other.example.org/"}"#),
+            (Method::PUT, own.clone(), r#"{"kinds": ["tag"]}"#),
+            (Method::PUT, own.clone(), r#"{"status": "paused"}"#),
+            (Method::PUT, own.clone(), r#"{"url": 1}"#),
+            (Method::POST, format!("{own}/redeliver"), "{}"),
+            (Method::POST, format!("{own}/redeliver"), r#"{"after": "no such cursor"}"#),
+            (Method::POST, format!("{own}/rotate_secret"), ""),
+            (Method::DELETE, own.clone(), ""),
+        ];
+        for (method, path, body) in requests {
+            let reply = ask_as(&api, ("other", &others), method.clone(), api.route(&path).unwrap(), body).await;
+            let text = String::from_utf8_lossy(&reply.body).into_owned();
+            assert_eq!(reply.status, StatusCode::FORBIDDEN, "{kind:?}: {method} {path} {body}: {text}");
+            assert!(!text.contains("hooks.example.org"), "{text}");
+        }
+        assert_eq!(store.webhooks(&tenant).await.unwrap(), before, "{kind:?}");
+        let gone = ask(&api, Rights::all(), Method::DELETE, api.route(&own).unwrap(), "").await;
+        assert_eq!(gone.status, StatusCode::NO_CONTENT);
+    }
+}
+
+/// HOOK-15: a webhook shows the key that created it, and another one that has since changed where messages go.
+#[tokio::test]
+async fn a_webhook_shows_who_changed_its_receiver() {
+    let api = api(&Arc::new(MemoryStore::new()));
+    let all = Rights::all();
+    let own = create(&api, ("first", &all), BODY).await;
+    let put = async |key: &str, body: &str| {
+        json(&ask_as(&api, (key, &all), Method::PUT, api.route(&own).unwrap(), body).await)
+    };
+    let unchanged = [
+        put("first", r#"{"url": "https://new.example.org/"}"#).await,
+        put("second", r#"{"url": "https://new.example.org/"}"#).await,
+        put("second", r#"{"events": ["created"], "status": "paused"}"#).await,
+        put("second", r#"{"status": "active"}"#).await,
+    ];
+    for document in unchanged {
+        assert_eq!((&document["created_by"], &document["changed_by"]), (&"first".into(), &Value::Null), "{document}");
+    }
+    for (key, body) in [("second", r#"{"url": "https://second.example.org/"}"#), ("third", r#"{"kinds": ["tag"]}"#)] {
+        let document = put(key, body).await;
+        assert_eq!((&document["created_by"], &document["changed_by"]["key"]), (&"first".into(), &key.into()));
+        assert_eq!(document["changed_by"]["at"], document["modified_date"]);
+    }
+    // A client cannot set either of them.
+    let document = put("third", r#"{"created_by": "third", "changed_by": null}"#).await;
+    assert_eq!((&document["created_by"], &document["changed_by"]["key"]), (&"first".into(), &"third".into()));
+    let list = json(&ask(&api, all.clone(), Method::GET, Target::Webhooks, "").await);
+    assert_eq!(list["_embedded"]["svc:webhooks"][0]["changed_by"]["key"], "third");
+    let unnamed = ask(&api, all.clone(), Method::PUT, api.route(&own).unwrap(), r#"{"kinds": ["person"]}"#).await;
+    let document = json(&unnamed);
+    assert!(document["changed_by"]["key"].is_null() && document["changed_by"]["at"].is_string(), "{document}");
+}
+
+/// HOOK-16: a revoked key takes the webhooks with it that it created or was the last to redirect, and no others.
+#[tokio::test]
+async fn the_webhooks_of_a_revoked_key_are_disabled() {
+    let store = Arc::new(MemoryStore::new());
+    let (api, all, tenant) = (api(&store), Rights::all(), Tenant::new("acme"));
+    let created = create(&api, ("leaver", &all), BODY).await;
+    let redirected = create(&api, ("other", &all), BODY).await;
+    let untouched = create(&api, ("other", &all), BODY).await;
+    let elsewhere = r#"{"url": "https://elsewhere.example.org/"}"#;
+    ask_as(&api, ("leaver", &all), Method::PUT, api.route(&redirected).unwrap(), elsewhere).await;
+    let now = Timestamp::now();
+    assert_eq!(disable_webhooks(&store, &tenant, "leaver", now).await.unwrap(), 2);
+    assert_eq!(disable_webhooks(&store, &tenant, "leaver", now).await.unwrap(), 0, "a second time");
+    assert_eq!(disable_webhooks(&store, &Tenant::new("other"), "other", now).await.unwrap(), 0, "another tenant");
+    let status = async |own: &str| {
+        json(&ask(&api, Rights::all(), Method::GET, api.route(own).unwrap(), "").await)["status"].clone()
+    };
+    assert_eq!(
+        (status(&created).await, status(&redirected).await, status(&untouched).await),
+        ("disabled".into(), "disabled".into(), "active".into())
+    );
+    let due = store.due_webhooks(now.plus(std::time::Duration::from_secs(60)), None, 100).await.unwrap();
+    assert_eq!(due.len(), 1, "only the active one is due");
+    // What is read may be sent back, and another key adopts it.
+    let sent =
+        ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), r#"{"status": "disabled"}"#).await;
+    assert_eq!((sent.status, &json(&sent)["status"]), (StatusCode::OK, &"disabled".into()));
+    let resumed = ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), r#"{"status": "active"}"#);
+    let resumed = json(&resumed.await);
+    assert_eq!((&resumed["status"], &resumed["changed_by"]["key"]), (&"active".into(), &"other".into()));
+    assert_eq!(disable_webhooks(&store, &tenant, "other", now).await.unwrap(), 2, "the adopted and the untouched one");
+}
+
+/// HOOK-04: a key that may read no kind gets no webhook, which would never send anything.
+#[tokio::test]
+async fn a_key_that_reads_nothing_gets_no_webhook() {
+    let store = Arc::new(MemoryStore::new());
+    let api = api(&store);
+    for body in [BODY, r#"{"url": "https://hooks.example.org/", "kinds": []}"#] {
+        let reply = ask(&api, only(&["webhooks.manage"]), Method::POST, Target::Webhooks, body).await;
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        assert!(reply.status == StatusCode::BAD_REQUEST && text.contains(r#""kinds""#), "{text}");
+    }
+    assert!(store.webhooks(&Tenant::new("acme")).await.unwrap().is_empty());
 }

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
     auth::{Authenticator, Caller, Credentials},
-    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, NewKey, TokenHash},
+    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash},
     value::{Id, Timestamp},
+    webhook::disable_webhooks,
 };
 use tokio_postgres::Row;
 
@@ -87,17 +88,25 @@ impl Store {
         Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
 
-    /// Revokes a key; when this has returned, no process takes it, but for [`Options::key_cache`](crate::Options::key_cache)
-    /// (UND-15). `false`: no such key in force.
+    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned, no process accepts the key,
+    /// except for the time of [`Options::key_cache`](crate::Options::key_cache).
     ///
     /// # Errors
     ///
-    /// Trouble with the database.
-    pub async fn revoke_key(&self, id: &str) -> Result<bool> {
-        let values = values![id.to_owned(), self.now().micros()];
-        let revoked = self.database().ask(None, Query::new(&*self.database().texts.revoke_key, values)).await?;
+    /// Errors of the database. The key may be revoked then, and its webhooks active: repeat the call.
+    ///
+    /// Requirements: UND-15, HOOK-16.
+    pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
+        let now = self.now();
+        let query = Query::new(&*self.database().texts.revoke_key, values![id.to_owned(), now.micros()]);
+        let was_in_force = !self.database().ask(None, query).await?.is_empty();
         self.inner.keys.1.end();
-        Ok(!revoked.is_empty())
+        let key = self.list_keys(None).await?.into_iter().find(|key| key.id == id);
+        let disabled_webhooks = match (key, webhooks) {
+            (Some(key), KeyWebhooks::Disable) => disable_webhooks(self, &key.tenant, id, now).await?,
+            _ => 0,
+        };
+        Ok(Revocation { was_in_force, disabled_webhooks })
     }
 
     /// The key with this hash, revoked or not.

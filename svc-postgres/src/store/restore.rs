@@ -7,7 +7,7 @@ use svc_core::{
     store::{
         Stored,
         compare::Scan,
-        keys::{IssuedKey, KeyError},
+        keys::{IssuedKey, KeyError, KeyWebhooks},
         transfer::Batch,
     },
 };
@@ -72,7 +72,7 @@ impl Store {
     pub async fn restore_key(&self, key: &IssuedKey) -> Result<(), KeyError> {
         let Some(known) = self.insert_key(key).await? else { return Ok(()) };
         if key.info.revoked.is_some() && known.revoked.is_none() && known.id == key.info.id {
-            self.revoke_key(&known.id).await?;
+            self.revoke_key(&known.id, KeyWebhooks::Keep).await?;
         }
         if known.id == key.info.id { Ok(()) } else { Err(KeyError::TokenTaken) }
     }

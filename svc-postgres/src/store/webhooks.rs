@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, Webhooks},
+    ops::{StoredWebhook, WebhookWrite, Webhooks},
     value::{Id, Timestamp},
 };
 use tokio_postgres::Row;
@@ -38,12 +38,26 @@ impl Webhooks for Store {
         Ok(rows.first().map(|row| webhook(row, 0)).transpose()?)
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
-        let (tenant, texts) = (self.tenant(tenant).await?, &self.database().texts);
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
+        let (name, tenant, texts) = (tenant, self.tenant(tenant).await?, &self.database().texts);
         let id = webhook.id.uuid().ok_or_else(|| StoreError::unexpected("a webhook whose id is no UUID"))?;
-        let text = if webhook.version == 1 { &texts.make_webhook } else { &texts.write_webhook };
         let values = values![id, webhook.version, webhook.next.map(Timestamp::micros), webhook.body.to_vec()];
-        Ok(!self.of_webhooks(text, tenant, values).await?.is_empty())
+        if webhook.version != 1 {
+            let written = self.of_webhooks(&texts.write_webhook, tenant, values).await?;
+            return Ok(if written.is_empty() { WebhookWrite::Conflict } else { WebhookWrite::Written });
+        }
+        // The lock first: concurrent creations are counted one after the other.
+        let values = std::iter::once(Value::from(tenant)).chain(values).collect();
+        let queries = vec![Query::new(&texts.lock, values![tenant]), Query::new(&texts.make_webhook, values)];
+        if self.database().transaction_of(tenant, queries).await?.pop().is_some_and(|created| !created.is_empty()) {
+            return Ok(WebhookWrite::Written);
+        }
+        Ok(match self.webhook(name, &webhook.id).await? {
+            // The response to an attempt before was lost.
+            Some(stored) if stored == *webhook => WebhookWrite::Written,
+            Some(_) => WebhookWrite::Conflict,
+            None => WebhookWrite::LimitReached,
+        })
     }
 
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {

@@ -5,7 +5,8 @@ use svc_core::{
     Result, Tenant,
     auth::{Authenticator, Caller, Credentials},
     error::Error,
-    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, NewKey},
+    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation},
+    webhook::disable_webhooks,
 };
 
 use super::Store;
@@ -48,13 +49,22 @@ impl Store {
         Ok(self.readers().with(|file| keys::list(file, tenant))?)
     }
 
-    /// Revokes a key; when this has returned, no check in any process takes it (UND-15). `false`: no such key in force.
+    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned, no process accepts the key.
     ///
     /// # Errors
-    /// Storage trouble.
-    pub async fn revoke_key(&self, id: &str) -> Result<bool> {
-        let (id, now) = (id.to_owned(), self.now());
-        Ok(self.writer().run(None, move |job| keys::revoke(job.file, &id, now)).await?)
+    ///
+    /// Errors of the storage. The key may be revoked then, and its webhooks active: repeat the call.
+    ///
+    /// Requirements: UND-15, HOOK-16.
+    pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
+        let (key, now) = (id.to_owned(), self.now());
+        let was_in_force = self.writer().run(None, move |job| keys::revoke(job.file, &key, now)).await?;
+        let key = self.list_keys(None)?.into_iter().find(|key| key.id == id);
+        let disabled_webhooks = match (key, webhooks) {
+            (Some(key), KeyWebhooks::Disable) => disable_webhooks(self, &key.tenant, id, now).await?,
+            _ => 0,
+        };
+        Ok(Revocation { was_in_force, disabled_webhooks })
     }
 }
 

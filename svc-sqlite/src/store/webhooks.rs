@@ -3,8 +3,9 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, Webhooks},
+    ops::{StoredWebhook, WebhookWrite, Webhooks},
     value::{Id, Timestamp},
+    webhook::MOST_WEBHOOKS,
 };
 
 use super::Store;
@@ -29,7 +30,7 @@ impl Webhooks for Store {
             .with(|file| Ok(file.prepare_cached(sql)?.query_row((tenant, id), |row| webhook(row, 0)).optional()?))?)
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<bool> {
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
         let id = RecordId::known(&webhook.id)?;
         Ok(self.writer().run(None, move |job| Ok(write(job.file, tenant, id, &webhook)?)).await?)
@@ -60,14 +61,25 @@ impl Webhooks for Store {
     }
 }
 
-fn write(file: &Connection, tenant: i64, id: RecordId, webhook: &StoredWebhook) -> rusqlite::Result<bool> {
+fn write(file: &Connection, tenant: i64, id: RecordId, webhook: &StoredWebhook) -> rusqlite::Result<WebhookWrite> {
     let (version, next) = (webhook.version, webhook.next.map(Timestamp::micros));
     let sql = if version == 1 {
         "INSERT INTO webhook (tenant, id, version, next, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
     } else {
         "UPDATE webhook SET version = ?3, next = ?4, body = ?5 WHERE tenant = ?1 AND id = ?2 AND version = ?3 - 1"
     };
-    Ok(file.prepare_cached(sql)?.execute((tenant, id, version, next, &*webhook.body))? > 0)
+    if version == 1 && is_full(file, tenant)? {
+        return Ok(WebhookWrite::LimitReached);
+    }
+    let written = file.prepare_cached(sql)?.execute((tenant, id, version, next, &*webhook.body))?;
+    Ok(if written > 0 { WebhookWrite::Written } else { WebhookWrite::Conflict })
+}
+
+/// Whether a tenant has as many webhooks as it may have.
+fn is_full(file: &Connection, tenant: i64) -> rusqlite::Result<bool> {
+    let limit = i64::try_from(MOST_WEBHOOKS).unwrap_or(i64::MAX);
+    let sql = "SELECT count(*) >= ?2 FROM webhook WHERE tenant = ?1";
+    file.prepare_cached(sql)?.query_row((tenant, limit), |row| row.get(0))
 }
 
 /// What stands in a row from a column on.

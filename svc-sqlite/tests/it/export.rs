@@ -19,7 +19,7 @@ use svc_core::{
     },
     value::{Id, Timestamp},
 };
-use svc_sqlite::{KeyOptions, Options, Store};
+use svc_sqlite::{KeyOptions, KeyWebhooks, Options, Store};
 
 /// A store in memory, whose records can be read one after the other: those that came, as long as they are there.
 #[derive(Default)]
@@ -213,7 +213,7 @@ async fn keys_and_marks_are_told() {
     let tenant = store.ensure_tenant("acme").await.unwrap();
     let key = store.create_key(&tenant, KeyOptions::new("a").read_only()).await.unwrap();
     let gone = store.create_key(&tenant, KeyOptions::new("b")).await.unwrap();
-    store.revoke_key(&gone.id).await.unwrap();
+    store.revoke_key(&gone.id, KeyWebhooks::Disable).await.unwrap();
     store.mark("seed.acme", "all of it").await.unwrap();
     let keys = store.export_keys().unwrap();
     let infos: Vec<_> = keys.iter().map(|key| key.info.clone()).collect();

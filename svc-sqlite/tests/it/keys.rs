@@ -8,7 +8,7 @@ use svc_core::api::{Api, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
-use svc_sqlite::{KeyError, KeyOptions, Options, Store};
+use svc_sqlite::{KeyError, KeyOptions, KeyWebhooks, Options, Store};
 use svc_tower::SvcService;
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -144,9 +144,9 @@ async fn chosen_tokens() {
         assert!(matches!(add(tenant.clone(), short).await, Err(KeyError::TokenShort)), "{short}");
     }
     assert_eq!(store.list_keys(None).unwrap().len(), 1);
-    assert!(store.revoke_key(&made.id).await.unwrap());
-    assert!(!store.revoke_key(&made.id).await.unwrap());
-    assert!(!store.revoke_key("nobody").await.unwrap());
+    assert!(store.revoke_key(&made.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
+    assert!(!store.revoke_key(&made.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
+    assert!(!store.revoke_key("nobody", KeyWebhooks::Disable).await.unwrap().was_in_force);
     assert!(matches!(add(tenant, DEMO).await, Err(KeyError::TokenRevoked)));
     assert_eq!(whose(&store, DEMO).await, None);
 }
@@ -169,7 +169,7 @@ async fn keys_expire() {
         assert_eq!(found.is_some(), in_force, "AUT-03: {micros}");
     }
     clock.store(7_000_000, Ordering::SeqCst);
-    store.revoke_key(&key.id).await.unwrap();
+    store.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap();
     let [info] = store.list_keys(None).unwrap().try_into().unwrap();
     assert_eq!((info.created.micros(), info.revoked.map(Timestamp::micros)), (1_000_000, Some(7_000_000)));
 }
@@ -206,7 +206,7 @@ async fn revocation_acts_at_once() {
         assert!(whose(&store, &key.token).await.is_some());
         store.mark("round", &round.to_string()).await.unwrap();
         assert!(whose(&store, &key.token).await.is_some());
-        assert!(store.revoke_key(&key.id).await.unwrap());
+        assert!(store.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
         assert!(whose(&store, &key.token).await.is_none());
     }
     assert_eq!(store.read_mark("round").unwrap().as_deref(), Some("49"));
@@ -235,7 +235,7 @@ async fn revocation_acts_at_once_under_load() {
             });
         }
         let admin = if round % 2 == 0 { &store } else { &other };
-        assert!(admin.revoke_key(&key.id).await.unwrap());
+        assert!(admin.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
         for _ in 0..20 {
             assert!(whose(&store, &key.token).await.is_none(), "UND-15: round {round}");
         }
@@ -276,5 +276,5 @@ async fn the_second_process() {
     let (id, path) = order.split_once(' ').unwrap();
     let busy_timeout = std::time::Duration::from_secs(60);
     let store = Store::open(Options::new(path).beside_a_server().busy_timeout(busy_timeout)).unwrap();
-    assert!(store.revoke_key(id).await.unwrap());
+    assert!(store.revoke_key(id, KeyWebhooks::Disable).await.unwrap().was_in_force);
 }

@@ -2,9 +2,9 @@
 //! of a store and the store of the reference server conform alike.
 
 use async_trait::async_trait;
-use svc_conformance::{InProcess, Keys, Suite};
+use svc_conformance::{InProcess, Keys, Outcome, Suite};
 use svc_core::api::{Api, IfMatch};
-use svc_core::auth::{Authenticator, Caller, Credentials, Rights};
+use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right, Rights};
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
 use svc_core::ops::{Delivered, Dispatch};
@@ -16,7 +16,7 @@ use svc_tower::SvcService;
 
 const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";
 
-/// Three keys: the first is bound to a person (LK rows on `creator` and `modified_by`).
+/// Keys: the first is bound to a person (LK rows on `creator` and `modified_by`).
 struct OfTheSuite;
 
 #[async_trait]
@@ -26,10 +26,16 @@ impl Authenticator for OfTheSuite {
             Some("key-of-one") => ("one", Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER))),
             Some("key-of-another") => ("two", Caller::with_rights(Rights::all())),
             Some("key-that-reads") => ("one", Caller::with_rights(Rights::read_only())),
+            Some("key-without-people") => ("one", Caller::with_rights(all_but_reading_people())),
             _ => return Ok(None),
         };
         Ok(Some((Tenant::new(tenant), caller)))
     }
+}
+
+fn all_but_reading_people() -> Rights {
+    let reads_people = Right::On(Kind::Person, Operation::Read);
+    Rights::only(Right::all().filter(|right| *right != reads_people))
 }
 
 async fn suite() -> Suite {
@@ -54,4 +60,15 @@ async fn suite() -> Suite {
 #[test]
 fn the_store_in_memory_conforms() {
     svc_conformance::harness::run(suite).unwrap();
+}
+
+/// HOOK-03: the suite finds a key that reaches webhooks of a kind which it may not read, and accuses no other.
+#[tokio::test]
+async fn the_suite_sees_who_reaches_the_webhooks_of_a_kind() {
+    for (key, expected) in [("key-without-people", Outcome::Pass), ("key-of-one", Outcome::Fail)] {
+        let keys = Keys::primary("key-of-one").restricted(key, "people.read");
+        let report = suite().await.keys(keys).only(["hook/key"]).run().await.unwrap();
+        let outcome = report.row("HOOK-03").map(|row| row.outcome);
+        assert_eq!(outcome, Some(expected), "{key}: {report}");
+    }
 }

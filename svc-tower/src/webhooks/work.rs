@@ -6,7 +6,7 @@ use svc_core::{
     Api, ChangesRequest, Context, Feed, Result, Tenant,
     api::WebhookParts,
     auth::{Caller, Operation, Right, Rights},
-    ops::{ChangesPage, StoredWebhook},
+    ops::{ChangesPage, StoredWebhook, WebhookWrite},
     value::Timestamp,
     webhook::{Answered, Event, LEASE, Webhook},
 };
@@ -253,7 +253,7 @@ impl Work {
         for _ in 0..TRIES {
             let now = (self.now)();
             let next = held.webhook.stored(held.version.saturating_add(1), leased, now)?;
-            if self.parts.webhooks.write_webhook(&held.tenant, &next).await? {
+            if self.parts.webhooks.write_webhook(&held.tenant, &next).await? == WebhookWrite::Written {
                 (held.version, held.leased, held.next) = (next.version, leased, next.next);
                 return Ok(true);
             }

@@ -22,7 +22,7 @@ use svc_core::value::Timestamp;
 use svc_core::{Context, Tenant};
 use svc_examples::demo::cli::DatabaseUrl;
 use svc_examples::demo::{Server, Trouble, copy};
-use svc_postgres::{KeyOptions, Options, Store};
+use svc_postgres::{KeyOptions, KeyWebhooks, Options, Store};
 
 /// A file with the demo's data in two tenants, by the demo itself.
 fn seeded(path: &Path, people: u32) -> TestResult {
@@ -135,7 +135,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     assert_eq!(tenants.len(), 2);
     let issued = file.create_key(&tenants[0], KeyOptions::new("kept").read_only()).await?;
     let gone = file.create_key(&tenants[0], KeyOptions::new("revoked")).await?;
-    assert!(file.revoke_key(&gone.id).await?);
+    assert!(file.revoke_key(&gone.id, KeyWebhooks::Disable).await?.was_in_force);
     let to = || place(&server.url(), &schema);
 
     // It ends after each part, and goes on; what is dropped in the middle of a part also does.

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Members of a webhook that the server sets; a client may send back what it has read.
-const KEPT: [&str; 12] = [
+const KEPT: [&str; 14] = [
     "secret",
     "is_failing",
     "failing_since",
@@ -21,6 +21,8 @@ const KEPT: [&str; 12] = [
     "cursor",
     "created_date",
     "modified_date",
+    "created_by",
+    "changed_by",
     "_links",
 ];
 /// Those that a client sets.
@@ -56,6 +58,10 @@ impl Asked {
         }
         let kinds = Words { name: "kinds", one: "such as `person`", all: Kind::ALL, word: Kind::singular };
         asked.kinds = kinds.read(body, &mut problems);
+        if is_new && readable.is_empty() && !body.contains("kinds") {
+            let text = "{property} is missing, and this key may not read records of any kind, so that nothing would be sent. Use a key that may read at least one kind.";
+            problems.push(Problem::new(Code::FieldInvalid, "kinds", text));
+        }
         for kind in asked.kinds.iter().flatten().filter(|kind| !readable.contains(kind)) {
             let place = body.get("kinds").and_then(Json::as_array).into_iter().flatten();
             let place = place.take_while(|word| word.as_str() != Some(kind.singular())).count();
@@ -70,8 +76,8 @@ impl Asked {
             None => {}
             Some("active") => asked.status = Some(Status::Active),
             Some("paused") => asked.status = Some(Status::Paused),
-            // It is what a webhook shows by itself.
-            Some("ended") if !is_new => {}
+            // The server sets these; a client may send back what it has read.
+            Some("ended" | "disabled") if !is_new => {}
             Some(_) => problems.push(wrong("status", "{property} is none of `active` and `paused`. Send one of them.")),
         }
         if problems.is_empty() { Ok(asked) } else { Err(problems) }

@@ -11,7 +11,7 @@ use svc_core::{
     link::ShareNames,
     value::Timestamp,
 };
-use svc_postgres::{ConnectError, KeyError, KeyOptions, Options, Store};
+use svc_postgres::{ConnectError, KeyError, KeyOptions, KeyWebhooks, Options, Store};
 
 fn fresh(database: &support::server::Server) -> (Options, String) {
     let schema = database.schema();
@@ -110,8 +110,8 @@ async fn keys() {
     assert!(matches!(unknown, Err(KeyError::TenantUnknown(_))));
     assert_eq!(one.list_keys(Some(&acme)).await.unwrap().len(), 2);
     assert_eq!(one.list_keys(None).await.unwrap().len(), 2);
-    assert!(other.revoke_key(&key.id).await.unwrap(), "UND-15");
-    assert!(!other.revoke_key(&key.id).await.unwrap(), "UND-15");
+    assert!(other.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force, "UND-15");
+    assert!(!other.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force, "UND-15");
     assert_eq!(holder(&one, &key.token).await, None, "UND-15: at once");
     assert_eq!(holder(&cached, &key.token).await, Some(acme), "what `key_cache` says");
     one.mark("how far", "half").await.unwrap();

@@ -18,7 +18,7 @@ use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Tenant, Vendor, model::Kind, ops};
-use svc_sqlite::{KeyOptions, NewKey, Options, Store};
+use svc_sqlite::{KeyOptions, KeyWebhooks, NewKey, Options, Store};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -80,7 +80,12 @@ impl Fixture {
             fixture.keys.insert(name, key);
         }
         let revoked = fixture.issue("one", KeyOptions::new("revoked"));
-        assert!(fixture.wait(fixture.store.revoke_key(&revoked.id)).expect("a revocation"));
+        assert!(
+            fixture
+                .wait(fixture.store.revoke_key(&revoked.id, KeyWebhooks::Disable))
+                .expect("a revocation")
+                .was_in_force
+        );
         fixture.keys.insert("revoked", revoked.token);
         fixture.keys.insert("wrong", "no-such-key".to_owned());
         if set_up.contains(&"query") {

@@ -8,7 +8,7 @@ use super::{Definitions, Members, set};
 /// Statuses that a webhook can be given.
 const GIVEN: [&str; 2] = ["active", "paused"];
 /// Those that it can have.
-const STATUSES: [&str; 3] = ["active", "paused", "ended"];
+const STATUSES: [&str; 4] = ["active", "paused", "ended", "disabled"];
 
 fn kinds() -> Value {
     let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
@@ -55,6 +55,12 @@ impl Definitions<'_> {
         last.require("error", json!({ "type": ["string", "null"] }));
         webhook.require("last_attempt", json!({ "anyOf": [last.into_schema(), { "type": "null" }] }));
         webhook.require("cursor", json!({ "type": ["string", "null"] }));
+        let name = || json!({ "type": ["string", "null"] });
+        webhook.require("created_by", name());
+        let mut change = Members::default();
+        change.require("key", name());
+        change.require("at", moment());
+        webhook.require("changed_by", json!({ "anyOf": [change.into_schema(), { "type": "null" }] }));
         let mut links = Members::default();
         links.require("self", all.link());
         for name in ["redeliver", "rotate_secret"] {
@@ -93,7 +99,7 @@ impl Definitions<'_> {
             body.insert("url", url());
             body.insert("kinds", kinds());
             body.insert("events", events());
-            // One that has ended shows it, and may be sent back so.
+            // A client may send back what the server has set.
             let statuses = if is_new { &GIVEN[..] } else { &STATUSES };
             body.insert("status", json!({ "type": "string", "enum": statuses }));
             body.required.extend(is_new.then(|| "url".to_owned()));

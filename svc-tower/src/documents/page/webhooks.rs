@@ -29,6 +29,9 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     page.notes = [
         "A key needs the right `webhooks.manage`. Post the `url` of a receiver, and keep the `secret` of the answer: it is shown \
          once.",
+        "A webhook is visible only to keys that may read all of its kinds. Other keys get 403, and their list does not contain it. \
+         Revoking a key disables the webhooks that it created or was the last to redirect; a `PUT` of `{\"status\": \"active\"}` \
+         with another key reactivates one.",
         "For each change of the kinds and events that are named, the receiver is sent a `POST` with a body such as \
          `{\"type\": \"person.created\", \"timestamp\": \"...\", \"data\": {\"_links\": {...}}}`. It holds the address of the record and nothing \
          else: read the record by it, with your key.",
@@ -53,7 +56,10 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
             "kinds of records, such as `person`; those that the key may read, and all of them where none are named",
         ),
         ("events", "of `created`, `changed` and `deleted`; all where none are named"),
-        ("status", "`active`, `paused`, or `ended` where the receiver has answered 410"),
+        (
+            "status",
+            "`active`, `paused`, `ended` where the receiver has answered 410, or `disabled` where its key was revoked",
+        ),
         ("secret", "shown when it is new: `whsec_` and base64"),
         ("is_failing", "whether the last message has not arrived; `failing_since` says since when"),
         (
@@ -63,6 +69,11 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         ("last_attempt", "when it was, and the `status` that the receiver answered, or the `error`"),
         ("next_attempt", "when the first of the messages that wait is sent again"),
         ("cursor", "how far it has read the change feed"),
+        ("created_by", "the name of the key that created it; null for a key without a name"),
+        (
+            "changed_by",
+            "the last other `key` that changed `url` or `kinds` or reactivated it, and when (`at`); null where there is none",
+        ),
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
     page.facts.push(Facts { title: "A webhook", rows });
