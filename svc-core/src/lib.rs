@@ -121,6 +121,7 @@ pub mod context;
 pub mod describe;
 pub mod draft;
 pub mod error;
+pub mod fair_queue;
 pub mod field_set;
 pub mod filter;
 mod hal;

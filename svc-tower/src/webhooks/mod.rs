@@ -28,9 +28,11 @@
 //! | the program is killed | messages that were on their way are sent again, with the same `webhook-id` |
 //! | several programs send for one store | each webhook is one program's at a time; what a killed one had is free after half a minute |
 //! | a receiver hangs | it has 15 seconds, one message at a time, and connections apart from those of receivers that answer |
+//! | a tenant has many slow receivers | after a second their requests use slots of their own, and tenants get free slots in turn |
 //! | a name leads to a private address | nothing is connected: each address is looked at after it was resolved, at each attempt |
 
 mod post;
+mod slots;
 mod work;
 
 use std::{
@@ -40,7 +42,7 @@ use std::{
     io,
     net::SocketAddr,
     pin::{Pin, pin},
-    sync::Arc,
+    sync::{Arc, Mutex},
     task::Poll,
     time::Duration,
 };
@@ -54,12 +56,12 @@ use svc_core::{
     webhook::LEASE,
 };
 use tokio::{
-    sync::{Semaphore, watch},
+    sync::watch,
     task::{self, JoinSet},
     time::{sleep, timeout},
 };
 
-use self::{post::Client, work::Work};
+use self::{post::Client, slots::Slots, work::Work};
 
 /// How many webhooks are read at once of those that may have something to do.
 const PART: u32 = 500;
@@ -84,6 +86,7 @@ pub struct Sender {
     at_once: usize,
     webhooks_at_once: usize,
     timeout: Duration,
+    slow_after: Duration,
     is_alone: bool,
 }
 
@@ -107,6 +110,7 @@ impl Sender {
             at_once: 4,
             webhooks_at_once: 64,
             timeout: Duration::from_secs(15),
+            slow_after: Duration::from_secs(2),
             is_alone: false,
         })
     }
@@ -117,7 +121,8 @@ impl Sender {
         Self { at_once: messages.max(1), ..self }
     }
 
-    /// To how many receivers it sends at the same time: 64 unless set, and to a quarter as many that fail.
+    /// Receivers that it sends to at the same time: 64 unless set, and a quarter as many that fail or are slow. Tenants that wait
+    /// for a free one are served in turn.
     #[must_use]
     pub fn receivers_at_once(self, receivers: usize) -> Self {
         Self { webhooks_at_once: receivers.max(4), ..self }
@@ -127,6 +132,13 @@ impl Sender {
     #[must_use]
     pub fn timeout(self, time: Duration) -> Self {
         Self { timeout: time.min(Duration::from_secs(15)), ..self }
+    }
+
+    /// Time after which a receiver is slow, whatever it answers: 2 seconds unless set. Slow receivers share slots of their own, and a
+    /// request leaves its slot to others after half of that time.
+    #[must_use]
+    pub fn slow_after(self, time: Duration) -> Self {
+        Self { slow_after: time, ..self }
     }
 
     /// Says that no other program sends for this store: what one has left that was killed is taken over at once.
@@ -154,12 +166,14 @@ impl Sender {
     /// by whoever comes next.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
-        let failing = self.webhooks_at_once / 4;
         let mut running = Running {
             work: Arc::new(Work {
                 client: Client::new(self.resolve, self.parts.reach, self.timeout),
-                answering: Semaphore::new(self.webhooks_at_once),
-                failing: Semaphore::new(failing.max(1)),
+                prompt: Slots::new(self.webhooks_at_once),
+                slow: Slots::new((self.webhooks_at_once / 4).max(1)),
+                overtime: Slots::new(self.webhooks_at_once),
+                slow_after: self.slow_after,
+                slow_webhooks: Mutex::default(),
                 api: self.api,
                 parts: self.parts,
                 now: self.now,
@@ -243,13 +257,14 @@ impl Running {
     async fn look(&mut self) -> Result<()> {
         let now = (self.work.now)();
         let until = if self.takes_over { now.plus(LEASE) } else { now };
-        let (mut after, mut tenants) = (None, BTreeSet::new());
+        let (mut after, mut tenants, mut webhooks) = (None, BTreeSet::new(), HashSet::new());
         loop {
             let part = self.work.parts.webhooks.due_webhooks(until, after.as_ref(), PART).await?;
             let is_last = part.len() < PART as usize;
             after = part.last().map(|(_, webhook)| webhook.id.clone());
             for (tenant, webhook) in part {
                 tenants.insert(tenant.clone());
+                webhooks.insert(webhook.id.clone());
                 if self.busy.insert(webhook.id.clone()) {
                     let id = webhook.id.clone();
                     let task = self.tasks.spawn(Arc::clone(&self.work).look_after(tenant, webhook));
@@ -260,6 +275,9 @@ impl Running {
                 break;
             }
         }
+        // Those that are in progress are leased, and therefore not due.
+        webhooks.extend(self.busy.iter().cloned());
+        self.work.retain_slow(&webhooks);
         (self.tenants, self.takes_over) = (tenants, false);
         Ok(())
     }

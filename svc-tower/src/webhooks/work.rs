@@ -1,22 +1,26 @@
 //! What one webhook is told: read behind its cursor, sent, and noted.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 
 use svc_core::{
     Api, ChangesRequest, Context, Feed, Result, Tenant,
     api::WebhookParts,
     auth::{Caller, Operation, Right, Rights},
     ops::{ChangesPage, StoredWebhook, WebhookWrite},
-    value::Timestamp,
+    value::{Id, Timestamp},
     webhook::{Answered, Event, LEASE, Webhook},
 };
-use tokio::{
-    sync::{Semaphore, watch},
-    task::JoinSet,
-    time::sleep,
-};
+use tokio::{sync::watch, task::JoinSet, time::sleep};
 
-use super::post::{Client, Letter};
+use super::{
+    post::{Client, Letter},
+    slots::{Slot, Slots},
+};
 
 /// How often an outcome is noted again that somebody was faster than.
 const TRIES: usize = 16;
@@ -36,10 +40,16 @@ pub(super) struct Work {
     pub(super) client: Client,
     pub(super) now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(super) at_once: usize,
-    /// Receivers that are sent to at the same time, and those of them whose last message has not arrived: they take nothing from
-    /// the others.
-    pub(super) answering: Semaphore,
-    pub(super) failing: Semaphore,
+    /// Slots for receivers that answer in time.
+    pub(super) prompt: Slots,
+    /// Slots for receivers that fail, and for those whose last response was slow: they take nothing from the others.
+    pub(super) slow: Slots,
+    /// Slots for requests that were begun in a prompt slot and have turned out to be slow.
+    pub(super) overtime: Slots,
+    /// Time after which a response is slow.
+    pub(super) slow_after: Duration,
+    /// The webhooks whose last response was slow.
+    pub(super) slow_webhooks: Mutex<HashSet<Id>>,
     pub(super) stopped: watch::Receiver<bool>,
 }
 
@@ -139,9 +149,10 @@ impl Work {
             let answers = if part.events.is_empty() {
                 Vec::new()
             } else {
-                let slots = if held.webhook.failing_since.is_some() { &self.failing } else { &self.answering };
+                let is_slow = held.webhook.failing_since.is_some() || self.slow_webhooks().contains(&held.webhook.id);
+                let slots = if is_slow { &self.slow } else { &self.prompt };
                 let mut version = held.version;
-                let slot = if let Ok(slot) = slots.try_acquire() {
+                let slot = if let Some(slot) = slots.try_acquire() {
                     slot
                 } else {
                     // What is known already does not wait with it.
@@ -151,8 +162,8 @@ impl Work {
                             return Ok(false);
                         }
                     }
-                    // It is never closed.
-                    let Ok(slot) = slots.acquire().await else { return Ok(true) };
+                    // The queue of slots never goes away before its tasks.
+                    let Some(slot) = slots.acquire(&held.tenant).await else { return Ok(true) };
                     slot
                 };
                 let now = (self.now)();
@@ -166,8 +177,10 @@ impl Work {
                     // Somebody has changed it since the part was read: it may be paused, or to be sent anew.
                     continue;
                 }
-                let mut answers = pin!(answers(self.send(&held.webhook, &part), part.events.len()));
-                let answers = tokio::select! {
+                let sending = answers(self.send(&held.webhook, &part), part.events.len());
+                let of = (held.tenant.clone(), held.webhook.id.clone());
+                let mut answers = pin!(self.in_slot((slot, is_slow), of, sending));
+                tokio::select! {
                     answers = &mut answers => answers,
                     () = sleep(GATHER), if outcomes.are_there() => {
                         if !self.write_leased(held, outcomes).await? {
@@ -175,9 +188,7 @@ impl Work {
                         }
                         answers.await
                     }
-                };
-                drop(slot);
-                answers
+                }
             };
             let now = (self.now)();
             note(&mut held.webhook, turn, &part, &answers, now);
@@ -186,6 +197,51 @@ impl Work {
                 return Ok(false);
             }
         }
+    }
+
+    fn slow_webhooks(&self) -> MutexGuard<'_, HashSet<Id>> {
+        // Nothing panics while it is locked.
+        self.slow_webhooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets which receivers were slow, except those of these webhooks.
+    pub(super) fn retain_slow(&self, webhooks: &HashSet<Id>) {
+        self.slow_webhooks().retain(|id| webhooks.contains(id));
+    }
+
+    /// Waits for responses with a slot, and notes whether the receiver is slow.
+    async fn in_slot<T>(
+        &self,
+        (slot, is_slow): (Slot, bool),
+        (tenant, id): (Tenant, Id),
+        responses: impl Future<Output = T>,
+    ) -> T {
+        let begun = Instant::now();
+        let mut responses = pin!(responses);
+        let responses = if is_slow {
+            let responses = responses.await;
+            drop(slot);
+            responses
+        } else {
+            tokio::select! {
+                responses = &mut responses => responses,
+                _overtime = self.overtime(slot, &tenant) => responses.await,
+            }
+        };
+        if begun.elapsed() > self.slow_after {
+            self.slow_webhooks().insert(id);
+        } else {
+            self.slow_webhooks().remove(&id);
+        }
+        responses
+    }
+
+    /// Exchanges a prompt slot for one of the slow requests, when half of the time has passed after which a response is slow.
+    async fn overtime(&self, slot: Slot, tenant: &Tenant) -> Option<Slot> {
+        sleep(self.slow_after / 2).await;
+        let overtime = self.overtime.acquire(tenant).await;
+        drop(slot);
+        overtime
     }
 
     /// Writes a webhook, so that nobody else sends for it.

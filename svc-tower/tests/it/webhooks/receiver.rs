@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     net::SocketAddr,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use tokio::{
@@ -51,6 +52,15 @@ pub(crate) fn status(status: u16, more: &str) -> Option<String> {
 
 impl Receiver {
     pub(crate) async fn start(answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self::start_with(Duration::ZERO, answer).await
+    }
+
+    /// One that answers 200 after some time.
+    pub(crate) async fn slow(time: Duration) -> Self {
+        Self::start_with(time, |_| status(200, "")).await
+    }
+
+    async fn start_with(time: Duration, answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = Self {
             address: listener.local_addr().unwrap(),
@@ -60,7 +70,7 @@ impl Receiver {
         let (own, answer): (_, Answer) = (receiver.clone(), Arc::new(answer));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(own.clone().serve(stream, Arc::clone(&answer)));
+                tokio::spawn(own.clone().serve(stream, time, Arc::clone(&answer)));
             }
         });
         receiver
@@ -70,7 +80,7 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    async fn serve(self, mut stream: TcpStream, answer: Answer) {
+    async fn serve(self, mut stream: TcpStream, time: Duration, answer: Answer) {
         let mut text = String::new();
         let mut part = [0; 4_096];
         let message = loop {
@@ -93,6 +103,7 @@ impl Receiver {
             messages.len() - 1
         };
         self.came.add_permits(1);
+        tokio::time::sleep(time).await;
         match answer(number) {
             Some(text) => _ = stream.write_all(text.as_bytes()).await,
             // It hangs until the other end goes.

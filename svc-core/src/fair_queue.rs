@@ -1,0 +1,105 @@
+//! A queue that serves its tenants in turn.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    hash::Hash,
+};
+
+/// A queue of items of several tenants. It returns the items of one tenant in the order in which they came, and takes one item of
+/// each waiting tenant before it takes another of the same one: a tenant with many items delays those of the others by one item.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::fair_queue::FairQueue;
+///
+/// let mut queue = FairQueue::default();
+/// for item in [1, 2, 3] {
+///     queue.push("busy", item);
+/// }
+/// queue.push("quiet", 4);
+/// let order: Vec<i32> = std::iter::from_fn(|| queue.pop()).collect();
+/// assert_eq!(order, [1, 4, 2, 3]);
+/// ```
+pub struct FairQueue<K, T> {
+    waiting: HashMap<K, VecDeque<T>>,
+    /// The tenants with waiting items, the next one first.
+    turns: VecDeque<K>,
+}
+
+impl<K, T> Default for FairQueue<K, T> {
+    fn default() -> Self {
+        Self { waiting: HashMap::new(), turns: VecDeque::new() }
+    }
+}
+
+impl<K, T> fmt::Debug for FairQueue<K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FairQueue").field("tenants", &self.turns.len()).finish_non_exhaustive()
+    }
+}
+
+impl<K: Hash + Eq + Clone, T> FairQueue<K, T> {
+    /// Appends an item of a tenant.
+    pub fn push(&mut self, tenant: K, item: T) {
+        if let Some(items) = self.waiting.get_mut(&tenant) {
+            items.push_back(item);
+        } else {
+            self.turns.push_back(tenant.clone());
+            self.waiting.insert(tenant, VecDeque::from([item]));
+        }
+    }
+
+    /// Removes the first item of the tenant whose turn it is. `None` if the queue is empty.
+    pub fn pop(&mut self) -> Option<T> {
+        let tenant = self.turns.pop_front()?;
+        let items = self.waiting.get_mut(&tenant)?;
+        let item = items.pop_front();
+        if items.is_empty() {
+            self.waiting.remove(&tenant);
+        } else {
+            self.turns.push_back(tenant);
+        }
+        item
+    }
+
+    /// Whether no item waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.turns.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Every item is returned once, those of a tenant in their order, and none waits while another tenant is served twice.
+        #[test]
+        fn tenants_are_served_in_turn(items in proptest::collection::vec((0_u8..5, any::<u16>()), 0..60)) {
+            let mut queue = FairQueue::default();
+            for (tenant, item) in &items {
+                queue.push(*tenant, (*tenant, *item));
+            }
+            prop_assert_eq!(queue.is_empty(), items.is_empty());
+            let served: Vec<(u8, u16)> = std::iter::from_fn(|| queue.pop()).collect();
+            prop_assert!(queue.is_empty() && queue.waiting.is_empty());
+            for tenant in 0..5 {
+                let of = |all: &[(u8, u16)]| all.iter().filter(|(of, _)| *of == tenant).copied().collect::<Vec<_>>();
+                prop_assert_eq!(of(&served), of(&items));
+            }
+            for (place, (tenant, _)) in served.iter().enumerate() {
+                let Some(gap) = served.iter().skip(place + 1).position(|(of, _)| of == tenant) else { continue };
+                let between: Vec<u8> = served.iter().skip(place + 1).take(gap).map(|(of, _)| *of).collect();
+                let still_waiting: Vec<u8> = served.iter().skip(place + 1).map(|(of, _)| *of).collect();
+                for other in still_waiting.into_iter().filter(|other| other != tenant) {
+                    prop_assert!(between.contains(&other), "{} is served twice before {}", tenant, other);
+                }
+            }
+        }
+    }
+}
