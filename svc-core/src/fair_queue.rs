@@ -24,13 +24,14 @@ use std::{
 /// ```
 pub struct FairQueue<K, T> {
     waiting: HashMap<K, VecDeque<T>>,
+    len: usize,
     /// The tenants with waiting items, the next one first.
     turns: VecDeque<K>,
 }
 
 impl<K, T> Default for FairQueue<K, T> {
     fn default() -> Self {
-        Self { waiting: HashMap::new(), turns: VecDeque::new() }
+        Self { waiting: HashMap::new(), len: 0, turns: VecDeque::new() }
     }
 }
 
@@ -43,6 +44,7 @@ impl<K, T> fmt::Debug for FairQueue<K, T> {
 impl<K: Hash + Eq + Clone, T> FairQueue<K, T> {
     /// Appends an item of a tenant.
     pub fn push(&mut self, tenant: K, item: T) {
+        self.len = self.len.saturating_add(1);
         if let Some(items) = self.waiting.get_mut(&tenant) {
             items.push_back(item);
         } else {
@@ -56,12 +58,31 @@ impl<K: Hash + Eq + Clone, T> FairQueue<K, T> {
         let tenant = self.turns.pop_front()?;
         let items = self.waiting.get_mut(&tenant)?;
         let item = items.pop_front();
+        self.len = self.len.saturating_sub(1);
         if items.is_empty() {
             self.waiting.remove(&tenant);
         } else {
             self.turns.push_back(tenant);
         }
         item
+    }
+
+    /// Number of waiting items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Number of waiting items of a tenant.
+    #[must_use]
+    pub fn len_of(&self, tenant: &K) -> usize {
+        self.waiting.get(tenant).map_or(0, VecDeque::len)
+    }
+
+    /// Number of tenants with waiting items.
+    #[must_use]
+    pub fn tenants(&self) -> usize {
+        self.turns.len()
     }
 
     /// Whether no item waits.
@@ -85,9 +106,10 @@ mod tests {
             for (tenant, item) in &items {
                 queue.push(*tenant, (*tenant, *item));
             }
-            prop_assert_eq!(queue.is_empty(), items.is_empty());
+            prop_assert_eq!((queue.is_empty(), queue.len()), (items.is_empty(), items.len()));
+            prop_assert_eq!(queue.len_of(&0), items.iter().filter(|(tenant, _)| *tenant == 0).count());
             let served: Vec<(u8, u16)> = std::iter::from_fn(|| queue.pop()).collect();
-            prop_assert!(queue.is_empty() && queue.waiting.is_empty());
+            prop_assert!(queue.is_empty() && queue.waiting.is_empty() && queue.len() == 0 && queue.tenants() == 0);
             for tenant in 0..5 {
                 let of = |all: &[(u8, u16)]| all.iter().filter(|(of, _)| *of == tenant).copied().collect::<Vec<_>>();
                 prop_assert_eq!(of(&served), of(&items));

@@ -47,7 +47,7 @@ impl Options {
             beside: false,
             inline_commit: true,
             readers: cores.saturating_add(2),
-            queue: 8192,
+            queue: 16_384,
             batch: 256,
             busy_timeout: Duration::from_secs(2),
             synchronous_normal: false,
@@ -85,7 +85,8 @@ impl Options {
         self
     }
 
-    /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to 512 of its entries here.
+    /// Number of writes that may wait, at most half of them of one tenant; more are rejected as unavailable (default: 16 384). A
+    /// batch has up to 512 of its entries here.
     #[must_use]
     pub fn queue(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);

@@ -3,7 +3,6 @@
 //! Beginning and ending a read costs locks that all connections of a file share, so a connection keeps its snapshot of the
 //! file until something was committed.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -13,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
 use rusqlite::Connection;
+use svc_core::fair_queue::FairQueue;
 
 use crate::data_version::DataVersion;
 use crate::error::{Result, StoreError};
@@ -21,8 +21,8 @@ use crate::options::Options;
 
 /// Threads for reads that take longer than a page.
 const THREADS: usize = 2;
-/// Such reads that may wait.
-const QUEUE: usize = 1024;
+/// Such reads that may wait, at most half of them of one tenant.
+const QUEUE: usize = 2048;
 
 /// Snapshots that nobody used end at least so often.
 const TIDYING: Duration = Duration::from_secs(1);
@@ -93,7 +93,7 @@ enum Next {
 }
 
 struct Waiting {
-    reads: VecDeque<Read>,
+    reads: FairQueue<i64, Read>,
     open: bool,
 }
 
@@ -110,7 +110,7 @@ impl Readers {
             ended: Condvar::new(),
         });
         let queue = Arc::new(Queue {
-            waiting: Mutex::new(Waiting { reads: VecDeque::new(), open: true }),
+            waiting: Mutex::new(Waiting { reads: FairQueue::default(), open: true }),
             filled: Condvar::new(),
         });
         let mut readers = Self { pool, queue, threads: Vec::with_capacity(THREADS) };
@@ -147,10 +147,15 @@ impl Readers {
         Snapshots(Arc::downgrade(&self.pool))
     }
 
-    /// Runs a read that may take long on a thread of its own; all its statements see the same moment.
+    /// Runs a read of a tenant that may take long on a thread of its own; all its statements see the same moment. Tenants whose reads
+    /// wait are served in turn.
     ///
     /// When the caller goes away before it has begun, it is not begun.
-    pub(crate) fn spawn<T, F>(&self, read: F) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
+    pub(crate) fn spawn<T, F>(
+        &self,
+        tenant: i64,
+        read: F,
+    ) -> impl Future<Output = Result<T>> + Send + 'static + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -158,14 +163,15 @@ impl Readers {
         let queue = Arc::clone(&self.queue);
         async move {
             let (answer, arrives) = oneshot::channel();
-            queue.push(Box::new(move |pool| {
+            let read: Read = Box::new(move |pool| {
                 if !answer.is_canceled() {
                     let result = catch_unwind(AssertUnwindSafe(|| pool.with(Instant::now(), read)))
                         .unwrap_or_else(|_| Err(StoreError::unexpected("a read panicked")));
                     // The caller may have gone away meanwhile.
                     let _ = answer.send(result);
                 }
-            }))?;
+            });
+            queue.push(tenant, read)?;
             arrives.await.unwrap_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE))
         }
     }
@@ -349,12 +355,13 @@ impl Queue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, read: Read) -> Result<()> {
+    fn push(&self, tenant: i64, read: Read) -> Result<()> {
         let mut waiting = self.lock();
-        if !waiting.open || waiting.reads.len() >= QUEUE {
+        let is_full = waiting.reads.len() >= QUEUE || waiting.reads.len_of(&tenant) >= QUEUE / 2;
+        if !waiting.open || is_full {
             return Err(StoreError::UNAVAILABLE);
         }
-        waiting.reads.push_back(read);
+        waiting.reads.push(tenant, read);
         drop(waiting);
         self.filled.notify_one();
         Ok(())
@@ -378,7 +385,7 @@ impl Queue {
         let nothing = |waiting: &mut Waiting| waiting.open && waiting.reads.is_empty();
         let waited = self.filled.wait_timeout_while(self.lock(), TIDYING, nothing);
         let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        match waiting.reads.pop_front() {
+        match waiting.reads.pop() {
             Some(read) => Next::Read(read),
             None if waiting.open => Next::Nothing,
             None => Next::Closed,

@@ -1,6 +1,5 @@
 //! Group commit: one connection writes, many requests share one sync, and nothing is answered before it is durable (UND-36).
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -9,6 +8,7 @@ use std::time::Instant;
 
 use futures_channel::oneshot;
 use rusqlite::{Connection, ErrorCode};
+use svc_core::fair_queue::FairQueue;
 use svc_core::store::commits::Commits;
 
 use crate::batch::{Engine, Task, Work};
@@ -18,6 +18,13 @@ use crate::options::Options;
 use crate::readers::Snapshots;
 
 pub(crate) use crate::batch::Job;
+
+/// Writes that share a transaction at most while several tenants write: a write waits for the transaction in progress.
+const SHARED_BATCH: usize = 16;
+/// Transactions of this size after the last one in which several tenants waited.
+const SHARED_TRANSACTIONS: u32 = 64;
+/// The tenant of writes that belong to none.
+const NO_TENANT: i64 = 0;
 
 /// The one way to change the data file.
 pub(crate) struct Writer {
@@ -41,7 +48,9 @@ struct Shared {
 }
 
 struct Queue {
-    waiting: VecDeque<Box<dyn Task>>,
+    waiting: FairQueue<i64, Box<dyn Task>>,
+    /// Transactions that are still kept small because several tenants wrote.
+    shared: u32,
     /// An inline commit left a long log to the thread.
     long_log: bool,
     open: bool,
@@ -55,7 +64,7 @@ impl Writer {
             Engine::new(connection, options, snapshots, Arc::clone(&commits)).map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
-            queue: Mutex::new(Queue { waiting: VecDeque::new(), long_log: false, open: true }),
+            queue: Mutex::new(Queue { waiting: FairQueue::default(), shared: 0, long_log: false, open: true }),
             filled: Condvar::new(),
             capacity: options.queue,
             batch: options.batch,
@@ -96,12 +105,14 @@ impl Writer {
         T: Send + 'static,
         F: Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
     {
-        self.run_as(deadline, work, true)
+        self.run_for(NO_TENANT, deadline, work, true)
     }
 
-    /// The same; work that is not alone has others beside it, which would each have a sync of its own on the caller's thread.
-    pub(crate) fn run_as<T, F>(
+    /// The same for a tenant: tenants whose writes wait are served in turn. Work that is not alone has others beside it, which would
+    /// each have a sync of its own on the caller's thread.
+    pub(crate) fn run_for<T, F>(
         &self,
+        tenant: i64,
         deadline: Option<Instant>,
         work: F,
         is_alone: bool,
@@ -117,7 +128,7 @@ impl Writer {
                 return work.into_result();
             }
             let answer = work.answer_later();
-            shared.enqueue(Box::new(work))?;
+            shared.enqueue(tenant, Box::new(work))?;
             // Dropped without an answer: it came too late, or the store was closed.
             answer.await.map_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE), |(result, _job)| result)
         }
@@ -181,12 +192,14 @@ impl Shared {
         true
     }
 
-    fn enqueue(&self, task: Box<dyn Task>) -> Result<()> {
+    fn enqueue(&self, tenant: i64, task: Box<dyn Task>) -> Result<()> {
         let mut queue = self.queue();
-        if !queue.open || queue.waiting.len() >= self.capacity {
+        let is_full =
+            queue.waiting.len() >= self.capacity || queue.waiting.len_of(&tenant) >= self.capacity.div_ceil(2);
+        if !queue.open || is_full {
             return Err(StoreError::UNAVAILABLE);
         }
-        queue.waiting.push_back(task);
+        queue.waiting.push(tenant, task);
         drop(queue);
         self.filled.notify_one();
         Ok(())
@@ -225,14 +238,16 @@ impl Shared {
         queue.open || !queue.waiting.is_empty()
     }
 
-    /// The next batch, without the work that nobody waits for any more.
+    /// The next batch, without the work that nobody waits for any more. It is smaller while several tenants write.
     fn take(&self) -> Vec<Box<dyn Task>> {
         let mut queue = self.queue();
-        let mut batch = Vec::with_capacity(queue.waiting.len().min(self.batch));
+        queue.shared = if queue.waiting.tenants() > 1 { SHARED_TRANSACTIONS } else { queue.shared.saturating_sub(1) };
+        let limit = if queue.shared > 0 { self.batch.min(SHARED_BATCH) } else { self.batch };
+        let mut batch = Vec::with_capacity(queue.waiting.len().min(limit));
         // Dropped only when the queue is free: what a job holds may reach back to the store.
         let mut dropped = Vec::new();
-        while batch.len() < self.batch
-            && let Some(task) = queue.waiting.pop_front()
+        while batch.len() < limit
+            && let Some(task) = queue.waiting.pop()
         {
             if task.is_dropped() {
                 dropped.push(task);

@@ -15,7 +15,7 @@ fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
 async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) -> Option<i64> {
     let name = [u8::try_from(kind).unwrap()];
     let read = |mut load: svc_core::store::offset_index::Load| {
-        store.readers().spawn(move |file| {
+        store.readers().spawn(1, move |file| {
             rows(file, kind)?.into_iter().for_each(|row| load.insert(row));
             Ok(load.finish()?)
         })

@@ -38,7 +38,7 @@ fn a_reader_cannot_write() {
     let (store, _folder) = open(|options| options);
     let write = |file: &Connection| Ok(file.execute("DELETE FROM tenant", ())?);
     assert!(matches!(store.readers().with(write), Err(StoreError::Sqlite(_))));
-    assert!(matches!(block_on(store.readers().spawn(write)), Err(StoreError::Sqlite(_))));
+    assert!(matches!(block_on(store.readers().spawn(1, write)), Err(StoreError::Sqlite(_))));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
         .unwrap();
     assert_eq!(moments, (0, 0));
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
-    assert_eq!(block_on(store.readers().spawn(tenants)).unwrap(), 1);
+    assert_eq!(block_on(store.readers().spawn(1, tenants)).unwrap(), 1);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_failed_or_panicking_read_leaves_no_transaction() {
     for _ in 0..4 {
         let failed = store.readers().with(|file| tenants(file).and(Err::<(), StoreError>(Error::not_found().into())));
         assert!(matches!(failed, Err(StoreError::Refused(error)) if error.is_not_found()));
-        let panicked = block_on(store.readers().spawn(|file| -> Result<()> {
+        let panicked = block_on(store.readers().spawn(1, |file| -> Result<()> {
             tenants(file)?;
             panic!("a bug")
         }));
@@ -203,7 +203,7 @@ fn an_exhausted_pool_is_unavailable_and_recovers() {
         .map(|_| {
             let (leave, may) = mpsc::channel::<()>();
             let taken = taken.clone();
-            let mut read = Box::pin(store.readers().spawn(move |_| {
+            let mut read = Box::pin(store.readers().spawn(1, move |_| {
                 taken.send(()).unwrap();
                 may.recv().unwrap();
                 Ok(())

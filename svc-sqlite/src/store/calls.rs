@@ -51,7 +51,7 @@ impl store::Store for Store {
                     let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
                     filtered::page(file, kind, ordered, &plan)
                 };
-                return Ok(readers.spawn(read).await?);
+                return Ok(readers.spawn(tenant, read).await?);
             }
             let ordered = Ordered { cursors, tenant, collection: &collection, request };
             return Ok(readers.with_since(cx.begun, |file| filtered::page(file, kind, ordered, &plan))?);
@@ -60,7 +60,7 @@ impl store::Store for Store {
             Start::After(row) => Some(row),
             Start::At(position) if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? => None,
             Start::At(position) => {
-                let read = |load| readers.spawn(move |file| place.load(file, load));
+                let read = |load| readers.spawn(place.tenant, move |file| place.load(file, load));
                 let first = self.inner.offset_index.nth(&collection, position, read).await?;
                 first.map(|row| row.saturating_sub(1))
             }
@@ -97,7 +97,7 @@ impl store::Store for Store {
         let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
         let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error);
         // Of many calls at once, none is done before the others are there: they share a transaction (BAT-03).
-        Ok(self.writer().run_as(cx.deadline, turn, !cx.has_company).await?)
+        Ok(self.writer().run_for(tenant, cx.deadline, turn, !cx.has_company).await?)
     }
 
     fn matching(&self) -> Arc<dyn PersonMatching> {
@@ -196,6 +196,7 @@ impl Store {
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
         let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
         let (store, tenant) = (self.clone(), self.tenant(tenant)?);
-        Ok(self.writer().run(None, move |job| store.have_turn(job, tenant, &calls, at_fault).map(drop)).await?)
+        let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, &calls, at_fault).map(drop);
+        Ok(self.writer().run_for(tenant, None, turn, true).await?)
     }
 }

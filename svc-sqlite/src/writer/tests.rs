@@ -267,6 +267,39 @@ fn a_transaction_has_as_many_writes_as_allowed() {
     assert_eq!((commits(256), commits(3), commits(1), commits(0)), ((1, 4), (2, 3), (4, 1), (4, 1)));
 }
 
+/// UND-45: a tenant with many waiting writes delays another one by a small transaction, and is served in its order.
+#[test]
+fn tenants_are_served_in_turn() {
+    let (gate, hold) = gate();
+    let bench = bench(|options| options.inline_commit(false).before_commit(hold));
+    let gate = gate.close();
+    let mut first = Box::pin(run(&bench.store, None, note("first")));
+    assert!(poll(&mut first).is_pending());
+    gate.waits.recv().unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let write = |tenant: i64, number: usize| {
+        let order = Arc::clone(&order);
+        let job = move |_: &mut Job<'_>| {
+            order.lock().unwrap().push((tenant, number));
+            Ok(())
+        };
+        Box::pin(bench.store.writer().run_for(tenant, None, job, true))
+    };
+    let mut answers: Vec<_> = (0..200).map(|number| write(1, number)).collect();
+    answers.extend((0..2).map(|number| write(2, number)));
+    assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
+    gate.closed.store(false, Ordering::SeqCst);
+    gate.leave.send(()).unwrap();
+    block_on(first).unwrap();
+    answers.into_iter().for_each(|answer| block_on(answer).unwrap());
+    let order = order.lock().unwrap();
+    let busy: Vec<usize> = order.iter().filter(|(tenant, _)| *tenant == 1).map(|(_, number)| *number).collect();
+    assert_eq!(busy, (0..200).collect::<Vec<_>>(), "a tenant's writes keep their order");
+    let quiet: Vec<usize> =
+        order.iter().enumerate().filter(|(_, (tenant, _))| *tenant == 2).map(|(at, _)| at).collect();
+    assert_eq!(quiet, [1, 3], "the other tenant's writes come after as many of the first");
+}
+
 /// UND-36: when COMMIT fails, every job of the transaction fails, also those that had succeeded.
 #[test]
 fn a_failed_commit_acknowledges_nothing() {
@@ -394,7 +427,7 @@ fn the_last_attempt_is_the_one_that_counts() {
 #[test]
 fn what_cannot_be_done_in_time_is_not_begun() {
     let (gate, hold) = gate();
-    let bench = bench(|options| options.inline_commit(false).queue(2).before_commit(hold));
+    let bench = bench(|options| options.inline_commit(false).queue(4).before_commit(hold));
     let gate = gate.close();
     let run = |deadline, text| Box::pin(run(&bench.store, deadline, note(text)));
     let mut first = run(None, "first");
@@ -404,8 +437,14 @@ fn what_cannot_be_done_in_time_is_not_begun() {
     let mut gone = run(None, "gone");
     assert!(poll(&mut late).is_pending());
     assert!(poll(&mut gone).is_pending());
-    let Poll::Ready(Err(full)) = poll(&mut run(None, "too many")) else { panic!("the queue is full") };
+    let Poll::Ready(Err(full)) = poll(&mut run(None, "too many")) else { panic!("half of the queue is full") };
     assert_eq!(full.kind(), &ErrorKind::Unavailable { retry_after: Duration::from_secs(1) });
+    // The other half is for other tenants.
+    let other = |deadline| Box::pin(bench.store.writer().run_for(7, deadline, note("other"), true));
+    let (mut other, mut another) = (other(Some(Instant::now())), other(Some(Instant::now())));
+    assert!(poll(&mut other).is_pending() && poll(&mut another).is_pending());
+    let over = poll(&mut Box::pin(bench.store.writer().run_for(8, None, note("over"), true)));
+    assert!(matches!(over, Poll::Ready(Err(_))), "the whole queue is full");
     drop(gone);
     gate.closed.store(false, Ordering::SeqCst);
     gate.leave.send(()).unwrap();

@@ -1,5 +1,8 @@
 //! Two tenants in one file see nothing of each other (COL-02, UND-37).
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::{
@@ -180,4 +183,54 @@ async fn containers_of_strangers() {
     }
     let tag = server.make("tags", json!({})).await;
     assert_eq!(server.store.tenant_of(&address(&tag)).await.unwrap(), None);
+}
+
+/// The median time of a write of a tenant, which writes one after the other.
+async fn median_write(server: &Server, cx: &Context, writes: usize) -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..writes {
+        let begun = Instant::now();
+        assert_eq!(server.call_as(cx, "POST", "people", json!({"given_name": "Ada"})).await.status, 201);
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    times[writes / 2]
+}
+
+/// UND-45: 16 endless batches of one tenant make the median write of another one at most five times as long as without them.
+#[test]
+#[ignore = "measures: cargo test -p svc-sqlite --test it -- --ignored tenants::batches"]
+fn batches_of_one_tenant_leave_another_its_turn() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let server = Arc::new(Server::with(|options| options, svc_core::ApiBuilder::batches).await);
+        let of = |tenant| Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
+        let (busy, quiet) = (server.caller(), of(server.store.ensure_tenant("other").await.unwrap()));
+        let idle = median_write(&server, &quiet, 100).await;
+        let entries = vec![json!({"person": {"given_name": "Ada"}}); 512];
+        let mut batches = tokio::task::JoinSet::new();
+        for _ in 0..16 {
+            let (server, busy, entries) = (Arc::clone(&server), busy.clone(), json!(entries));
+            batches.spawn(async move {
+                loop {
+                    let done = server.call_as(&busy, "POST", "people/person_signup/batch", entries.clone()).await;
+                    assert_eq!(done.status, 200, "{}", done.json);
+                }
+            });
+        }
+        while server.store.stats().writes_waiting < 4_000 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // In the order of arrival, as all writes were once: those of the busy tenant itself.
+        let (first_come, in_turn) = (median_write(&server, &busy, 9).await, median_write(&server, &quiet, 51).await);
+        batches.abort_all();
+        let ratio = |time: Duration| time.as_secs_f64() / idle.as_secs_f64();
+        println!(
+            "median write of the other tenant: {idle:.2?} idle; beside 16 batches {first_come:.2?} ({:.0}x) in the order of arrival, \
+             {in_turn:.2?} ({:.1}x) in turn, bound 5x",
+            ratio(first_come),
+            ratio(in_turn)
+        );
+        assert!(ratio(in_turn) < 5.0);
+    });
 }
