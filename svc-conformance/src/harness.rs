@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use svc_declaration::visible;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::SuiteError;
@@ -59,7 +60,7 @@ where
     match planned(make) {
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(error) => {
-            eprintln!("the conformance suite cannot begin: {error}");
+            eprintln!("the conformance suite cannot begin: {}", visible(&error.to_string()));
             ExitCode::from(2)
         }
     }
@@ -134,7 +135,7 @@ impl Shared {
     /// Runs one check alone, with the seed and the requests that it has in a run of all.
     fn check(&mut self, id: &str) -> Result<(), Failed> {
         let suite = self.suite.clone().exactly(id);
-        let report = self.runtime.block_on(suite.run()).map_err(|error| error.to_string())?;
+        let report = self.runtime.block_on(suite.run()).map_err(|error| visible(&error.to_string()).into_owned())?;
         self.ran = self.ran.saturating_add(1);
         for row in &report.rows {
             match row.outcome {
@@ -155,7 +156,7 @@ fn verdict(report: &Report) -> Result<(), Failed> {
     if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
         return Err(Failed::from(report.to_string()));
     }
-    if report.drift.is_empty() { Ok(()) } else { Err(Failed::from(pins::told(&report.drift))) }
+    if report.drift.is_empty() { Ok(()) } else { Err(Failed::from(visible(&pins::told(&report.drift)))) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::Value;
+use svc_declaration::visible;
 
 /// The values at a path of a representation; `[]` goes through every element of an array.
 pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
@@ -58,7 +59,8 @@ pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
     None
 }
 
-/// Text of a server for a terminal: bounded, and without control characters.
+/// Text of a server for a terminal: bounded, on one line, and with invisible characters named.
 pub(crate) fn shown(text: &str, most: usize) -> String {
-    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let line: String = text.chars().take(most).map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c }).collect();
+    visible(&line).into_owned()
 }

@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use http::{HeaderName, Method, Request, Response, StatusCode};
+use svc_declaration::visible;
 use tower_service::Service;
 
 /// Lines that may wait for the writing thread; a line more is left out and counted.
@@ -192,8 +193,8 @@ fn head<B>(request: &Request<B>, key_header: &HeaderName) -> Head {
     Head {
         method: request.method().clone(),
         path: match path.char_indices().nth(PATH_SHOWN) {
-            Some((cut, _)) => format!("{}...", path.get(..cut).unwrap_or_default()),
-            None => path.to_owned(),
+            Some((cut, _)) => format!("{}...", visible(path.get(..cut).unwrap_or_default())),
+            None => visible(path).into_owned(),
         },
         key: request.headers().get(key_header).map_or(*b"-   ", |key| tail(key.as_bytes())),
     }
@@ -261,6 +262,13 @@ mod tests {
     fn short_keys_and_odd_characters_are_not_shown() {
         assert_eq!(&tail(b"1234567"), b"....");
         assert_eq!(&tail(b"01234567\x1b[2J"), b"?[2J");
+    }
+
+    #[test]
+    fn invisible_characters_of_a_path_are_named() {
+        let request = Request::get("/people/\u{9b}2J\u{202e}").body(()).unwrap_or_default();
+        let shown = line(&head(&request, &HeaderName::from_static("key")), None, Duration::ZERO);
+        assert!(shown.ends_with(" /people/[U+009B]2J[U+202E]\n"), "{shown}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use svc_core::error::{Error, ErrorKind, Result as Stored};
 use svc_core::store::compare::compare;
 use svc_core::store::transfer::{Batch, Position};
 use svc_core::value::Timestamp;
+use svc_declaration::visible;
 use svc_postgres::Store as Target;
 use svc_sqlite::Store as Source;
 
@@ -319,7 +320,7 @@ pub(super) async fn run(from: &Path, to: &Server) -> Result<(), Trouble> {
         let what = if step.verifies { "verifying" } else { "copying" };
         bar.set_length(step.all);
         bar.set_position(step.done);
-        bar.set_message(format!("{what} {}", step.tenant));
+        bar.set_message(format!("{what} {}", visible(step.tenant)));
         true
     });
     let copied = copied.await;

@@ -6,7 +6,7 @@ use super::cli::{Document, Options};
 use super::database::Database;
 use super::deliver::Recorded;
 use super::interface::service;
-use super::run::say;
+use super::run::write;
 use super::scratch::Scratch;
 use super::settings::Settings;
 use super::trouble::Trouble;
@@ -21,13 +21,13 @@ const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
 /// The options contradict each other, or nothing can be written to the folder of temporary files.
 pub(super) async fn export(options: &Options, document: &Document) -> Result<(), Trouble> {
     if let Document::Schema { citus: true, .. } = document {
-        say(&on_citus(options)?);
+        write(&on_citus(options)?);
         return Ok(());
     }
     let settings = Settings::check(options)?;
     let scratch = Scratch::make()?;
     let text = written(&scratch.open(&settings).await?, &settings, document)?;
-    say(&text);
+    write(&text);
     Ok(())
 }
 

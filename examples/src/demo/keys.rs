@@ -156,18 +156,13 @@ async fn list(store: &Database) -> Result<(), Trouble> {
 }
 
 fn row(cells: [&str; 6]) -> String {
-    let [id, tenant, hint, rights, state, label] = cells.map(printable);
+    let [id, tenant, hint, rights, state, label] = cells.map(|cell| cell.replace(['\n', '\t'], " "));
     let mut text = String::new();
     // Writing into a string does not fail.
     let _ = write!(text, "{id:<16}  {tenant:<12}  {hint:<9}  {rights:<24}  {state:<32}  {label}");
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
-}
-
-/// A text without what could move the terminal's cursor.
-fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
 fn rights(key: &KeyInfo) -> String {

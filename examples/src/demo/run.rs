@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
+use svc_declaration::visible;
 use svc_tower::server::Server;
 use svc_tower::webhooks::Sender;
 use tokio::runtime::Runtime;
@@ -210,8 +211,13 @@ fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
     bar
 }
 
-/// Writes to the terminal. A closed one is no reason to end.
+/// Prints text to standard output, with invisible characters named.
 pub(super) fn say(text: &str) {
+    write(&visible(text));
+}
+
+/// Prints a document, or what controls the terminal, to standard output unchanged. A closed pipe is not an error.
+pub(super) fn write(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::run::say;
+use super::run::{say, write};
 use super::trouble::Trouble;
 
 /// Routes that are shown.
@@ -48,8 +48,10 @@ pub(super) async fn top(address: &str, every: Duration, times: Option<u32>) -> R
         })?;
         let (now, routes) = (Instant::now(), routes(&text));
         let since = before.as_ref().map(|(then, routes)| (now.duration_since(*then).as_secs_f64(), routes));
-        let clear = if io::stdout().is_terminal() { "\x1b[2J\x1b[H" } else { "" };
-        say(&format!("{clear}{}\n", view(&text, &routes, since)));
+        if io::stdout().is_terminal() {
+            write("\x1b[2J\x1b[H");
+        }
+        say(&format!("{}\n", view(&text, &routes, since)));
         shown = shown.saturating_add(1);
         if times.is_some_and(|times| shown >= times) {
             return Ok(());

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use svc_declaration::visible;
+
 /// A reason not to start, for the person at the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
@@ -38,9 +40,9 @@ impl Trouble {
 
 impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.what)?;
-        writeln!(f, "  where:      {}", self.place)?;
-        write!(f, "  what to do: {}", self.remedy)
+        writeln!(f, "{}", visible(&self.what))?;
+        writeln!(f, "  where:      {}", visible(&self.place))?;
+        write!(f, "  what to do: {}", visible(&self.remedy))
     }
 }
 

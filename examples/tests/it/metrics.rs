@@ -2,6 +2,9 @@
 //! personal in them (UND-42).
 
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
 
 use crate::support::client::{Client, link};
 use crate::support::demo::demo;
@@ -134,5 +137,25 @@ async fn top_shows_them_as_a_table() -> TestResult {
     drop(program);
     let (status, _, errors) = outcome(demo(&data).args(["top", &address, "--times", "1"]))?;
     assert!(status.code() == Some(1) && errors.contains("The metrics cannot be read"), "{errors}");
+    Ok(())
+}
+
+/// A server answers with characters that clear a terminal, set its title and turn text around.
+#[test]
+fn top_names_the_invisible_characters_of_another_server() -> TestResult {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?.to_string();
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = listener.accept()?;
+        let _ = stream.read(&mut [0; 1024])?;
+        let labels = "route=\"/\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}x\",method=\"GET\",status=\"200\"";
+        stream.write_all(format!("HTTP/1.1 200 OK\r\n\r\nsvc_requests_total{{{labels}}} 1\n").as_bytes())
+    });
+    let folder = tempfile::tempdir()?;
+    let (status, out, errors) = outcome(demo(&folder.path().join("a.db")).args(["top", &address, "--times", "1"]))?;
+    answering.join().map_err(|_| "the server has panicked")??;
+    assert!(status.success(), "{errors}");
+    assert!(out.contains("GET    /[U+001B][2J[U+001B]]0;owned[U+0007][U+202E]x"), "{out:?}");
+    assert!(!out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{out:?}");
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The form of the capability document: what a server says it supports (CAP-04, UND-40).
 //!
-//! Servers and what judges them share these types and nothing else.
+//! Servers and the conformance suite share this crate and nothing else: its types, and [`visible`], which makes text of another
+//! program safe to print.
 //!
 //! Types of other crates in this API: `serde` (what the document is read and written with).
 
@@ -8,10 +9,13 @@
 
 #[cfg(feature = "text")]
 mod text;
+mod visible;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+pub use visible::visible;
 
 /// What a server supports, as its capability document says it (CAP-04, UND-40).
 ///

@@ -86,6 +86,9 @@ mod tests {
 
     #[test]
     fn what_servers_send_cannot_break_the_file() {
-        assert_eq!(escaped("<a b=\"c\">&\u{1}\u{fffe}\n"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}\u{fffd}&#10;");
+        assert_eq!(
+            escaped("<a b=\"c\">&\u{1}\u{202e}\u{fffe}\n"),
+            "&lt;a b=&quot;c&quot;&gt;&amp;[U+0001][U+202E]\u{fffd}&#10;"
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use svc_declaration::visible;
+
 use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
 use crate::report::{AREAS, Report, RowReport, Score, Tally, some, source};
@@ -44,7 +46,7 @@ pub(super) fn written(report: &Report) -> String {
         text.push_str("\n## Causes\n\n| Rows | Cause | What to do |\n|---|---|---|\n");
     }
     for cause in &report.causes {
-        let _ = writeln!(text, "| {} | {} | {} |", some(&cause.rows), cause.what, cause.remedy);
+        let _ = writeln!(text, "| {} | {} | {} |", some(&cause.rows), visible(&cause.what), cause.remedy);
     }
     for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn] {
         section(&mut text, report, outcome);
@@ -87,13 +89,13 @@ fn section(text: &mut String, report: &Report, outcome: Outcome) {
     }
 }
 
-/// Text in a cell: what would end the cell or be taken for markup is escaped.
+/// Text in a cell: what would end the cell or be taken for markup is escaped, and invisible characters are named.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
             '|' | '<' | '[' | '*' | '_' | '!' | '#' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push(' '),
+            '\n' | '\t' => out.push(' '),
             c => out.push(c),
         }
     }
@@ -102,6 +104,5 @@ fn cell(text: &str) -> String {
 
 /// Text of the server as code, whatever it contains.
 fn code(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect();
-    format!("`` {} ``", plain.replace('|', "\\|"))
+    format!("`` {} ``", visible(text).replace(['\n', '\t', '`'], " ").replace('|', "\\|"))
 }

@@ -18,6 +18,7 @@ use crate::outcome::Stop;
 use crate::run::Run;
 use crate::suite::Suite;
 use crate::target::TargetError;
+use crate::values::shown;
 
 /// What was found out about a server.
 #[derive(Debug, Clone)]
@@ -127,8 +128,7 @@ impl Probed {
                         # is declared has to be there. Without the line `source` a report calls it a file.\n"
             .to_owned();
         for note in &self.notes {
-            let note: String = note.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-            let _ = writeln!(text, "# - {note}");
+            let _ = writeln!(text, "# - {}", shown(note, usize::MAX));
         }
         text.push_str("\nsource = \"probed\"\n");
         text.push_str(&self.declaration.to_toml().unwrap_or_default());

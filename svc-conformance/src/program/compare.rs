@@ -3,19 +3,19 @@
 use std::path::Path;
 
 use super::cli::{CompareFormat, CompareOptions};
-use super::{Trouble, say, settings};
+use super::{Trouble, say, settings, write};
 use crate::compare::{Comparison, Side};
 
 pub(super) fn compare(options: &CompareOptions) -> Result<u8, Trouble> {
     let comparison = Comparison::of(&side(&options.a)?, &side(&options.b)?);
-    say(&match options.format {
-        CompareFormat::Text => comparison.tables(false),
-        CompareFormat::Markdown => comparison.tables(true),
+    match options.format {
+        CompareFormat::Text => say(&comparison.tables(false)),
+        CompareFormat::Markdown => say(&comparison.tables(true)),
         CompareFormat::Json => {
             let json = serde_json::to_string_pretty(&comparison);
-            json.map_err(|error| Trouble::new(5, error.to_string()))? + "\n"
+            write(&(json.map_err(|error| Trouble::new(5, error.to_string()))? + "\n"));
         }
-    });
+    }
     Ok(0)
 }
 

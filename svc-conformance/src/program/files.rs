@@ -52,7 +52,7 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
     for (format, path) in reports {
         let text = report.written(*format);
         if path.as_os_str() == "-" {
-            super::say(&text);
+            super::write(&text);
         } else {
             let broken = |error| Trouble::new(5, format!("the report {} cannot be written: {error}", path.display()));
             private::write(path, &text).map_err(broken)?;

@@ -21,6 +21,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use clap::Parser;
+use svc_declaration::visible;
 
 use crate::error::SuiteError;
 use cli::{Cli, Command};
@@ -57,7 +58,7 @@ fn ended(result: Result<u8, Trouble>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(trouble) => {
-            eprintln!("svc-conformance: {trouble}");
+            note(&format!("svc-conformance: {trouble}\n"));
             ExitCode::from(trouble.code)
         }
     }
@@ -97,8 +98,18 @@ impl From<SuiteError> for Trouble {
     }
 }
 
-/// Prints to standard output; a reader that went away is no trouble.
+/// Prints text to standard output, with invisible characters named.
 fn say(text: &str) {
+    write(&visible(text));
+}
+
+/// Prints text to standard error, with invisible characters named.
+fn note(text: &str) {
+    eprint!("{}", visible(text));
+}
+
+/// Prints a document to standard output unchanged. A closed pipe is not an error.
+fn write(text: &str) {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::cli::ProbeOptions;
-use super::{Trouble, files, say, settings};
+use super::{Trouble, files, note, settings, write};
 use crate::suite::Suite;
 
 pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
@@ -30,18 +30,18 @@ pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
             let broken = |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
             std::fs::write(path, text).map_err(broken)?;
         }
-        None => say(&probed.to_toml()),
+        None => write(&probed.to_toml()),
     }
     let cleaned = &probed.clean_up;
     let mut text =
         format!("{} requests, {} of {} records removed\n", probed.requests, cleaned.removed, cleaned.created);
-    for note in &probed.notes {
-        let _ = writeln!(text, "note: {}", crate::values::shown(note, 400));
+    for one in &probed.notes {
+        let _ = writeln!(text, "note: {}", crate::values::shown(one, 400));
     }
     for (address, reason) in &cleaned.left {
         let _ = writeln!(text, "left: {} ({})", crate::values::shown(address, 200), crate::values::shown(reason, 300));
     }
-    eprint!("{text}");
+    note(&text);
     if let Some(journal) = journal.filter(|_| cleaned.left.is_empty()) {
         let _ = std::fs::remove_file(journal);
         let _ = std::fs::remove_dir(&options.out);

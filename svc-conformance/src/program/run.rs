@@ -1,7 +1,7 @@
 //! `run`: checks a server and reports.
 
 use super::cli::RunOptions;
-use super::{Trouble, files, progress, say, settings, snapshots};
+use super::{Trouble, files, note, progress, say, settings, snapshots};
 use crate::formats::Format;
 use crate::pins;
 use crate::report::Report;
@@ -54,7 +54,7 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     if report.clean_up.left.is_empty() {
         let _ = std::fs::remove_file(&journal);
     } else {
-        eprintln!("records are left; to try again: svc-conformance clean {}", journal.display());
+        note(&format!("records are left; to try again: svc-conformance clean {}\n", journal.display()));
     }
     // An empty folder says nothing.
     let _ = std::fs::remove_dir(&options.out);
@@ -70,11 +70,11 @@ pub(super) fn told(report: &Report, options: &RunOptions) -> Result<(), Trouble>
     files::reports(report, &options.report)?;
     if let Some(folder) = &options.snapshots {
         let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
-        if on_stdout { eprint!("{text}") } else { say(&text) }
+        if on_stdout { note(&text) } else { say(&text) }
     }
     let drift = pins::told(&report.drift);
     if on_stdout {
-        eprint!("{drift}");
+        note(&drift);
     } else {
         say(&drift);
     }

@@ -1,6 +1,8 @@
 //! The short text report.
 
-use std::fmt;
+use std::fmt::{self, Write};
+
+use svc_declaration::visible;
 
 use super::{Report, RowReport, Score};
 use crate::catalogue::Catalogue;
@@ -79,6 +81,14 @@ pub(crate) const fn source(source: Source) -> &'static str {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        self.write(&mut text)?;
+        f.write_str(&visible(&text))
+    }
+}
+
+impl Report {
+    fn write(&self, f: &mut String) -> fmt::Result {
         writeln!(
             f,
             "svc-conformance {} (catalogue r1, {} rows)   target {}   interface {}",
@@ -157,7 +167,7 @@ impl fmt::Display for Report {
     }
 }
 
-fn areas(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn areas(f: &mut String, report: &Report) -> fmt::Result {
     let notes = [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn];
     for (at, (name, title)) in AREAS.iter().enumerate() {
         let tally = Tally::of(report, name);
@@ -189,7 +199,7 @@ fn areas(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
 }
 
 /// A row with its statement, what was found, and the smallest case.
-fn whole(f: &mut fmt::Formatter<'_>, row: &RowReport) -> fmt::Result {
+fn whole(f: &mut String, row: &RowReport) -> fmt::Result {
     let statement = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map(|row| &row.statement);
     let check = row.findings.first().map(|finding| format!(" by {}", finding.check)).unwrap_or_default();
     writeln!(f, "\n{} {}{check}  {}", row.outcome.as_str().to_uppercase(), row.id, row.level)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
-use svc_conformance::{Declaration, InProcess, Keys, Outcome, Report, Suite, read_declaration};
+use svc_conformance::{Declaration, Format, InProcess, Keys, Outcome, Report, Suite, read_declaration};
 use tower::service_fn;
 
 fn declaration() -> Declaration {
@@ -60,6 +60,31 @@ async fn garbage_is_a_finding() {
         assert!(report.count(Outcome::Fail) > 0, "{garbage:?}: {report}");
         assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
     }
+}
+
+/// Characters that clear a terminal, set its title or turn the text after them around.
+#[tokio::test]
+async fn invisible_characters_of_a_server_are_named_in_every_report() {
+    let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\r\u{202e}\u{2066}\u{200b}";
+    let page = page("/people?page=2");
+    let body = page.replacen('{', &format!("{{\"motd\": [\"{hostile}\"], \"total_records\": \"\u{202e}\", "), 1);
+    let body =
+        body.replacen("\"svc:people\": []", "\"svc:people\": [{\"given_name\": {\"\u{202e}\": \"\u{2067}\"}}]", 1);
+    let service = service_fn(move |_| {
+        let response = Response::builder().header("x-id", "\u{202e}").body(Full::from(body.clone()));
+        async move { Answer::Ok(response.expect("a response")) }
+    });
+    let report = run(service).await.expect("a report");
+    assert!(report.count(Outcome::Fail) > 0, "{report}");
+    for format in [Format::Text, Format::Html, Format::Junit, Format::Markdown] {
+        let text = report.written(format);
+        let found = text.find(|c: char| {
+            (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{200b}' | '\u{202e}' | '\u{2066}' | '\u{2067}')
+        });
+        let near = found.map(|at| text[..at].chars().rev().take(80).collect::<String>());
+        assert_eq!(near, None, "{format:?}");
+    }
+    assert!(report.to_string().contains("[U+202E]") && report.written(Format::Html).contains("[U+001B]"), "{report}");
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use hyper::body::Incoming;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use svc_declaration::visible;
 
 use self::mapping::Mapping;
 use self::server::Server;
@@ -249,14 +250,14 @@ impl Answers<'_> {
     }
 }
 
-/// What an error object says, in words.
+/// The descriptions of an error object of the server, on one line and with invisible characters named.
 fn reason(body: &Value) -> String {
     let errors =
         body.as_object().into_iter().flatten().filter_map(|(_, error)| error.get("resource_status")?.as_array());
     let lists = errors.flatten().flat_map(|status| [status.get("error_descriptions"), status.get("errors")]);
     let texts =
         lists.filter_map(|list| list?.as_array()).flatten().filter_map(|error| error.get("description")?.as_str());
-    texts.collect::<Vec<_>>().join(" ")
+    visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
 }
 
 /// A bar on the terminal; nothing where there is none.
