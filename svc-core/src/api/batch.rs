@@ -1,4 +1,4 @@
-//! Many calls of a helper in one request: each entry is answered as the single call would be (BAT-01 to BAT-10).
+//! Many calls of a helper in one request: each entry is answered as the single call would be (BAT-01 to BAT-11).
 
 use std::{
     collections::VecDeque,
@@ -132,7 +132,8 @@ impl Admitted<'_> {
         };
         let mut results = Vec::with_capacity(request.body.len());
         let entries = entries.into_iter().map(Ok).collect();
-        batch.answer(entries, batch.context.now, request.timer, b',', &mut results).await;
+        let mut room = api.sizes().batch_response;
+        batch.answer(entries, batch.context.now, request.timer, (&mut room, b','), &mut results).await;
         // Nothing follows the last one.
         results.pop();
         let mut body = Vec::with_capacity(results.len().saturating_add(512));
@@ -166,7 +167,8 @@ impl Batch {
     /// behind it; `timer` is what tells the time.
     pub async fn lines(&mut self, entries: Vec<Entry>, received: Timestamp, timer: &dyn Timer) -> Vec<u8> {
         let mut out = Vec::with_capacity(entries.len().saturating_mul(160));
-        self.answer(entries, received, Some(timer), b'\n', &mut out).await;
+        let mut room = usize::MAX;
+        self.answer(entries, received, Some(timer), (&mut room, b'\n'), &mut out).await;
         out
     }
 
@@ -182,7 +184,9 @@ impl Batch {
     /// The line that ends a stream that cannot go on; no totals follow it.
     pub fn broken(&mut self, reply: &Reply) -> Vec<u8> {
         let mut out = Vec::new();
-        self.tell(reply, &mut out);
+        let mut room = usize::MAX;
+        let result = self.result(reply, &mut room);
+        self.tell(&result, &mut out);
         out.push(b'\n');
         out
     }
@@ -222,21 +226,21 @@ impl Batch {
         Ok(entries.iter().map(|entry| body.slice_ref(entry.get().as_bytes())).collect())
     }
 
-    /// Answers entries, and writes what became of each, with a byte behind it.
+    /// Answers entries, and writes what became of each, with a byte behind it, as long as there is room for bodies.
     async fn answer(
         &mut self,
         entries: Vec<Entry>,
         received: Timestamp,
         timer: Option<&dyn Timer>,
-        behind: u8,
+        (room, behind): (&mut usize, u8),
         out: &mut Vec<u8>,
     ) {
         let mut entries = entries.into_iter();
         // The first of all goes alone: what a store has to look up for a tenant is at hand for the others.
         let first = entries.by_ref().take(usize::from(self.is_fresh())).collect::<Vec<_>>();
         for entries in [first, entries.collect()] {
-            for reply in self.replies(entries, received, timer).await {
-                self.tell(&reply, out);
+            for result in self.results(entries, received, timer, room).await {
+                self.tell(&result, out);
                 out.push(behind);
             }
         }
@@ -250,24 +254,42 @@ impl Batch {
         self.succeeded.saturating_add(self.failed)
     }
 
-    /// Writes what became of an entry, and counts it.
-    fn tell(&mut self, reply: &Reply, out: &mut Vec<u8>) {
-        let index = self.done();
+    /// The part of an entry's reply that the response has. After the first body for which there is no room, none is kept.
+    fn result(&self, reply: &Reply, room: &mut usize) -> EntryResult {
         let is_success = reply.status.is_success();
-        let count = if is_success { &mut self.succeeded } else { &mut self.failed };
-        *count = count.saturating_add(1);
         let href = if is_success { href_of(&reply.body) } else { None };
         let is_shown = (self.shows_records || !is_success) && !reply.body.is_empty();
-        let body = is_shown.then_some(&*reply.body);
-        hal::entry_result(&ResultView { index, status: reply.status.as_u16(), href: href.as_deref(), body }, out);
+        let left = if is_shown { room.checked_sub(reply.body.len()) } else { Some(*room) };
+        *room = left.unwrap_or_default();
+        let (body, code) = match left {
+            Some(_) => (is_shown.then(|| reply.body.clone()), None),
+            None => (None, reply.code),
+        };
+        EntryResult { status: reply.status, href, body, code }
+    }
+
+    /// Writes what became of an entry, and counts it.
+    fn tell(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
+        let index = self.done();
+        let count = if result.status.is_success() { &mut self.succeeded } else { &mut self.failed };
+        *count = count.saturating_add(1);
+        let EntryResult { status, href, body, code } = result;
+        let (status, href, body) = (status.as_u16(), href.as_deref(), body.as_deref());
+        hal::entry_result(&ResultView { index, status, href, body, code: *code }, out);
     }
 
     /// What becomes of entries: so many are asked for together, and the next as soon as the first of them has its answer, so that
     /// a store never waits for what could be read meanwhile. Where none is answered in time, all that were asked for are late
     /// (BAT-07).
-    async fn replies(&self, entries: Vec<Entry>, received: Timestamp, timer: Option<&dyn Timer>) -> Vec<Reply> {
+    async fn results(
+        &self,
+        entries: Vec<Entry>,
+        received: Timestamp,
+        timer: Option<&dyn Timer>,
+        room: &mut usize,
+    ) -> Vec<EntryResult> {
         let has_company = entries.len() > 1 && self.together;
-        let mut replies = Vec::with_capacity(entries.len());
+        let mut results = Vec::with_capacity(entries.len());
         let mut waiting = entries.into_iter().enumerate();
         let mut begun: VecDeque<Doing<'_>> = VecDeque::with_capacity(self.window());
         let alarm = || self.timeout.zip(timer).and_then(|(timeout, timer)| timer.sleep(timeout));
@@ -291,24 +313,24 @@ impl Batch {
                         Err(_) => *doing = Doing::Done(self.panicked()),
                     }
                 }
-                let before = replies.len();
+                let before = results.len();
                 while matches!(begun.front(), Some(Doing::Done(_))) {
-                    replies.extend(begun.pop_front().map(|done| done.reply(self)));
+                    results.extend(begun.pop_front().map(|done| self.result(&done.reply(self), room)));
                 }
                 if begun.is_empty() && waiting.len() == 0 {
                     return Poll::Ready(());
                 }
-                if replies.len() == before {
+                if results.len() == before {
                     if !late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready()) {
                         return Poll::Pending;
                     }
-                    replies.extend(begun.drain(..).map(|doing| doing.reply(self)));
+                    results.extend(begun.drain(..).map(|doing| self.result(&doing.reply(self), room)));
                 }
                 late = alarm();
             }
         })
         .await;
-        replies
+        results
     }
 
     /// What a single call with this body would be answered.
@@ -330,6 +352,14 @@ impl Batch {
         tracing::error!(reference_code = reply.reference_code, "a panic ended an entry of a batch");
         reply
     }
+}
+
+/// The result of an entry, as the response has it.
+struct EntryResult {
+    status: StatusCode,
+    href: Option<String>,
+    body: Option<Bytes>,
+    code: Option<Code>,
 }
 
 /// An entry on its way.

@@ -214,6 +214,9 @@ pub struct Sizes {
     pub caps: Caps,
     /// The same for a call without a key.
     pub stranger_caps: Caps,
+    /// The total size of the bodies in the response to a batch that is one document, in bytes. The results after that have none
+    /// (BAT-11).
+    pub batch_response: usize,
 }
 
 impl Sizes {
@@ -251,11 +254,28 @@ impl Sizes {
         self.stranger_caps = caps;
         self
     }
+
+    /// Sets the total size of the bodies in the response to a batch that is one document, in bytes; 8 MiB by default. The results
+    /// after that have no `body`. Responses to batches in lines have no such limit, because they are sent while the batch runs.
+    ///
+    /// Requirements: BAT-11.
+    #[must_use]
+    pub fn batch_response(mut self, bytes: usize) -> Self {
+        self.batch_response = bytes;
+        self
+    }
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { page: 25, max_page: 100, json: Limits::default(), caps: Caps::default(), stranger_caps: Caps::STRANGERS }
+        Self {
+            page: 25,
+            max_page: 100,
+            json: Limits::default(),
+            caps: Caps::default(),
+            stranger_caps: Caps::STRANGERS,
+            batch_response: 8 * 1024 * 1024,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What became of the entries of a batch (BAT-02, BAT-08).
 
 use super::Hal;
-use crate::{json::write_string, link::Target};
+use crate::{error::Code, json::write_string, link::Target};
 
 /// What became of one entry.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub(crate) struct ResultView<'a> {
     pub(crate) href: Option<&'a str>,
     /// The body of its answer, as far as it is shown.
     pub(crate) body: Option<&'a [u8]>,
+    /// The error code, in place of a body that did not fit into the response (BAT-11).
+    pub(crate) code: Option<Code>,
 }
 
 /// Writes what became of one entry.
@@ -25,6 +27,10 @@ pub(crate) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
     if let Some(body) = view.body {
         out.extend_from_slice(b",\"body\":");
         out.extend_from_slice(body);
+    }
+    if let Some(code) = view.code {
+        out.extend_from_slice(b",\"code\":");
+        write_string(code.as_str(), out);
     }
     out.push(b'}');
 }

@@ -70,6 +70,33 @@ async fn bat_09_a_client_says_how_much_it_is_told() {
     assert!(done["results"][1]["body"]["svc:error"].is_object());
 }
 
+/// BAT-11: the response to an array is limited: from the first body that does not fit on, the results have none.
+#[tokio::test]
+async fn bat_11_the_response_has_no_more_bodies_than_fit() {
+    let entries: Vec<Value> = (0..600)
+        .map(|place| if place % 2 == 0 { sign_up(&format!("a{place}"), place) } else { json!({"person": 7}) })
+        .collect();
+    let whole = batch(&server().await, SIGN_UP, &entries, &[]).await;
+    let body = |place: usize| whole["results"][place]["body"].to_string().len();
+    // Room for three bodies, and for a part of the fourth.
+    let most = body(0) + body(1) + body(2) + body(3) / 2;
+    let sizes = svc_core::api::Sizes::default().batch_response(most);
+    let server = Server::with(|options| options, move |api| api.batches().sizes(sizes)).await;
+    let limited = batch(&server, SIGN_UP, &entries, &[]).await;
+    assert_eq!(statuses(&limited), statuses(&whole));
+    assert_eq!((&limited["succeeded"], &limited["failed"]), (&json!(300), &json!(300)));
+    for (place, result) in limited["results"].as_array().unwrap().iter().enumerate() {
+        let is_success = place % 2 == 0;
+        assert_eq!(result.get("body").is_some(), place < 3, "{result}");
+        assert_eq!(result.get("href").is_some(), is_success, "{result}");
+        let code = (place >= 3 && !is_success).then_some(
+            &whole["results"][place]["body"]["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"],
+        );
+        assert_eq!(result.get("code"), code, "{result}");
+    }
+    assert_eq!(server.total("people").await, 300, "every entry is done");
+}
+
 /// BAT-05: what is no array, or has too many entries, is refused as a whole, and says how to go on.
 #[tokio::test]
 async fn bat_05_a_body_that_is_no_batch_is_refused() {

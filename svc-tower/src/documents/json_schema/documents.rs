@@ -135,7 +135,7 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to what became of one entry of a batch (BAT-02, BAT-08).
+    /// A reference to what became of one entry of a batch (BAT-02, BAT-08, BAT-11).
     pub(in crate::documents) fn batch_result(&mut self) -> Value {
         self.refer("batch.result", |_| {
             let mut result = Members::default();
@@ -143,6 +143,8 @@ impl Definitions<'_> {
             result.require("status", status());
             result.insert("href", json!({ "type": "string", "format": "uri" }));
             result.insert("body", json!({ "type": "object", "description": "The body of the single call's answer." }));
+            let code = "The error code, where the response had no room for the body.";
+            result.insert("code", json!({ "type": "string", "description": code }));
             result.into_schema()
         })
     }

@@ -1,4 +1,4 @@
-//! The page of batches (BAT-01 to BAT-10).
+//! The page of batches (BAT-01 to BAT-11).
 
 use svc_core::{api::MOST_ENTRIES, error::Code};
 
@@ -28,6 +28,8 @@ pub(super) fn page(docs: &Docs<'_>) -> Option<DocPage> {
         "Of an array, `body` is shown for every entry, of lines for those that failed. `Prefer: return=minimal` and \
          `return=representation` ask for the one or the other; `Prefer: handling=strict` holds for each entry."
             .to_owned(),
+        format!("The bodies in the response to an array have at most {} bytes together. The results after that have no `body`: read \
+                 the records at their `href`, or send the entries as lines.", api.sizes().batch_response),
     ]
     .into();
     if api.keeps_answers() {
@@ -38,6 +40,7 @@ pub(super) fn page(docs: &Docs<'_>) -> Option<DocPage> {
         ("status", "the status of the single call"),
         ("href", "where the record is, if it succeeded"),
         ("body", "the body of the single call's answer"),
+        ("code", "the error code, where the response had no room for `body`"),
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
     page.facts.push(Facts { title: "What became of an entry", rows });
