@@ -251,6 +251,11 @@ impl Store for MemoryStore {
         true
     }
 
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        self.tenants().values_mut().for_each(|tables| tables.sweep(before));
+        Ok(false)
+    }
+
     fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
         Some(self)
     }

@@ -35,6 +35,7 @@ pub use deliver::{Deliver, Delivered, Dispatch, ToSend};
 pub use helper::Helper;
 pub use idempotency::Idempotency;
 pub use kept::Kept;
+pub(crate) use kept::oldest;
 pub use lock::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub use revision::Revision;

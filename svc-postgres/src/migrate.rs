@@ -89,7 +89,8 @@ fn checked(options: &Options) -> Result<&str, ConnectError> {
 }
 
 /// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant, as `svc.tenant` names it. The
-/// look-ups that find a tenant see more: one the containers of all, one what is to be sent, one the webhooks of all.
+/// look-ups that find a tenant see more: one the containers of all, one what is to be sent, one the webhooks of all, one the
+/// stored responses that are too old.
 fn fences(schema: &str) -> String {
     let own = "tenant = CASE WHEN current_setting('svc.tenant', true) ~ '^[0-9]+$' \
                THEN current_setting('svc.tenant', true)::bigint END";
@@ -108,7 +109,8 @@ fn fences(schema: &str) -> String {
         )
     };
     let containers = found("record", &format!(" AND kind IN ({})", containers()));
-    format!("{tables} {containers} {} {}", found("outbox", ""), found("webhook", ""))
+    let whole = ["outbox", "webhook", "ledger", "kept"].map(|table| found(table, "")).join(" ");
+    format!("{tables} {containers} {whole}")
 }
 
 /// Whether every table of tenants has its fence: then nothing is asked that would wait for a reader.
@@ -119,7 +121,7 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
          AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
     );
     // One for each of those, and those for the look-ups.
-    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 3)
+    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 5)
 }
 
 /// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no

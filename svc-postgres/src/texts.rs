@@ -84,7 +84,7 @@ texts! {
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
-    hold, lift_holders, drop_holders, lower_holders, forget_holdings, keep, forget_kept, expire_kept,
+    hold, lift_holders, drop_holders, lower_holders, forget_holdings, keep, forget_kept, expire_kept, tenants_to_sweep,
     // What is to be sent.
     outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
     // Webhooks.
@@ -132,7 +132,7 @@ impl Texts {
         let from_ledger = |types: &str| {
             format!("SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1", arrays(2, types))
         };
-        let [keep, expire_feed, forget_kept, expire_kept] = of_kept(s, &from_ledger);
+        let [keep, expire_feed, forget_kept, expire_kept, tenants_to_sweep] = of_kept(s, &from_ledger);
         let [outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again] =
             of_outbox(s, &from_ledger);
         let key = format!(
@@ -345,6 +345,7 @@ impl Texts {
             expire_feed,
             forget_kept,
             expire_kept,
+            tenants_to_sweep,
             outbox,
             recall_outbox,
             outbox_due,

@@ -12,8 +12,10 @@ use crate::{error::Result, record_id::RecordId};
 
 /// Who has the row of the answer itself.
 const NOBODY: &[u8] = &[0; 16];
-/// Rows that are too old and go with one answer that comes, at most.
+/// Rows of a tenant that are too old and are deleted together, at most.
 const STEP: i64 = 256;
+/// Tenants of which rows are deleted in one sweep, at most.
+const TENANTS: i64 = 16;
 
 /// The answer under a key.
 pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Option<Kept>> {
@@ -26,10 +28,7 @@ pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Opt
 
 /// Keeps an answer, in place of one that is too old.
 pub(crate) fn keep(file: &Connection, tenant: i64, kept: &Kept) -> Result<()> {
-    file.prepare_cached(
-        "DELETE FROM kept WHERE rowid IN (SELECT rowid FROM kept WHERE tenant = ?1 AND at < ?2 ORDER BY at LIMIT ?3)",
-    )?
-    .execute((tenant, kept.oldest().micros(), STEP))?;
+    expire(file, tenant, kept.oldest())?;
     file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?.execute((tenant, &*kept.key))?;
     let mut insert =
         file.prepare_cached("INSERT INTO kept (tenant, key, person, at, answer) VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -39,6 +38,24 @@ pub(crate) fn keep(file: &Connection, tenant: i64, kept: &Kept) -> Result<()> {
         insert.execute((tenant, &*kept.key, RecordId::known(person)?, at, None::<&[u8]>))?;
     }
     Ok(())
+}
+
+/// Deletes some of the rows of a tenant from before a time.
+pub(crate) fn expire(file: &Connection, tenant: i64, before: Timestamp) -> Result<()> {
+    file.prepare_cached(
+        "DELETE FROM kept WHERE rowid IN (SELECT rowid FROM kept WHERE tenant = ?1 AND at < ?2 ORDER BY at LIMIT ?3)",
+    )?
+    .execute((tenant, before.micros(), STEP))?;
+    Ok(())
+}
+
+/// Some of the tenants that have rows from before a time.
+pub(crate) fn expired(file: &Connection, before: Timestamp) -> Result<Vec<i64>> {
+    let sql =
+        "SELECT t.id FROM tenant t WHERE EXISTS (SELECT 1 FROM kept k WHERE k.tenant = t.id AND k.at < ?1) LIMIT ?2";
+    let mut tenants = file.prepare_cached(sql)?;
+    let tenants = tenants.query_map((before.micros(), TENANTS), |row| row.get(0))?;
+    Ok(tenants.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Forgets every answer that may tell of a person.

@@ -22,7 +22,7 @@ use std::{
 };
 
 use super::{
-    Api, Inner,
+    Api, Inner, NextSweep,
     composed::Composed,
     exposure::Exposure,
     registry::{Adapter, AnyHelper, Registration},
@@ -389,6 +389,7 @@ impl ApiBuilder {
                 helpers: self.helpers,
                 functions,
                 response_cache: self.response_cache,
+                next_sweep: NextSweep::default(),
             }),
             has_openapi: false,
         })

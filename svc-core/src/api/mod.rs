@@ -28,6 +28,7 @@ mod request;
 mod respond;
 mod response_cache;
 mod settings;
+mod sweep;
 mod transaction;
 #[cfg(feature = "webhooks")]
 mod webhooks;
@@ -60,6 +61,7 @@ use answering::Answering;
 pub(crate) use builder::Runner;
 use idempotency::KeptBy;
 use response_cache::ResponseCache;
+use sweep::NextSweep;
 
 use crate::{
     context::{Base, Context},
@@ -88,6 +90,7 @@ struct Inner {
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
     response_cache: Option<ResponseCache>,
+    next_sweep: NextSweep,
 }
 
 impl fmt::Debug for Api {

@@ -94,6 +94,9 @@ impl<'a> Admitted<'a> {
     pub async fn answer(mut self) -> Reply {
         // The time that the client took to send the body does not count.
         self.0.context.deadline = self.0.request.deadline();
+        if self.0.api.takes_sweep(self.0.context.now) {
+            Box::pin(self.0.api.sweep(self.0.context.now)).await;
+        }
         let handler = self.0.operation.handler;
         if matches!(handler, Handler::Update | Handler::Delete)
             && let Some(reply) = self.0.api.unconditional(&self.0.target, self.0.request.headers)

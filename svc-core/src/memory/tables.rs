@@ -234,6 +234,11 @@ impl Tables {
         }
     }
 
+    /// Deletes the responses that were stored before a time (IDM-06).
+    pub(super) fn sweep(&mut self, before: Timestamp) {
+        self.kept.retain(|_, kept| kept.at >= before);
+    }
+
     fn edit(&mut self, kind: Kind, id: &Id, edit: impl FnOnce(&mut RawRecord)) {
         if let Some((record, _)) = self.ids.get(&(kind, id.clone())).and_then(|row| self.rows.get_mut(row)) {
             edit(record);

@@ -42,7 +42,8 @@ impl Kept {
     }
 }
 
-fn oldest(now: Timestamp) -> Timestamp {
+/// The time before which responses are deleted at `now`.
+pub(crate) fn oldest(now: Timestamp) -> Timestamp {
     Timestamp::from_micros(now.micros().saturating_sub(KEPT_FOR))
 }
 

@@ -99,7 +99,7 @@ use crate::{
     model::Kind,
     page::{ListRequest, RawPage},
     record::RawRecord,
-    value::Amount,
+    value::{Amount, Timestamp},
 };
 
 /// A store that keeps records of every kind and runs all eight helpers; [`ApiBuilder::store`](crate::ApiBuilder::store)
@@ -207,6 +207,19 @@ pub trait Store: Send + Sync + 'static {
     /// however often it comes (IDM-01).
     fn keeps_answers(&self) -> bool {
         false
+    }
+
+    /// Deletes stored responses of all tenants that were stored before `before`, some of them at a time. Returns whether there may be
+    /// more.
+    ///
+    /// Called with requests of any tenant, every ten minutes at most while there are no more (IDM-06).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store fails. The responses are then deleted later.
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        let _ = before;
+        Ok(false)
     }
 
     /// What it has to be sent, where it applies [`Change::Outbox`] and [`Change::Recall`]: without it neither triggers nor

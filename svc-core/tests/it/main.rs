@@ -29,6 +29,8 @@ mod responses;
 mod rounds;
 mod strangers;
 mod structure;
+#[cfg(feature = "memory")]
+mod sweep;
 mod transactions;
 #[cfg(all(feature = "memory", feature = "webhooks"))]
 mod webhooks;

@@ -13,10 +13,18 @@ use svc_core::{
     ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
     store::{self, Answer, Call, Key, Load, Outcome, Outgoing, Work, feed::FeedQuery},
+    value::Timestamp,
 };
 
 use super::Store;
-use crate::{error, fetch::Fetch};
+use crate::{
+    error,
+    fetch::Fetch,
+    pipeline::{Query, values},
+};
+
+/// Tenants of which stored responses are deleted in one sweep, at most.
+const SWEPT: i64 = 16;
 
 #[async_trait]
 impl store::Store for Store {
@@ -49,6 +57,18 @@ impl store::Store for Store {
 
     fn keeps_answers(&self) -> bool {
         true
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        let (database, before) = (self.database(), before.micros());
+        let found = Query::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
+        let tenants = database.ask(None, found).await?;
+        for row in &tenants {
+            let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
+            let expired = Query::new(&*database.texts.expire_kept, values![tenant, before]);
+            database.ask(Some(tenant), expired).await?;
+        }
+        Ok(!tenants.is_empty())
     }
 
     fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {

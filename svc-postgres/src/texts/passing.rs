@@ -1,7 +1,8 @@
 //! Statements about what does not stay: answers that are kept for a while, old changes, and what is to be sent.
 
-/// A kept answer; and what goes: changes that are too old, the answers about a person, and those that are too old.
-pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 4] {
+/// A kept answer; what goes: changes that are too old, the answers about a person, and those that are too old; and the tenants that
+/// have some of the latter.
+pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 5] {
     [
         format!(
             "INSERT INTO {s}.kept AS o (tenant, key, person, at, answer) {} \
@@ -21,6 +22,11 @@ pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String;
         format!(
             "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
              SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.at < $2 ORDER BY o.at LIMIT 256)) AND at < $2"
+        ),
+        // A look-up that does not begin with the tenant, because it finds it.
+        format!(
+            "SELECT l.tenant FROM {s}.ledger l WHERE EXISTS (SELECT 1 FROM {s}.kept o WHERE o.tenant = l.tenant AND o.at < $1) \
+             LIMIT $2"
         ),
     ]
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::{migrate, sets};
 
 /// Statements of the directories, which are small and the same on every node, and the look-ups that find a tenant.
-const WITHOUT_TENANT: [&str; 14] = [
+const WITHOUT_TENANT: [&str; 15] = [
     "tenant",
     "tenants",
     "make_tenant",
@@ -21,6 +21,7 @@ const WITHOUT_TENANT: [&str; 14] = [
     "make_meta",
     "outbox_due",
     "outbox_next",
+    "tenants_to_sweep",
 ];
 
 /// What gives another answer each time, or touches more than the tenant.

@@ -20,6 +20,7 @@ use svc_core::{
         feed::{FeedQuery, Telling},
         filtered::Ordered,
     },
+    value::Timestamp,
 };
 
 use super::Store;
@@ -28,7 +29,7 @@ use crate::{
     error::{self, StoreError},
     feed,
     fetch::{Direct, record},
-    filtered,
+    filtered, kept,
     page::Place,
     rows::{is_at, raw_at},
     tally::last_turn,
@@ -106,6 +107,16 @@ impl store::Store for Store {
 
     fn keeps_answers(&self) -> bool {
         true
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        let tenants = self.readers().with(|file| kept::expired(file, before))?;
+        if tenants.is_empty() {
+            return Ok(false);
+        }
+        let sweep = move |job: &mut Job<'_>| tenants.iter().try_for_each(|it| kept::expire(job.file, *it, before));
+        self.writer().run(None, sweep).await?;
+        Ok(true)
     }
 
     fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {

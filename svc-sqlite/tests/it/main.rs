@@ -37,6 +37,7 @@ mod stats;
 mod store_differential;
 mod strangers;
 mod structure;
+mod sweep;
 mod tenants;
 mod together;
 #[cfg(unix)]

@@ -1,13 +1,19 @@
 //! What a store is beside its records: tables, tenants, keys, marks, a replica, and the fence around each tenant.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
+};
 use std::time::{Duration, Instant};
 
 use super::server::{Server, options};
 use super::support::{self, ClosedPort, proxy::Proxy, until};
+use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
 use svc_core::{
     Revision, Tenant,
-    auth::{Authenticator, Credentials},
+    api::Request,
+    auth::{Authenticator, Caller, Credentials, Identity, Rights},
     link::ShareNames,
     value::Timestamp,
 };
@@ -193,6 +199,42 @@ async fn a_tenant_is_asked_where_it_is() {
     assert!(front.round_trips() > 0 && its.round_trips() == 0);
     its.cut();
     assert_eq!((one.total("tags").await, other.total("tags").await), (3, 1));
+}
+
+/// IDM-06: stored responses are deleted after 24 hours, whichever tenant sends the next request.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
+    const HOUR: i64 = 60 * 60 * 1_000_000;
+    let database = support::server();
+    for is_fenced in [false, true] {
+        let schema = database.schema();
+        let role = format!("swept_{schema}");
+        database.psql(&format!("CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"));
+        let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
+        let of_store = Arc::clone(&clock);
+        let options = options(&database.url().replace("svc@", &format!("{role}@"))).schema(&schema);
+        let options = options.now(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
+        let options = if is_fenced { options.row_level_security() } else { options };
+        let one = Server::open(options).await;
+        let other = one.store.ensure_tenant("other").await.unwrap();
+        let ask = async |tenant: &Tenant, method: Method, path: &str, headers: HeaderMap, body: &'static str| {
+            let received = Timestamp::from_micros(clock.load(Ordering::Relaxed));
+            let request = Request::new(&method, path).with_headers(&headers).with_body(body).with_received(received);
+            let who = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
+            assert_eq!(one.api.answer(who, request).await.status, 200, "{path}");
+        };
+        let key = HeaderMap::from_iter([("idempotency-key".parse().unwrap(), HeaderValue::from_static("k"))]);
+        ask(&one.tenant, Method::POST, "people/person_signup", key, r#"{"person":{}}"#).await;
+        let read = async || ask(&other, Method::GET, "people", HeaderMap::new(), "").await;
+        let rows = || database.psql(&format!("SELECT count(*) FROM {schema}.kept")).trim().to_owned();
+        clock.fetch_add(23 * HOUR, Ordering::Relaxed);
+        read().await;
+        assert_eq!(rows(), "2", "the response is not old yet: it and its person");
+        clock.fetch_add(2 * HOUR, Ordering::Relaxed);
+        read().await;
+        assert_eq!(rows(), "0");
+    }
 }
 
 /// AUT-02: with row-level security a statement that forgets the tenant sees nothing, and one of another tenant changes nothing.
