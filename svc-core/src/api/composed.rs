@@ -6,6 +6,7 @@ mod together;
 
 use std::{
     collections::{BTreeMap, HashMap},
+    sync::Arc,
     time::Duration,
 };
 
@@ -335,6 +336,10 @@ impl Ground for Operations<'_> {
     }
 
     fn trigger(&mut self, _: ToSend) -> Asked<()> {
+        Err(Error::not_implemented().into())
+    }
+
+    fn trigger_once_a_day(&mut self, _: ToSend, _: &Id, _: &[Arc<str>]) -> Asked<()> {
         Err(Error::not_implemented().into())
     }
 

@@ -1,6 +1,6 @@
 //! What a call without a key may do (HLP-04, HLP-07, UND-24).
 
-use super::{Memberships, Merge, Named, RawPlan};
+use super::{FunctionName, Memberships, Merge, Named, RawPlan};
 use crate::{draft::RawDraft, json::Json};
 
 /// What a call without a key may do.
@@ -21,18 +21,19 @@ use crate::{draft::RawDraft, json::Json};
 pub struct Strangers {
     merge: Merge,
     functions: bool,
+    triggers: bool,
     tags: Option<Vec<Named>>,
     lists: Option<Vec<Named>>,
 }
 
 impl Default for Strangers {
     fn default() -> Self {
-        Self { merge: Merge::Keep, functions: true, tags: None, lists: None }
+        Self { merge: Merge::Keep, functions: true, triggers: false, tags: None, lists: None }
     }
 }
 
 impl Strangers {
-    /// They are matched with known people, of whom they change nothing, and may use every action function.
+    /// They are matched with known people, of whom they change nothing, and may use every action function but `triggers`.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -56,6 +57,18 @@ impl Strangers {
     #[must_use]
     pub const fn without_functions(mut self) -> Self {
         self.functions = false;
+        self
+    }
+
+    /// Allows `triggers` without a key (HAF-11); otherwise it fails with `NOT_SUPPORTED`.
+    ///
+    /// A store sends each response at most once in 24 hours for a person, a trigger and a container. The reply to the caller does not
+    /// show whether it was sent. A helper that you run yourself has to limit it itself.
+    ///
+    /// Requirements: HAF-14.
+    #[must_use]
+    pub const fn with_triggers(mut self) -> Self {
+        self.triggers = true;
         self
     }
 
@@ -93,8 +106,12 @@ impl Strangers {
         self.merge
     }
 
-    pub(crate) const fn may_use_functions(&self) -> bool {
-        self.functions
+    pub(crate) const fn may_trigger(&self) -> bool {
+        self.functions && self.triggers
+    }
+
+    pub(crate) fn may_use(&self, function: FunctionName) -> bool {
+        self.functions && (function != FunctionName::Triggers || self.triggers)
     }
 
     /// Takes out of a call what a stranger does not bring: names of records that are there, and tags and lists that are

@@ -23,14 +23,14 @@ const SOME: usize = 4;
 const LEASE: i64 = 5;
 
 /// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`] (HAF-11, SCH-01, SCH-04,
-/// UND-26): calls of helpers that trigger something, schedules and their end, people and messages that are deleted; with claims
-/// that are settled, put off, or left alone until they end. The store has nothing to be sent at first, of no tenant.
+/// HAF-14, UND-26): calls of helpers that trigger something, schedules and their end, people and messages that are deleted; with
+/// claims that are settled, put off, or left alone until they end. The store has nothing to be sent at first, of no tenant.
 ///
 /// # Errors
 ///
 /// The first step at which it was something else.
 pub async fn check_outgoing<S: Store>(store: &Arc<S>, tenants: [Tenant; 2], steps: usize) -> Result<(), Broken> {
-    let mut law = Law { dice: Dice::new(11), step: 0, known: BTreeMap::new() };
+    let mut law = Law { dice: Dice::new(11), step: 0, limits: store.keeps_answers(), known: BTreeMap::new() };
     let model = Arc::new(MemoryStore::new());
     let any: Arc<dyn Store> = Arc::<S>::clone(store);
     let (Some(told), Some(meant)) = (any.outgoing(), Arc::clone(&model).outgoing()) else {
@@ -63,6 +63,8 @@ pub async fn check_outgoing<S: Store>(store: &Arc<S>, tenants: [Tenant; 2], step
 struct Law {
     dice: Dice,
     step: usize,
+    /// Whether the store limits what anonymous callers trigger.
+    limits: bool,
     /// The claims of both stores that are neither settled nor put off.
     known: BTreeMap<Tenant, Vec<[Claim; 2]>>,
 }
@@ -136,6 +138,8 @@ impl Law {
         };
         let (autoresponse, sms_response, call_response) = (trigger(1), trigger(3), trigger(5));
         plan.functions.triggers = Some(Triggers { autoresponse, sms_response, call_response });
+        // What such calls trigger is sent once a day (HAF-14).
+        plan.anonymous = self.limits && self.dice.once_in(3);
         // A tag that there is not, by which the call comes to nothing.
         plan.atomic = true;
         if self.dice.once_in(5) {

@@ -292,7 +292,7 @@ impl Bodies<'_> {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
             let refused = if !call.functions.contains(&name) {
                 Some("{property} is not supported by this server.")
-            } else if call.strangers.is_some_and(|strangers| !strangers.may_use_functions()) {
+            } else if call.strangers.is_some_and(|strangers| !strangers.may_use(name)) {
                 Some("{property} is supported for calls with an API key only.")
             } else {
                 None

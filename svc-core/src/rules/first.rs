@@ -6,11 +6,12 @@ use super::{
     functions::{group_key, question_key},
     holders::posted_holder,
     person::person_key,
+    trigger_limit::contact_keys,
     update::list,
 };
 use crate::{
     draft::RawDraft,
-    helper::{HelperName, MatchKey, Memberships, Named, PersonMatching, RawPlan},
+    helper::{HelperName, MatchKey, Memberships, Named, PersonMatching, RawPlan, Triggers},
     json::Object,
     link::Address,
     model::Kind,
@@ -204,6 +205,10 @@ impl First<'_> {
         }
         if let Some(draft) = &plan.action {
             self.create(draft);
+        }
+        let triggers = plan.functions.triggers.iter().filter(|_| plan.anonymous);
+        for key in triggers.flat_map(Triggers::wanted).flat_map(|(trigger, _)| contact_keys(plan, trigger)) {
+            self.ask(Question::Kept(key));
         }
         self.named(plan);
     }

@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
-use super::{Asked, Ground, New};
+use super::{Asked, Ground, New, trigger_limit::limit_keys};
 use crate::{
     draft::RawDraft,
     error::{Code, Error, Problem, Property},
     helper::{
-        Choices, EntryStatus, Functions, HelperName, Memberships, Named, QuestionRef, RawOutcome, ResponseInput,
-        Triggers, answer_draft,
+        Choices, EntryStatus, Functions, Memberships, Named, QuestionRef, RawOutcome, RawPlan, ResponseInput, Triggers,
+        answer_draft,
     },
     json::{Json, Object},
     link::Address,
@@ -20,7 +20,7 @@ use crate::{
 
 /// Who a call is about, and what it recorded.
 pub(super) struct Done<'a> {
-    pub(super) helper: HelperName,
+    pub(super) plan: &'a RawPlan,
     /// The person that tags, lists and answers are for.
     pub(super) person: Option<Address>,
     pub(super) action: Option<&'a Stored>,
@@ -142,16 +142,22 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
 }
 
 /// Notes the server responses that a call asks for, each by itself: one that cannot be sent does not send the others again
-/// (HAF-11).
+/// (HAF-11). An anonymous call that has no person sends none.
 fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
+    let person = done.person.as_ref().map(|person| person.id.clone());
     triggers.wanted().try_for_each(|(trigger, identifiers)| {
-        ground.trigger(ToSend::Response {
+        let response = ToSend::Response {
             trigger,
             identifiers: identifiers.to_vec(),
-            helper: done.helper,
-            person: done.person.as_ref().map(|person| person.id.clone()),
+            helper: done.plan.helper,
+            person: person.clone(),
             action: done.action.map(|action| action.record.meta().id.clone()),
-        })
+        };
+        match &person {
+            _ if !done.plan.anonymous => ground.trigger(response),
+            Some(person) => ground.trigger_once_a_day(response, person, &limit_keys(done.plan, trigger, person)),
+            None => Ok(()),
+        }
     })
 }
 

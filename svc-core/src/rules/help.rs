@@ -1,5 +1,7 @@
 //! The helpers: a whole plan, with an outcome for each resource (HLP-01 to HLP-23, ERR-29 to ERR-34).
 
+use std::sync::Arc;
+
 use super::{
     Asked, Case, Ground, New, action,
     functions::{self, Done},
@@ -74,7 +76,7 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
         (_, None, action) => action.as_ref().and_then(|action| action.record.link("person").cloned()),
     };
     let is_refused = ground.is_refused() || !wrong.is_empty();
-    let done = Done { helper: plan.helper, person: of_call, action: recorded.as_ref(), is_repeat, is_refused };
+    let done = Done { plan, person: of_call, action: recorded.as_ref(), is_repeat, is_refused };
     functions::run(ground, &plan.functions, &done, &mut outcome)?;
     if is_refused || plan.atomic && outcome.has_failures() {
         wrong.extend(outcome.problems());
@@ -127,6 +129,10 @@ impl Ground for Case<'_> {
     fn trigger(&mut self, response: ToSend) -> Asked<()> {
         self.send(response);
         Ok(())
+    }
+
+    fn trigger_once_a_day(&mut self, response: ToSend, person: &Id, keys: &[Arc<str>]) -> Asked<()> {
+        self.send_once_a_day(response, person, keys)
     }
 
     fn is_whole(&self) -> bool {

@@ -9,7 +9,7 @@ impl Case<'_> {
     /// The answer that is kept of this call, where it has been here before.
     pub(super) fn kept_answer(&mut self) -> Asked<Option<Bytes>> {
         let Some(keep) = &self.call.keep else { return Ok(None) };
-        let kept = self.ledger.kept(keep)?.filter(|kept| kept.is_in_force(self.turn.time));
+        let kept = self.ledger.kept(keep.key())?.filter(|kept| kept.is_in_force(self.turn.time));
         Ok(kept.map(|kept| kept.answer))
     }
 

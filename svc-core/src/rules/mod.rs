@@ -20,6 +20,7 @@ mod kept;
 mod person;
 mod repair;
 mod schedule;
+mod trigger_limit;
 mod update;
 
 pub use action::{recorded, unclaimed};

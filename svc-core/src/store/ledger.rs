@@ -1,8 +1,11 @@
 //! The answers that a rule sees: what the store says, with what this transaction has changed already.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
-use super::{Answer, Answers, Change, Found, Holding, Keep, Kept, Key, Overlay, Pause, Question, Stored, Sum};
+use super::{Answer, Answers, Change, Found, Holding, Kept, Key, Overlay, Pause, Question, Stored, Sum};
 use crate::{
     error::Error,
     link::Ref,
@@ -109,12 +112,12 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The answer that is kept under the key of a call.
-    pub(crate) fn kept(&mut self, keep: &Keep) -> Result<Option<Kept>, Pause> {
-        if let Some(kept) = self.layers().into_iter().find_map(|layer| layer.kept.get(keep.key())) {
+    /// The answer that is kept under a key.
+    pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<Kept>, Pause> {
+        if let Some(kept) = self.layers().into_iter().find_map(|layer| layer.kept.get(key)) {
             return Ok(Some(kept.clone()));
         }
-        match self.ask(&Question::Kept(keep.key().clone()))? {
+        match self.ask(&Question::Kept(Arc::clone(key)))? {
             Answer::Kept(kept) => Ok(kept),
             _ => Err(unfitting()),
         }

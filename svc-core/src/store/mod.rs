@@ -204,7 +204,7 @@ pub trait Store: Send + Sync + 'static {
     }
 
     /// Whether it answers [`Question::Kept`] and applies [`Change::Keep`], so that a call with `Idempotency-Key` is done once
-    /// however often it comes (IDM-01).
+    /// however often it comes (IDM-01), and what an anonymous caller triggers is sent once a day (HAF-14).
     fn keeps_answers(&self) -> bool {
         false
     }

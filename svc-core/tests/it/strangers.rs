@@ -135,3 +135,61 @@ fn haf_01_a_server_says_what_strangers_may_use() {
     );
     assert_eq!(server.post(&helper, &body("open")).status, 200, "HAF-02: with a key");
 }
+
+/// HAF-14: a store that cannot limit what anonymous callers trigger must not be asked to.
+#[cfg(feature = "memory")]
+#[test]
+fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
+    use std::sync::Arc;
+
+    use svc_core::{
+        Api, Context, ListRequest, Result, Tenant, Vendor,
+        auth::FixedKeys,
+        link::Address,
+        memory::MemoryStore,
+        model::Kind,
+        ops::{Delivered, Dispatch},
+        raw::{RawPage, RawRecord},
+        store::{Call, Key, Outcome, Outgoing, Store},
+    };
+
+    /// It has what is to be sent, and stores no responses.
+    struct Forgetful(Arc<MemoryStore>);
+
+    #[async_trait::async_trait]
+    impl Store for Forgetful {
+        async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+            self.0.list(cx, kind, request).await
+        }
+
+        async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+            self.0.get(cx, at).await
+        }
+
+        async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+            self.0.find(cx, key).await
+        }
+
+        async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+            self.0.write(cx, call).await
+        }
+
+        fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+            Arc::clone(&self.0).outgoing()
+        }
+    }
+
+    fn built<S: Store>(store: S, strangers: Strangers) -> std::result::Result<Api, String> {
+        let api = Api::builder(Vendor::new("Acme", "CRM")).base_url("http://localhost/").strangers(strangers);
+        let api = api.authenticator(FixedKeys::new()).store(&Arc::new(store));
+        let built = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done)).build();
+        built.map_err(|error| error.to_string())
+    }
+
+    let forgetful = || Forgetful(Arc::new(MemoryStore::new()));
+    assert!(built(MemoryStore::new(), Strangers::new().with_triggers()).is_ok());
+    assert!(built(forgetful(), Strangers::new()).is_ok());
+    assert!(built(forgetful(), Strangers::new().with_triggers().without_functions()).is_ok(), "nothing is triggered");
+    let refused = built(forgetful(), Strangers::new().with_triggers()).unwrap_err();
+    assert!(refused.contains(".with_triggers()"), "{refused}");
+}

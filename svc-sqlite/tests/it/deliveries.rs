@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use svc_core::{
     Deliver, Result, Tenant,
     api::{Api, ApiBuilder, Atomicity, Vendor},
+    helper::Strangers,
     ops::{Delivered, Dispatch, ToSend},
     value::Timestamp,
 };
@@ -102,7 +103,7 @@ impl Served {
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let key = store.create_key(&tenant, KeyOptions::new("test")).await.unwrap().token;
         let api = store.register_all(Api::builder(Vendor::new("Test", "Test"))).base_url(BASE);
-        let api = set(api.authenticator(store.clone())).build().unwrap();
+        let api = set(api.authenticator(store.clone()).anonymous_helpers(store)).build().unwrap();
         let service = SvcService::new(api).clock(move || of_requests.now());
         let deliveries = service.deliveries();
         Self { service, deliveries, key, clock: clock.clone(), noted: noted.clone() }
@@ -118,8 +119,13 @@ impl Served {
     }
 
     async fn call(&self, method: Method, address: &str, body: &Value) -> (u16, Value) {
+        self.call_with(Some(&self.key), method, address, body).await
+    }
+
+    async fn call_with(&self, key: Option<&str>, method: Method, address: &str, body: &Value) -> (u16, Value) {
         let path = address.strip_prefix(BASE).unwrap_or(address);
-        let request = Request::builder().method(method).uri(format!("/{path}")).header("SVC-API-Token", &self.key);
+        let request = Request::builder().method(method).uri(format!("/{path}"));
+        let request = key.into_iter().fold(request, |request, key| request.header("SVC-API-Token", key));
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let request = request.header("content-type", "application/json").body(Full::new(bytes::Bytes::from(body)));
         let response = self.service.clone().oneshot(request.unwrap()).await.unwrap();
@@ -373,4 +379,78 @@ async fn cap_04_what_nobody_sends_is_not_offered() {
     assert_eq!(status, 500, "{refused}");
     let (_, answer) = served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
     assert!(answer.to_string().contains("NOT_SUPPORTED"), "{answer}");
+}
+
+/// A server that takes anonymous calls under this policy, and two of its petitions.
+async fn signed_without_key(strangers: Strangers) -> (tempfile::TempDir, Served, [String; 2]) {
+    let folder = tempfile::tempdir().unwrap();
+    let noted = Noted::well();
+    let deliver = noted.clone();
+    let set = |api: ApiBuilder| api.deliver(deliver).strangers(strangers);
+    let served = Served::open(&folder.path().join("data.db"), &Clock::new(), &noted, set).await;
+    let petitions = [served.make("petitions", json!({})).await, served.make("petitions", json!({})).await];
+    (folder, served, petitions.map(|petition| format!("{petition}/record_signature_helper")))
+}
+
+fn signature(person: &Value, trigger: &str) -> Value {
+    json!({"person": person, "triggers": {trigger: {"enabled": true}}})
+}
+
+/// HAF-14: without a key nothing is triggered, unless the vendor allows it, whoever is known.
+#[tokio::test]
+async fn haf_14_an_anonymous_call_triggers_nothing() {
+    let (_folder, served, [helper, _]) = signed_without_key(Strangers::new()).await;
+    let [ada, eve] = ["ada@example.org", "eve@example.org"].map(|it| json!({"email_addresses": [{"address": it}]}));
+    served.make("people", ada.clone()).await;
+    let known = served.call_with(None, Method::POST, &helper, &signature(&ada, "autoresponse")).await;
+    let unknown = served.call_with(None, Method::POST, &helper, &signature(&eve, "autoresponse")).await;
+    assert_eq!(known, unknown);
+    assert!(known.1.to_string().contains("NOT_SUPPORTED"), "{known:?}");
+    served.send().await;
+    assert_eq!(served.noted.names(), [""; 0]);
+    assert_eq!(served.call(Method::POST, &helper, &signature(&ada, "autoresponse")).await.0, 200);
+    served.send().await;
+    assert_eq!(served.noted.names(), ["autoresponse"], "with a key");
+}
+
+/// HAF-14: where it is allowed, a response is sent once in 24 hours for a person, a trigger and a container; the answer is the same.
+#[tokio::test]
+async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
+    let (_folder, served, [one, other]) = signed_without_key(Strangers::new().with_triggers()).await;
+    let by = |addresses: &[&str]| {
+        let addresses: Vec<Value> = addresses.iter().map(|address| json!({"address": address})).collect();
+        json!({"email_addresses": addresses})
+    };
+    let ada = by(&["ada@example.org"]);
+    served.make("people", by(&["ada@example.org", "lovelace@example.org"])).await;
+    let number = |number: &str| json!({"phone_numbers": [{"number": number}]});
+    let minute = Duration::from_secs(60);
+    let hours = |hours: u32| minute * 60 * hours;
+    for (ahead, helper, person, trigger, is_sent, what) in [
+        (minute, &one, ada.clone(), "autoresponse", true, "a known person"),
+        (minute, &one, ada.clone(), "autoresponse", false, "the same again"),
+        (minute, &one, by(&["ADA@example.org "]), "autoresponse", false, "the same address"),
+        (minute, &one, by(&["lovelace@example.org"]), "autoresponse", false, "another address of the person"),
+        (minute, &one, ada.clone(), "sms_response", true, "another trigger"),
+        (minute, &other, ada.clone(), "autoresponse", true, "another container"),
+        (minute, &one, by(&["new@example.org"]), "autoresponse", true, "a new person"),
+        (minute, &one, by(&["new@example.org"]), "autoresponse", false, "the same new person"),
+        (minute, &one, number("15550100"), "sms_response", true, "a number, by which nobody is found"),
+        (minute, &one, number("15550100"), "sms_response", false, "the same number of somebody new"),
+        (minute, &one, json!({}), "autoresponse", true, "a person without an address"),
+        (hours(23), &one, ada.clone(), "autoresponse", false, "within 24 hours"),
+        (hours(1), &one, ada.clone(), "autoresponse", true, "after 24 hours"),
+        (hours(23), &one, ada.clone(), "autoresponse", false, "within 24 hours of the last one"),
+    ] {
+        served.clock.ahead(ahead);
+        let answer = served.call_with(None, Method::POST, helper, &signature(&person, trigger)).await;
+        assert_eq!(answer, (200, json!({})), "{what}");
+        served.send().await;
+        assert_eq!(served.noted.names().len(), usize::from(is_sent), "{what}");
+    }
+    for _ in 0..2 {
+        assert_eq!(served.call(Method::POST, &one, &signature(&ada, "autoresponse")).await.0, 200);
+        served.send().await;
+        assert_eq!(served.noted.names(), ["autoresponse"], "with a key");
+    }
 }

@@ -73,6 +73,7 @@ impl ApiBuilder {
             problems.push(format!("the version field cannot be named `{version}`: choose a name that is not empty and not already a member of the entry point"));
         }
         problems.extend(self.undelivered());
+        problems.extend(self.unlimited_triggers());
         for (kind, registered) in &self.kinds {
             kind_contradictions(*kind, registered, &self.kinds, &mut problems);
             narrowed::contradictions(*kind, registered, &mut problems);

@@ -48,6 +48,14 @@ impl ApiBuilder {
             "nobody sends what `triggers` asks of a store: call `.deliver(...)`, or leave it out of `.functions(...)`";
         (is_named && self.stock.is_some() && self.delivered().is_none()).then(|| text.to_owned())
     }
+
+    /// The error of anonymous triggers over a store that cannot limit them (HAF-14).
+    pub(super) fn unlimited_triggers(&self) -> Option<String> {
+        let store = self.settings.store.as_ref().filter(|_| self.settings.strangers.may_trigger())?;
+        let text = "the store cannot limit what anonymous callers trigger, because it does not store responses: leave \
+                    `.with_triggers()` out of `.strangers(...)`";
+        (self.delivered().is_some() && !store.keeps_answers()).then(|| text.to_owned())
+    }
 }
 
 impl Api {
