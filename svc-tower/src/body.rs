@@ -2,14 +2,18 @@
 
 use std::{
     error::Error,
-    fmt, io,
+    fmt,
+    future::poll_fn,
+    io,
+    pin::Pin,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    task::Poll,
 };
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use http::{
     HeaderMap,
     header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, TRANSFER_ENCODING},
@@ -17,6 +21,8 @@ use http::{
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, combinators::UnsyncBoxBody};
 use svc_core::Code;
+
+use crate::budget::{BodyBudget, Cut, PartialBody};
 
 /// Any error of a body.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
@@ -26,9 +32,6 @@ pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
 
 /// The most that is read of a body that was not wanted, in bytes.
 const MOST_DROPPED: u64 = 64 * 1024;
-
-/// The most that is set aside for a body before any of it came.
-const SET_ASIDE: usize = 64 * 1024;
 
 /// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT` (UND-17).
 ///
@@ -76,6 +79,8 @@ pub(crate) enum Refusal {
     TooSlow,
     /// It broke off, or is not what its headers announced.
     Broken,
+    /// The budget for incomplete bodies is used up (UND-43).
+    OverBudget,
 }
 
 impl Refusal {
@@ -86,6 +91,7 @@ impl Refusal {
             Self::TooLarge => Code::BodyTooLarge,
             Self::TooSlow => Code::RequestTimeout,
             Self::Broken => Code::RequestInvalid,
+            Self::OverBudget => Code::Unavailable,
         }
     }
 
@@ -99,6 +105,7 @@ impl Refusal {
             Self::TooLarge => format!("The body is larger than {limit} bytes, the most that this server takes."),
             Self::TooSlow => "The body did not arrive in time.".to_owned(),
             Self::Broken => "The body broke off, or is not what the request's head announced.".to_owned(),
+            Self::OverBudget => "The server receives too many bodies. Send the request again later.".to_owned(),
         }
     }
 
@@ -122,7 +129,7 @@ impl Refusal {
 
     /// Whether the rest of the body is still on its way, so that the connection cannot be used again.
     pub(crate) const fn leaves_a_rest(self) -> bool {
-        matches!(self, Self::TooLarge | Self::TooSlow | Self::Broken)
+        matches!(self, Self::TooLarge | Self::TooSlow | Self::Broken | Self::OverBudget)
     }
 }
 
@@ -169,32 +176,43 @@ fn is_json(value: &[u8]) -> bool {
         || essence.strip_prefix(b"application/").is_some_and(|subtype| subtype == b"json" || is_suffixed(subtype))
 }
 
-/// The whole body, or why it is not taken. Stops reading as soon as the limit is passed.
-pub(crate) async fn read(headers: &HeaderMap, mut body: AnyBody, limit: usize) -> Result<Bytes, Refusal> {
+/// The whole body, or why it is not taken. Stops reading as soon as the limit is passed. Memory is counted in `budget` from the
+/// first piece of a body that has more of them.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    mut body: AnyBody,
+    limit: usize,
+    budget: &BodyBudget,
+) -> Result<Bytes, Refusal> {
     let announced = body.size_hint().lower().max(content_length(headers));
-    if usize::try_from(announced).map_or(true, |announced| announced > limit) {
+    let Some(announced) = usize::try_from(announced).ok().filter(|announced| *announced <= limit) else {
         return Err(Refusal::TooLarge);
-    }
-    let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
-    while let Some(frame) = body.frame().await {
+    };
+    let mut partial: Option<PartialBody> = None;
+    loop {
+        let frame = poll_fn(|cx| match (Pin::new(&mut body).poll_frame(cx), &partial) {
+            (Poll::Pending, Some(partial)) => partial.poll_cut(cx).map(Err),
+            (frame, _) => frame.map(Ok),
+        });
+        let Some(frame) = frame.await? else { break };
         let Ok(data) = frame.map_err(|error| refusal_of(error.as_ref()))?.into_data() else { continue };
         // Cannot overflow: what is collected never passes the limit.
-        if data.len() > limit.saturating_sub(first.len().max(rest.len())) {
+        if data.len() > limit.saturating_sub(partial.as_ref().map_or(0, PartialBody::len)) {
             return Err(Refusal::TooLarge);
         }
-        if first.is_empty() && rest.is_empty() {
-            first = data;
-        } else {
-            if rest.is_empty() {
-                let expected = usize::try_from(announced).unwrap_or_default().min(SET_ASIDE);
-                rest.reserve(expected.max(first.len().saturating_add(data.len())));
-                rest.extend_from_slice(&first);
-            }
-            rest.extend_from_slice(&data);
+        if partial.is_none() && body.is_end_stream() {
+            return Ok(data);
         }
+        let expected = if announced == 0 { limit } else { announced };
+        partial.get_or_insert_with(|| PartialBody::new(budget.clone(), expected)).extend(&data)?;
     }
-    Ok(if rest.is_empty() { first } else { rest.freeze() })
+    Ok(partial.map(PartialBody::finish).transpose()?.unwrap_or_default())
+}
+
+impl From<Cut> for Refusal {
+    fn from(_: Cut) -> Self {
+        Self::OverBudget
+    }
 }
 
 /// Reads and drops a body that was not wanted, so that the next request can come on the same connection; whether its end
@@ -289,6 +307,10 @@ mod tests {
         }
     }
 
+    async fn read_all(headers: &HeaderMap, body: AnyBody, limit: usize) -> Result<Bytes, Refusal> {
+        read(headers, body, limit, &BodyBudget::default()).await
+    }
+
     fn full(text: &'static str) -> Full<Bytes> {
         Full::from(text)
     }
@@ -323,16 +345,16 @@ mod tests {
     #[tokio::test]
     async fn und_17_the_limit_holds_for_announced_and_for_chunked_bodies() {
         let none = HeaderMap::new();
-        assert_eq!(read(&none, erase(full("1234")), 4).await.as_deref(), Ok(&b"1234"[..]));
-        assert_eq!(read(&none, erase(full("12345")), 4).await, Err(Refusal::TooLarge));
-        assert_eq!(read(&none, erase(Chunks::of(&["12", "3", "4"])), 4).await.as_deref(), Ok(&b"1234"[..]));
-        assert_eq!(read(&none, erase(Chunks::of(&["12", "", "345", "6"])), 4).await, Err(Refusal::TooLarge));
+        assert_eq!(read_all(&none, erase(full("1234")), 4).await.as_deref(), Ok(&b"1234"[..]));
+        assert_eq!(read_all(&none, erase(full("12345")), 4).await, Err(Refusal::TooLarge));
+        assert_eq!(read_all(&none, erase(Chunks::of(&["12", "3", "4"])), 4).await.as_deref(), Ok(&b"1234"[..]));
+        assert_eq!(read_all(&none, erase(Chunks::of(&["12", "", "345", "6"])), 4).await, Err(Refusal::TooLarge));
         for length in ["5", "99999999999999999999999"] {
             let headers = labelled(CONTENT_LENGTH, length.as_bytes());
-            assert_eq!(read(&headers, erase(Chunks::of(&["1"])), 4).await, Err(Refusal::TooLarge));
+            assert_eq!(read_all(&headers, erase(Chunks::of(&["1"])), 4).await, Err(Refusal::TooLarge));
         }
-        assert_eq!(read(&none, erase(Chunks::of(&[])), 4).await.as_deref(), Ok(&b""[..]));
-        assert_eq!(read(&none, erase(Chunks::of(&["1"])), 0).await, Err(Refusal::TooLarge));
+        assert_eq!(read_all(&none, erase(Chunks::of(&[])), 4).await.as_deref(), Ok(&b""[..]));
+        assert_eq!(read_all(&none, erase(Chunks::of(&["1"])), 0).await, Err(Refusal::TooLarge));
     }
 
     #[tokio::test]
@@ -363,10 +385,10 @@ mod tests {
             io::Error::from(io::ErrorKind::TimedOut).into(),
         ];
         for error in slow {
-            assert_eq!(read(&none, erase(Chunks::failing(error)), 9).await, Err(Refusal::TooSlow));
+            assert_eq!(read_all(&none, erase(Chunks::failing(error)), 9).await, Err(Refusal::TooSlow));
         }
-        assert_eq!(read(&none, erase(Chunks::failing("reset")), 9).await, Err(Refusal::Broken));
+        assert_eq!(read_all(&none, erase(Chunks::failing("reset")), 9).await, Err(Refusal::Broken));
         let limited = http_body_util::Limited::new(full("12345"), 2);
-        assert_eq!(read(&none, erase(limited), 9).await, Err(Refusal::TooLarge));
+        assert_eq!(read_all(&none, erase(limited), 9).await, Err(Refusal::TooLarge));
     }
 }

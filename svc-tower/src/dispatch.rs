@@ -151,6 +151,7 @@ impl<'a> Incoming<'a> {
             api: self.api,
             base: &self.base,
             body_limit: self.settings.body_limit,
+            anonymous_body_limit: self.anonymous_body_limit(),
             headers: &self.parts.headers,
             kept: self.kept,
         }
@@ -200,10 +201,13 @@ impl<'a> Incoming<'a> {
         // What waits for ever has limits of its own on the way.
         let limit = self.settings.request_timeout.and_then(|limit| limit.checked_add(waits));
         let done = self.settings.timer.within(limit, work).await;
-        done.ok_or_else(|| {
-            let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
-            self.api.error_reply(self.target.as_ref(), late).into()
-        })
+        done.ok_or_else(|| self.unavailable("the backend took longer than a request may"))
+    }
+
+    /// That the request cannot be answered now, with the cause for the log (UND-36).
+    fn unavailable(&self, cause: &'static str) -> Answer {
+        let error = Error::unavailable(SOON).caused_by(cause);
+        self.api.error_reply(self.target.as_ref(), error).into()
     }
 
     /// Whether the key and the right of a request suffice.
@@ -227,6 +231,9 @@ impl<'a> Incoming<'a> {
                 Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
                 None => Some((self.settings.batch_limit, Refusal::of_batch as Described)),
             },
+            _ if admitted.context().is_anonymous() => {
+                Some((self.anonymous_body_limit(), Refusal::description as Described))
+            }
             _ => Some((self.settings.body_limit, Refusal::description as Described)),
         };
         let admitted = match limits {
@@ -253,29 +260,40 @@ impl<'a> Incoming<'a> {
         body: &mut Option<AnyBody>,
         media: &'static str,
     ) -> Result<Answer, Answer> {
-        let Settings { body_limit, clock, timer, .. } = self.settings;
+        let Settings { body_limit, body_budget, clock, timer, .. } = self.settings;
+        let limit = (*body_limit).min(body_budget.limit());
         body::check_coding(&self.parts.headers)
-            .map_err(|refusal| self.failure(refusal.code(), &refusal.description(*body_limit)))?;
+            .map_err(|refusal| self.failure(refusal.code(), &refusal.description(limit)))?;
         let batch = self.in_time(Duration::ZERO, pin!(admitted.into_batch(true))).await??;
         let applied = batch.applied();
         let body = body.take().unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
-        let lines = Lines::new(body, *body_limit, self.streamed.clone());
+        let lines = Lines::new(body, limit, body_budget.clone(), self.streamed.clone());
         let stream = Stream::new(batch, lines, clock.clone(), timer.clone());
         let mut answer = Answer::lines(media, stream.into_answer());
         answer.more.extend(applied.map(|applied| (PREFERENCE_APPLIED, applied)));
         Ok(answer)
     }
 
+    /// The largest body of an anonymous call (UND-43).
+    fn anonymous_body_limit(&self) -> usize {
+        self.settings.anonymous_body_limit.min(self.settings.body_limit)
+    }
+
     /// The body, or why it is not taken (UND-17, UND-27).
     async fn body(&self, body: &mut Option<AnyBody>, (limit, described): (usize, Described)) -> Result<Bytes, Answer> {
+        let budget = &self.settings.body_budget;
+        let limit = limit.min(budget.limit());
         let refused = |refusal: Refusal| {
-            let mut answer = self.failure(refusal.code(), &described(refusal, limit));
+            let mut answer = match refusal {
+                Refusal::OverBudget => self.unavailable("the budget for incomplete bodies is used up"),
+                _ => self.failure(refusal.code(), &described(refusal, limit)),
+            };
             answer.close = refusal.leaves_a_rest();
             answer
         };
         body::check_head(&self.parts.headers).map_err(refused)?;
         let Some(body) = body.take() else { return Ok(Bytes::new()) };
-        body::read(&self.parts.headers, body, limit).await.map_err(refused)
+        body::read(&self.parts.headers, body, limit, budget).await.map_err(refused)
     }
 
     /// An answer that goes on behind what it has already (SYN-12).

@@ -84,6 +84,7 @@
 
 mod base;
 mod body;
+mod budget;
 mod cors;
 #[cfg(feature = "tokio")]
 mod deliveries;
@@ -116,6 +117,7 @@ pub mod webhooks;
 
 pub use base::PeerAddr;
 pub use body::BodyTimeout;
+pub use budget::{BodyBudget, BodyBudgetUsage};
 pub use cors::Cors;
 #[cfg(feature = "tokio")]
 pub use deliveries::{Deliveries, DeliveryCounts};

@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body::Body;
 use svc_core::{
@@ -17,6 +17,7 @@ use svc_core::{
 
 use crate::{
     body::{AnyBody, Refusal, Streamed, refusal_of},
+    budget::{BodyBudget, PartialBody},
     response_body::ResponseBody,
     settings::Clock,
     timer::Timer,
@@ -102,7 +103,8 @@ pub(crate) struct Lines {
     /// What came of the body and was not looked at yet.
     chunk: Bytes,
     /// The beginning of the line whose end is in no chunk yet.
-    begun: BytesMut,
+    begun: Option<PartialBody>,
+    budget: BodyBudget,
     /// Whether that line is too long already, so that nothing of it is kept.
     is_too_long: bool,
     /// Whether nothing follows.
@@ -111,8 +113,9 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn new(body: AnyBody, limit: usize, streamed: Streamed) -> Self {
-        Self { body, limit, chunk: Bytes::new(), begun: BytesMut::new(), is_too_long: false, is_ended: false, streamed }
+    pub(crate) fn new(body: AnyBody, limit: usize, budget: BodyBudget, streamed: Streamed) -> Self {
+        let chunk = Bytes::new();
+        Self { body, limit, chunk, begun: None, budget, is_too_long: false, is_ended: false, streamed }
     }
 
     /// The next lines, so many at most and not many more bytes than one may have: waits for the first, and takes of the others
@@ -145,48 +148,58 @@ impl Lines {
                 let rest = self.chunk.split_off(end.saturating_add(1));
                 let mut line = std::mem::replace(&mut self.chunk, rest);
                 line.truncate(end);
-                if let Some(line) = self.whole(line) {
+                if let Some(line) = self.whole(line)? {
                     return Poll::Ready(Ok(Some(line)));
                 }
                 continue;
             }
             let begun = std::mem::take(&mut self.chunk);
-            if self.is_too_long || begun.len() > self.limit.saturating_sub(self.begun.len()) {
+            if self.is_too_long || begun.len() > self.room() {
                 self.is_too_long = true;
-                self.begun.clear();
-            } else {
-                self.begun.extend_from_slice(&begun);
+                self.begun = None;
+            } else if !begun.is_empty() {
+                self.begin(&begun)?;
             }
             if self.is_ended {
                 return Poll::Ready(Ok(None));
             }
-            match std::task::ready!(Pin::new(&mut self.body).poll_frame(cx)) {
-                Some(Ok(frame)) => self.chunk = frame.into_data().unwrap_or_default(),
-                Some(Err(error)) => return Poll::Ready(Err(refusal_of(error.as_ref()))),
+            match (Pin::new(&mut self.body).poll_frame(cx), &self.begun) {
+                (Poll::Ready(Some(Ok(frame))), _) => self.chunk = frame.into_data().unwrap_or_default(),
+                (Poll::Ready(Some(Err(error))), _) => return Poll::Ready(Err(refusal_of(error.as_ref()))),
                 // A last line needs no end of its own.
-                None => {
+                (Poll::Ready(None), _) => {
                     self.is_ended = true;
-                    return Poll::Ready(Ok(self.whole(Bytes::new())));
+                    return Poll::Ready(self.whole(Bytes::new()));
                 }
+                (Poll::Pending, Some(begun)) => return begun.poll_cut(cx).map(|cut| Err(cut.into())),
+                (Poll::Pending, None) => return Poll::Pending,
             }
         }
     }
 
-    /// The line that ends with this.
-    fn whole(&mut self, end: Bytes) -> Option<Line> {
-        let is_too_long =
-            std::mem::take(&mut self.is_too_long) || end.len() > self.limit.saturating_sub(self.begun.len());
-        let line = if self.begun.is_empty() {
-            end
-        } else {
-            self.begun.extend_from_slice(if is_too_long { &[] } else { &end });
-            self.begun.split().freeze()
+    /// The number of bytes that may follow in the line that has begun.
+    fn room(&self) -> usize {
+        self.limit.saturating_sub(self.begun.as_ref().map_or(0, PartialBody::len))
+    }
+
+    /// Keeps a part of a line whose end has not arrived.
+    fn begin(&mut self, part: &[u8]) -> Result<(), Refusal> {
+        let begun = self.begun.get_or_insert_with(|| PartialBody::new(self.budget.clone(), self.limit));
+        Ok(begun.extend(part)?)
+    }
+
+    /// The line that ends with this; `None` for an empty one.
+    fn whole(&mut self, end: Bytes) -> Result<Option<Line>, Refusal> {
+        let is_too_long = std::mem::take(&mut self.is_too_long) || end.len() > self.room();
+        let line = match self.begun.take() {
+            _ if is_too_long => return Ok(Some(Line::TooLong)),
+            Some(mut begun) => {
+                begun.extend(&end)?;
+                begun.finish()?
+            }
+            None => end,
         };
-        match line {
-            _ if is_too_long => Some(Line::TooLong),
-            line if line.iter().all(u8::is_ascii_whitespace) => None,
-            line => Some(Line::Entry(line)),
-        }
+        Ok(if line.iter().all(u8::is_ascii_whitespace) { None } else { Some(Line::Entry(line)) })
     }
 }
 
@@ -203,7 +216,7 @@ mod tests {
         let body = ResponseBody::in_parts(parts.into_iter(), |mut parts| async move {
             parts.next().map(|part| (Bytes::from(part), parts))
         });
-        let mut lines = Lines::new(erase(body), limit, Streamed::default());
+        let mut lines = Lines::new(erase(body), limit, BodyBudget::default(), Streamed::default());
         let mut all = Vec::new();
         loop {
             let (window, end) = lines.window(3).await;
@@ -232,6 +245,32 @@ mod tests {
         let long = [b"12345\n1234\n".to_vec(), b"1".repeat(5), b"2".repeat(90), b"\nlast5".to_vec()];
         let all = [Line::TooLong, entry("1234"), Line::TooLong, Line::TooLong];
         assert_eq!(lines(long.to_vec(), 4).await, all);
+    }
+
+    /// UND-43: a line whose end has not arrived counts, and is cut when another one needs its memory.
+    #[tokio::test]
+    async fn und_43_a_line_without_an_end_gives_its_memory_to_others() {
+        let budget = BodyBudget::new(100);
+        let started = |part: &'static [u8]| {
+            // The rest of this body never arrives.
+            let body = ResponseBody::in_parts(Some(part), |part| async move {
+                match part {
+                    Some(part) => Some((Bytes::from_static(part), None)),
+                    None => std::future::pending().await,
+                }
+            });
+            Lines::new(erase(body), 100, budget.clone(), Streamed::default())
+        };
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        let (mut hanging, mut other) = (started(&[b'x'; 90]), started(b"one\ntwenty"));
+        assert!(hanging.poll_line(&mut cx).is_pending());
+        assert_eq!(budget.usage().held, 100);
+        assert_eq!(other.poll_line(&mut cx), Poll::Ready(Ok(Some(entry("one")))));
+        assert!(other.poll_line(&mut cx).is_pending());
+        assert_eq!((budget.usage().held, budget.usage().cut), (100, 1));
+        assert_eq!(hanging.poll_line(&mut cx), Poll::Ready(Err(Refusal::OverBudget)));
+        drop(other);
+        assert_eq!(budget.usage().held, 0);
     }
 
     #[test]

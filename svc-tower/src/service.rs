@@ -18,6 +18,7 @@ use tracing::Instrument;
 
 use crate::{
     body::{self, AnyBody, BoxError, erase},
+    budget::BodyBudget,
     cors::Cors,
     dispatch::Incoming,
     even::Even,
@@ -65,6 +66,23 @@ impl SvcService {
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.body_limit = bytes)
+    }
+
+    /// Sets the largest body of an anonymous call in bytes. Default: 64 KiB. A larger one is 413.
+    ///
+    /// [`body_limit`](Self::body_limit) also applies. Requirements: UND-43.
+    #[must_use]
+    pub fn anonymous_body_limit(self, bytes: usize) -> Self {
+        self.with(|settings| settings.anonymous_body_limit = bytes)
+    }
+
+    /// Sets the budget for the memory that incomplete request bodies hold together. Default: 64 MiB.
+    ///
+    /// A body that is cut because the budget is used up is answered 503 with `Retry-After`. No body can be larger than the
+    /// budget. Requirements: UND-43.
+    #[must_use]
+    pub fn body_budget(self, budget: BodyBudget) -> Self {
+        self.with(|settings| settings.body_budget = budget)
     }
 
     /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set (BAT-05). Lines of NDJSON have no such limit

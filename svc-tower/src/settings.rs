@@ -4,7 +4,7 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use svc_core::value::Timestamp;
 
-use crate::{cors::Cors, even::Even, observe::Observer, route::Mount, timer::Timer};
+use crate::{budget::BodyBudget, cors::Cors, even::Even, observe::Observer, route::Mount, timer::Timer};
 
 /// The settings of a service. Everything has a default.
 #[derive(Debug, Clone)]
@@ -12,8 +12,11 @@ pub(crate) struct Settings {
     pub(crate) mount: Mount,
     /// The largest body, in bytes (UND-17).
     pub(crate) body_limit: usize,
+    /// The largest body of an anonymous call, in bytes (UND-43).
+    pub(crate) anonymous_body_limit: usize,
     /// The largest batch that comes as one document, in bytes (BAT-05).
     pub(crate) batch_limit: usize,
+    pub(crate) body_budget: BodyBudget,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) timer: Timer,
     /// Proxies whose word on the base URL counts, in canonical form.
@@ -30,7 +33,9 @@ impl Default for Settings {
         Self {
             mount: Mount::default(),
             body_limit: 1024 * 1024,
+            anonymous_body_limit: 64 * 1024,
             batch_limit: 8 * 1024 * 1024,
+            body_budget: BodyBudget::default(),
             request_timeout: Some(Duration::from_secs(30)),
             timer: Timer::default(),
             trusted_proxies: Vec::new(),

@@ -134,6 +134,10 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_PRIVATE_WEBHOOKS", value_parser = FalseyValueParser::new(), global = true)]
     pub private_webhooks: bool,
 
+    /// Memory in MiB that incomplete request bodies may hold together; beyond it 503 with `Retry-After`
+    #[arg(long, env = "SVC_DEMO_BODY_BUDGET", value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub body_budget: u32,
+
     /// Whether /healthz and /metrics are served beside the interface [default: on where it listens on loopback and has no --base-url]
     #[arg(long, env = "SVC_DEMO_METRICS", value_name = "SWITCH")]
     pub metrics: Option<Switch>,

@@ -7,7 +7,7 @@ use prometheus::proto::MetricFamily;
 use prometheus::{
     Counter, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, Result, TextEncoder,
 };
-use svc_tower::Answered;
+use svc_tower::{Answered, BodyBudgetUsage};
 
 use super::database::{Connections, Stats};
 use super::trouble::Trouble;
@@ -64,14 +64,15 @@ impl Metrics {
         }
     }
 
-    /// Everything as text, with what the store says of itself.
+    /// Everything as text, with what the store says of itself and the memory of incomplete request bodies.
     ///
     /// # Errors
     ///
     /// A metric cannot be written in this format.
-    pub fn text(&self, store: &Stats) -> Result<String> {
+    pub fn text(&self, store: &Stats, bodies: BodyBudgetUsage) -> Result<String> {
         let mut families = self.registry.gather();
         families.extend(of_store(store)?);
+        families.extend(of_bodies(bodies)?);
         TextEncoder::new().encode_to_string(&families)
     }
 }
@@ -101,6 +102,16 @@ fn of_store(store: &Stats) -> Result<Vec<MetricFamily>> {
         ],
     });
     Ok(families.into_iter().flatten().collect())
+}
+
+/// The memory of incomplete request bodies.
+fn of_bodies(bodies: BodyBudgetUsage) -> Result<impl Iterator<Item = MetricFamily>> {
+    let families = [
+        gauge("svc_body_bytes_held", "Bytes that incomplete request bodies hold.", bodies.held)?,
+        gauge("svc_body_bytes_limit", "Bytes that incomplete request bodies may hold together.", bodies.limit)?,
+        counter("svc_bodies_cut_total", "Incomplete request bodies that were cut: 503.", bodies.cut)?,
+    ];
+    Ok(families.into_iter().flatten())
 }
 
 fn counter(name: &str, help: &str, value: u64) -> Result<Vec<MetricFamily>> {

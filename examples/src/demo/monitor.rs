@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body;
-use svc_tower::{ResponseBody, SvcService};
+use svc_tower::{BodyBudget, ResponseBody, SvcService};
 use tower_service::Service;
 
 use super::database::Database;
@@ -31,6 +31,7 @@ pub struct Monitored {
 pub struct Monitor {
     metrics: Metrics,
     store: Database,
+    budget: BodyBudget,
 }
 
 impl Monitor {
@@ -40,7 +41,12 @@ impl Monitor {
     /// # Errors
     ///
     /// As [`Metrics::new`].
-    pub fn of(service: SvcService, store: &Database, wanted: bool) -> Result<(SvcService, Option<Self>), Trouble> {
+    pub fn of(
+        service: SvcService,
+        store: &Database,
+        budget: BodyBudget,
+        wanted: bool,
+    ) -> Result<(SvcService, Option<Self>), Trouble> {
         let mount = service.api().base().as_str().splitn(4, '/').nth(3).unwrap_or_default();
         if !wanted || mount.is_empty() {
             return Ok((service, None));
@@ -48,7 +54,7 @@ impl Monitor {
         let metrics = Metrics::new()?;
         let counted = metrics.clone();
         let service = service.observe(move |answered| counted.count(answered));
-        Ok((service, Some(Self { metrics, store: store.clone() })))
+        Ok((service, Some(Self { metrics, store: store.clone(), budget })))
     }
 }
 
@@ -82,7 +88,7 @@ impl Monitor {
         let is_read = matches!(method, Method::GET | Method::HEAD);
         let (status, text) = match asked {
             _ if !is_read => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
-            Asked::Metrics => match self.metrics.text(&self.store.stats()) {
+            Asked::Metrics => match self.metrics.text(&self.store.stats(), self.budget.usage()) {
                 Ok(text) => (StatusCode::OK, text),
                 Err(error) => {
                     tracing::warn!(%error, "metrics cannot be written");

@@ -8,6 +8,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use svc_core::error::Error;
 use svc_declaration::visible;
+use svc_tower::BodyBudget;
 use svc_tower::server::Server;
 use svc_tower::webhooks::Sender;
 use tokio::runtime::Runtime;
@@ -98,9 +99,11 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     }
     let key_header = dialect(&store, &settings)?.key_header().clone();
     let (log, writer) = AccessLog::to(io::stdout(), key_header);
-    let service = service(&store, &settings, &address.base_url, Recorded::by(log.teller()))?;
+    let budget = BodyBudget::new(settings.body_budget);
+    let service =
+        service(&store, &settings, &address.base_url, Recorded::by(log.teller()))?.body_budget(budget.clone());
     let deliveries = service.deliveries();
-    let (service, monitor) = Monitor::of(service, &store, settings.metrics)?;
+    let (service, monitor) = Monitor::of(service, &store, budget, settings.metrics)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
         base_url: service.api().base().as_str(),

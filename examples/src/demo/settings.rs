@@ -57,6 +57,8 @@ pub struct Settings {
     pub patch_is_put: bool,
     /// Whether webhooks may send to this machine and to private networks, also by http.
     pub private_webhooks: bool,
+    /// Bytes that incomplete request bodies may hold together.
+    pub body_budget: usize,
     /// Whether `/healthz` and `/metrics` are served.
     pub metrics: bool,
 }
@@ -146,6 +148,7 @@ impl Settings {
             without: options.without.clone(),
             patch_is_put: options.patch_is_put,
             private_webhooks: options.private_webhooks,
+            body_budget: usize::try_from(options.body_budget).unwrap_or(usize::MAX).saturating_mul(1024 * 1024),
             // An address of its own says that a proxy stands in front, also where it listens on this machine alone.
             metrics: options.metrics.map_or(listen.is_loopback() && options.base_url.is_none(), |it| it == Switch::On),
         })

@@ -14,6 +14,7 @@ mod log;
 mod mapped;
 mod mapped_guide;
 mod mapped_sqlite;
+mod memory;
 mod metrics;
 mod options;
 mod pages;

@@ -61,6 +61,8 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     assert!(series["svc_batches_total"] >= 1.0 && series["svc_writes_total"] >= series["svc_batches_total"], "{text}");
     assert!(series["svc_commit_seconds_total"] > 0.0 && series["svc_readers_open"] >= 1.0, "{text}");
     assert_eq!((series["svc_writes_waiting"], series["svc_readers_busy"]), (0.0, 0.0), "{text}");
+    let bodies = ["held", "limit"].map(|which| series[format!("svc_body_bytes_{which}").as_str()]);
+    assert_eq!((bodies, series["svc_bodies_cut_total"]), ([0.0, 67_108_864.0], 0.0), "UND-43: {text}");
     for secret in [KEY, id, "planted", "Planted", "BREW", "unknown-id", "example.org"] {
         assert!(!text.contains(secret), "UND-42: {secret} in {text}");
     }

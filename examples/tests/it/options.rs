@@ -42,6 +42,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("helpers-only", "true"),
     ("without", "people.delete,helper.schedule"),
     ("patch-is-put", "true"),
+    ("body-budget", "17"),
     ("metrics", "off"),
     ("share-names", "a_share,b_share"),
 ];

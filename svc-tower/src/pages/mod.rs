@@ -46,6 +46,7 @@ pub(crate) struct Pages<'a> {
     pub(crate) api: &'a Api,
     pub(crate) base: &'a Base,
     pub(crate) body_limit: usize,
+    pub(crate) anonymous_body_limit: usize,
     /// The headers of the request: `Accept` decides between HTML and HAL, `If-None-Match` whether a document is sent,
     /// `Accept-Encoding` in which form.
     pub(crate) headers: &'a HeaderMap,
@@ -105,7 +106,7 @@ impl<'a> Pages<'a> {
     }
 
     fn docs(self) -> Docs<'a> {
-        Docs::new(self.api, self.base, self.body_limit)
+        Docs::new(self.api, self.base, self.body_limit).anonymous_body_limit(self.anonymous_body_limit)
     }
 
     /// A page in the form that is asked for.

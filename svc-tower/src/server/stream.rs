@@ -18,6 +18,10 @@ use super::watch::{Closing, Watch};
 /// How many bytes a connection that closes early still takes.
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
 
+/// How many bytes of a body one read returns at most. hyper doubles its buffer when a read returns as many bytes as it asked for, and
+/// keeps it as large for as long as the connection lives: one byte less leaves it at 16 KiB.
+const BODY_READ: usize = 16 * 1024 - 1;
+
 /// A client's socket that tells its [`Watch`] what happens.
 #[derive(Debug)]
 pub(super) struct WatchedStream {
@@ -31,6 +35,17 @@ pub(super) struct WatchedStream {
 impl WatchedStream {
     pub(super) fn new(stream: TcpStream, slot: OwnedSemaphorePermit, watch: Arc<Watch>) -> Self {
         Self { stream, watch, dropped: 0, _slot: slot }
+    }
+
+    /// Reads a part of a body, so that the buffers of many connections stay small (UND-43).
+    fn poll_read_part(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        ready!(self.stream.poll_read_ready(cx))?;
+        let room = buffer.remaining().min(BODY_READ);
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        ready!(Pin::new(&mut self.stream).poll_read(cx, &mut part))?;
+        let length = part.filled().len();
+        buffer.advance(length);
+        Poll::Ready(Ok(()))
     }
 
     /// Takes and drops what the client still sends, until it stops or has sent too much.
@@ -51,11 +66,15 @@ impl WatchedStream {
 impl AsyncRead for WatchedStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        let result = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        if result.is_ready() && buffer.filled().len() > before {
+        if self.watch.reads_body() {
+            ready!(self.poll_read_part(cx, buffer))?;
+        } else {
+            ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        }
+        if buffer.filled().len() > before {
             self.watch.bytes_came();
         }
-        result
+        Poll::Ready(Ok(()))
     }
 }
 

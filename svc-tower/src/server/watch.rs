@@ -140,6 +140,11 @@ impl Watch {
         self.state().phase == Phase::Service
     }
 
+    /// Whether bytes that arrive now belong to the body of a request.
+    pub(super) fn reads_body(&self) -> bool {
+        matches!(self.state().phase, Phase::Service | Phase::Answer)
+    }
+
     /// When the connection is to be closed if nothing more happens; `stop` is when the server began to stop.
     pub(super) fn deadline(&self, stop: Option<Instant>) -> Option<Instant> {
         let state = self.state();

@@ -61,6 +61,11 @@ impl Program {
         Ok(authority.parse()?)
     }
 
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Tells it to stop.
     pub(crate) fn terminate(&self) -> TestResult {
         self.signal(rustix::process::Signal::TERM)

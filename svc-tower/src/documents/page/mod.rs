@@ -226,13 +226,20 @@ pub struct Docs<'a> {
     api: &'a Api,
     base: &'a Base,
     body_limit: usize,
+    anonymous_body_limit: Option<usize>,
 }
 
 impl<'a> Docs<'a> {
     /// The documentation of a server that takes bodies of at most `body_limit` bytes.
     #[must_use]
     pub fn new(api: &'a Api, base: &'a Base, body_limit: usize) -> Self {
-        Self { api, base, body_limit }
+        Self { api, base, body_limit, anonymous_body_limit: None }
+    }
+
+    /// With the largest body of an anonymous call, in bytes.
+    #[must_use]
+    pub fn anonymous_body_limit(self, bytes: usize) -> Self {
+        Self { anonymous_body_limit: Some(bytes), ..self }
     }
 
     /// The start page: what this server supports, and where the rest is (ENT-22).

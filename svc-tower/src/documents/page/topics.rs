@@ -198,15 +198,18 @@ fn limits(docs: &Docs<'_>) -> DocPage {
     let mut page = topic("limits", "Limits", "How large pages and bodies may be on this server.");
     let sizes = docs.api.sizes();
     let row = |what: &str, most: String| (what.to_owned(), most);
-    let rows = vec![
-        row("Bytes of a body", docs.body_limit.to_string()),
+    let has_anonymous = docs.api.helpers().any(|helper| relation::is_anonymous(docs, helper));
+    let anonymous = docs.anonymous_body_limit.filter(|_| has_anonymous);
+    let mut rows = vec![row("Bytes of a body", docs.body_limit.to_string())];
+    rows.extend(anonymous.map(|bytes| row("Bytes of a body without a key", bytes.to_string())));
+    rows.extend([
         row("Depth of a body", sizes.json.depth.to_string()),
         row("Members of one object", sizes.json.keys.to_string()),
         row("Values in one body", sizes.json.values.to_string()),
         row("Characters of a number", sizes.json.number_digits.to_string()),
         row("Records on a page", sizes.max_page.to_string()),
         row("Records on a page when the client names no number", sizes.page.to_string()),
-    ];
+    ]);
     page.facts.push(Facts { title: "At most", rows });
     page.notes
         .push("A larger `per_page` counts as the largest one. A larger body is refused before it is read.".to_owned());

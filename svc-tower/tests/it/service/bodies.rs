@@ -10,11 +10,13 @@ use std::{
 use bytes::Bytes;
 use http::{StatusCode, Version};
 use http_body::{Body, Frame};
-use svc_tower::{BodyTimeout, SvcService};
+use http_body_util::Full;
+use svc_tower::{BodyBudget, BodyTimeout, SvcService};
+use tokio::sync::mpsc;
 
 use crate::service::{
     backend::{Memory, api},
-    client::{Counted, exchange, send, service, with_key},
+    client::{Counted, exchange, send, service, with_key, without_key},
 };
 
 #[tokio::test]
@@ -93,4 +95,105 @@ async fn und_17_a_slow_body_is_408_and_a_broken_one_400() {
     let reset = io::ErrorKind::ConnectionReset.into();
     let answer = send(&service, with_key("POST", "/tags").body(Failing(Some(reset))).unwrap()).await;
     assert_eq!((answer.status, answer.code().as_str()), (StatusCode::BAD_REQUEST, "REQUEST_INVALID"));
+}
+
+/// An anonymous caller may send 64 KiB unless the service has another limit; the description names it.
+#[tokio::test]
+async fn und_43_an_anonymous_body_has_a_limit_of_its_own() {
+    let path = "/petitions/p1/record_signature_helper";
+    let body = |length: usize| Full::<Bytes>::from(format!("{{\"unknown_to_us\":\"{}\"}}", "x".repeat(length - 20)));
+    let service = service();
+    for (request, length, status) in [
+        (without_key("POST", path), 1 << 16, StatusCode::OK),
+        (without_key("POST", path), (1 << 16) + 1, StatusCode::PAYLOAD_TOO_LARGE),
+        (with_key("POST", path), (1 << 16) + 1, StatusCode::OK),
+    ] {
+        let answer = send(&service, request.body(body(length)).unwrap()).await;
+        assert_eq!(answer.status, status, "{length}");
+        if status != StatusCode::OK {
+            assert_eq!((answer.code().as_str(), answer.header("connection")), ("BODY_TOO_LARGE", Some("close")));
+            assert!(answer.text().contains("65536 bytes"), "{}", answer.text());
+        }
+    }
+    for service in [service.clone().anonymous_body_limit(100), service.body_limit(100)] {
+        let answer = send(&service, without_key("POST", path).body(body(101)).unwrap()).await;
+        assert!(answer.text().contains("100 bytes"), "{}", answer.text());
+    }
+}
+
+/// A body whose pieces come through a channel; it fails where the sender says so, or hangs where the sender waits.
+struct Arriving(mpsc::UnboundedReceiver<io::Result<Bytes>>);
+
+impl Arriving {
+    fn of(piece: &[u8]) -> (mpsc::UnboundedSender<io::Result<Bytes>>, Self) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        sender.send(Ok(Bytes::copy_from_slice(piece))).unwrap();
+        (sender, Self(receiver))
+    }
+}
+
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        self.0.poll_recv(cx).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+    }
+}
+
+/// When incomplete bodies use up the budget, the one that hangs is cut: 503 with `Retry-After`. Another client is served.
+#[tokio::test]
+async fn und_43_a_body_that_hangs_gives_its_memory_to_others() {
+    let budget = BodyBudget::new(1000);
+    let service = service().body_budget(budget.clone());
+    let start = |piece: &[u8]| {
+        let (sender, body) = Arriving::of(piece);
+        let service = service.clone();
+        (sender, tokio::spawn(async move { send(&service, with_key("POST", "/tags").body(body).unwrap()).await }))
+    };
+    let (hanging, cut) = start(&[b' '; 900]);
+    let held = || budget.usage().held;
+    // One thread runs all tasks: each yield lets the others go on until they wait.
+    while held() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(held(), 1000);
+    let (served, answer) = start(br#"{"name":"#);
+    let cut = cut.await.unwrap();
+    assert_eq!((cut.status, cut.code().as_str()), (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"));
+    assert_eq!((cut.header("retry-after"), cut.header("connection")), (Some("1"), Some("close")));
+    assert!(hanging.is_closed() && held() == 1000, "{:?}", budget.usage());
+    served.send(Ok(Bytes::from_static(br#""x"}"#))).unwrap();
+    drop(served);
+    assert_eq!(answer.await.unwrap().status, StatusCode::CREATED);
+    assert_eq!((held(), budget.usage().cut), (0, 1));
+}
+
+/// A body that fails, or whose client goes away, holds nothing any more.
+#[tokio::test]
+async fn und_43_a_body_that_ends_early_gives_its_memory_back() {
+    let budget = BodyBudget::new(1000);
+    let service = service().body_budget(budget.clone());
+    let (sender, body) = Arriving::of(b"{");
+    sender.send(Err(io::ErrorKind::ConnectionReset.into())).unwrap();
+    assert_eq!(send(&service, with_key("POST", "/tags").body(body).unwrap()).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(budget.usage().held, 0);
+    let (_sender, body) = Arriving::of(b"{");
+    let mut hanging = Box::pin(send(&service, with_key("POST", "/tags").body(body).unwrap()));
+    assert!(is_pending(hanging.as_mut()) && budget.usage().held > 0);
+    drop(hanging);
+    assert_eq!(budget.usage().held, 0);
+}
+
+fn is_pending(future: Pin<&mut impl Future>) -> bool {
+    future.poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending()
+}
+
+/// No body can be larger than the budget: to send it again would never help, so it is 413.
+#[tokio::test]
+async fn und_43_a_body_larger_than_the_budget_is_too_large() {
+    let service = service().body_budget(BodyBudget::new(10));
+    let answer = exchange(&service, with_key("POST", "/tags"), "{\"name\":\"xx\"}").await;
+    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(answer.text().contains("10 bytes"), "{}", answer.text());
 }

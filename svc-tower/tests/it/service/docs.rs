@@ -51,7 +51,7 @@ fn attributes<'p>(page: &'p str, name: &str) -> impl Iterator<Item = String> + u
 
 #[tokio::test]
 async fn ent_22_matching_capabilities_and_limits_are_published() {
-    let service = service().body_limit(4321);
+    let service = service().body_limit(4321).anonymous_body_limit(1234);
     let start = page(&service, "/docs/").await;
     assert!(start.contains("href=\"/docs/capabilities\" rel=\"service-meta\""), "UND-40 {start}");
     for expected in [
@@ -67,7 +67,8 @@ async fn ent_22_matching_capabilities_and_limits_are_published() {
     let matching = page(&service, "/docs/v1/matching").await;
     assert!(matching.contains("looked up first by each foreign identifier"), "HLP-05");
     assert!(matching.contains("no prefix"), "RES-person-37");
-    assert!(page(&service, "/docs/v1/limits").await.contains("4321"), "UND-17");
+    let limits = page(&service, "/docs/v1/limits").await;
+    assert!(limits.contains("4321") && limits.contains("1234"), "UND-17, UND-43");
     let errors = page(&service, "/docs/v1/error").await;
     for code in Code::ALL {
         assert!(errors.contains(&format!("\"/docs/v1/{code}\"")), "{code}");
