@@ -349,7 +349,7 @@ fn in_memory() -> ExitCode {
         MemoryStore::new().register_all(Api::builder(Vendor::new("Example", "bench"))).base_url("http://localhost/");
     let api =
         api.authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all())).build().expect("an API");
-    let limits = Limits::default().connections(2 * HELD);
+    let limits = Limits::default().connections(2 * HELD).connections_per_address(2 * HELD);
     listening(|listener| {
         HttpServer::new(SvcService::new(api)).limits(limits).run_until(listener, std::future::pending())
     })

@@ -1,5 +1,6 @@
 //! The demo's command line. Every option also reads the environment: `SVC_DEMO_` and the option in capitals.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::builder::FalseyValueParser;
@@ -37,6 +38,10 @@ pub struct Options {
     /// The public address that links begin with [default: the address it listens on]
     #[arg(long, env = "SVC_DEMO_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
+
+    /// The address of a proxy in front: links follow its `Forwarded` headers, and its connections are not limited to 256; repeatable
+    #[arg(long, env = "SVC_DEMO_TRUSTED_PROXY", value_name = "ADDR", value_delimiter = ',')]
+    pub trusted_proxy: Vec<IpAddr>,
 
     /// The data file [default: demo.db in the user's cache folder]
     #[arg(long, env = "SVC_DEMO_DATA", value_name = "FILE", global = true)]

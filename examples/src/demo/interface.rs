@@ -102,7 +102,11 @@ pub fn service(
         )
     })?;
     let path = api.base().as_str().splitn(4, '/').nth(3).unwrap_or_default().to_owned();
-    let service = SvcService::new(api).under(&path).require_host(true).even_times(EVEN, exactly);
+    let service = SvcService::new(api)
+        .under(&path)
+        .require_host(true)
+        .trusted_proxies(settings.trusted_proxies.iter().copied())
+        .even_times(EVEN, exactly);
     Ok(match &settings.cors {
         Cors::Off => service,
         Cors::Any => service.cors(svc_tower::Cors::any()),

@@ -152,7 +152,7 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     };
     let delivering = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
     let service = log.before(Monitored::new(gate.before(service, LOAD_PATIENCE), monitor));
-    Server::new(service).run_until(address.listener, stopped).await;
+    Server::new(service).trusted_proxies(settings.trusted_proxies).run_until(address.listener, stopped).await;
     if let Some(delivering) = delivering {
         // What it had begun comes again when the demo starts again.
         delivering.abort();

@@ -21,6 +21,8 @@ pub struct Settings {
     pub port: Option<u16>,
     /// The public base URL with a slash at its end, when one was asked for.
     pub base_url: Option<String>,
+    /// The proxies in front.
+    pub trusted_proxies: Vec<IpAddr>,
     /// Whether to delete the data file first.
     pub fresh: bool,
     /// People in the first tenant of a new file.
@@ -130,6 +132,7 @@ impl Settings {
             listen,
             port: options.port,
             base_url,
+            trusted_proxies: options.trusted_proxy.clone(),
             fresh: options.fresh,
             people: options.people.unwrap_or(PEOPLE),
             people_asked: options.people.is_some(),

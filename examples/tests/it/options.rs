@@ -18,6 +18,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("listen", "::1"),
     ("port", "4711"),
     ("base-url", "https://demo.example.org/x/"),
+    ("trusted-proxy", "10.0.0.1,::1"),
     ("data", "/tmp/somewhere/else.db"),
     ("database", "postgres://ada@localhost/crm"),
     ("schema", "other"),
@@ -142,7 +143,7 @@ fn options_that_may_come_several_times_are_separated_by_commas_in_the_environmen
         assert_eq!(by_environment(&[(environment_name(name), value)]), by_command_line(&apart), "{name}");
         several += 1;
     }
-    assert_eq!(several, 4, "cors, key, read-key, without");
+    assert_eq!(several, 5, "cors, key, read-key, trusted-proxy, without");
 }
 
 #[test]

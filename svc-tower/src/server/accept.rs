@@ -1,34 +1,80 @@
-//! Taking connections, so many at a time.
+//! Accepting connections.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io::{self, Write},
+    net::SocketAddr,
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
     time::sleep,
+};
+
+use super::{
+    slots::{Admission, Slot, Slots},
+    watch::Watch,
 };
 
 /// For how long the server does not accept after accepting failed, for example for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A connection.
+/// What a client receives whose address has too many connections. Its request is not read.
+const REFUSAL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+/// A connection that has a slot.
 #[derive(Debug)]
 pub(super) struct Accepted {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
-    /// The place among all connections that it holds.
-    pub(super) slot: OwnedSemaphorePermit,
+    pub(super) watch: Arc<Watch>,
+    pub(super) slot: Slot,
 }
 
-/// The next connection, once there is a slot for it.
-pub(super) async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Accepted {
-    let Ok(slot) = Arc::clone(slots).acquire_owned().await else {
-        // The semaphore is never closed; if it were, nothing more would be accepted.
-        return std::future::pending().await;
-    };
+/// A listener and the slots of its connections.
+#[derive(Debug)]
+pub(super) struct Acceptor {
+    listener: TcpListener,
+    slots: Arc<Slots>,
+    /// A connection that waits for a slot.
+    waiting: Option<(TcpStream, SocketAddr)>,
+}
+
+impl Acceptor {
+    pub(super) fn new(listener: TcpListener, slots: Arc<Slots>) -> Self {
+        Self { listener, slots, waiting: None }
+    }
+
+    /// The next connection that has a slot. No connection is lost when the future is dropped.
+    pub(super) async fn next(&mut self) -> Accepted {
+        loop {
+            let (stream, peer) = match self.waiting.take() {
+                Some(waiting) => waiting,
+                None => accept(&self.listener).await,
+            };
+            match self.slots.admit(peer.ip()) {
+                Admission::Admitted(watch, slot) => return Accepted { stream, peer, watch, slot },
+                Admission::Full => {
+                    self.waiting = Some((stream, peer));
+                    self.slots.changed().await;
+                }
+                Admission::Refused => {
+                    tracing::debug!("a peer address has too many connections");
+                    // A new socket has room for it, so that nothing waits.
+                    let _ = stream.into_std().and_then(|mut stream| stream.write_all(REFUSAL));
+                }
+            }
+        }
+    }
+}
+
+/// The next connection.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return Accepted { stream, peer, slot },
+            Ok(accepted) => return accepted,
             Err(error) if is_about_one_connection(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "accepting a connection failed");
@@ -44,4 +90,25 @@ fn is_about_one_connection(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::Limits;
+
+    /// UND-44: a stop drops the future that waits for a slot, and the connection is still there afterwards.
+    #[tokio::test]
+    async fn und_44_a_connection_that_waits_for_a_slot_is_not_lost() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut acceptor = Acceptor::new(listener, Slots::new(Limits::default().connections(1), Vec::new()));
+        let _one = TcpStream::connect(address).await.unwrap();
+        let first = acceptor.next().await;
+        let two = TcpStream::connect(address).await.unwrap();
+        // However far it gets.
+        assert!(tokio::time::timeout(Duration::from_millis(20), acceptor.next()).await.is_err());
+        drop(first);
+        assert_eq!(acceptor.next().await.peer, two.local_addr().unwrap());
+    }
 }

@@ -41,10 +41,9 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let Accepted { stream, peer, slot } = accepted;
+    let Accepted { stream, peer, watch, slot } = accepted;
     // Without it small answers wait for the client's acknowledgement. A socket that refuses it works all the same.
     let _ = stream.set_nodelay(true);
-    let watch = Watch::new(limits);
     let io = TokioIo::new(WatchedStream::new(stream, slot, Arc::clone(&watch)));
     let own_watch = Arc::clone(&watch);
     let requests = service_fn(move |request| answer(request, peer, service.clone(), Arc::clone(&own_watch)));
@@ -56,7 +55,14 @@ where
     let mut stop_at = None;
     let mut last_request = false;
     let mut alarm = pin!(sleep_until(later(Instant::now(), limits.head)));
+    let mut closing = pin!(watch.closing());
+    let mut is_ordered_to_close = false;
     poll_fn(|cx| {
+        // Before anything is read: a request that is read is answered.
+        is_ordered_to_close = is_ordered_to_close || closing.as_mut().poll(cx).is_ready();
+        if is_ordered_to_close && watch.closes_now() {
+            return Poll::Ready(());
+        }
         if driven.as_mut().poll(cx).is_ready() {
             watch.upgrades();
             return Poll::Ready(());
@@ -105,7 +111,7 @@ where
     let request = request.map(|body| RequestBody::new(body, deadline, streamed, Arc::clone(&watch)));
     let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
     let Ok(mut response) = service.call(request).await;
-    if watch.was_too_slow() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+    if watch.was_too_slow() || watch.is_closing() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response.map(|body| AnswerBody::new(body, watch)))

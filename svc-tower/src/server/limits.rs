@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::time::Instant;
 
 /// The longest time that is waited for anything, which is for ever.
 const LONGEST: Duration = Duration::from_secs(24 * 365 * 60 * 60);
@@ -26,9 +26,13 @@ pub struct Limits {
     /// Time for which a connection that closes before it has read a whole request still reads and drops what the client sends, so that
     /// the client can read the response. 2 s unless set.
     pub linger: Duration,
-    /// Connections at a time, one at least; more wait until one ends. 900 unless set, for the usual 1024 file descriptors of a
-    /// process.
+    /// Connections at a time, one at least. When another one arrives, the connection that has been idle longest is closed; if none
+    /// is idle, it waits. 900 unless set, for the usual 1024 file descriptors of a process.
     pub connections: u32,
+    /// Connections of one peer address at a time, one at least; an IPv6 address counts by its first 64 bits. When another one arrives,
+    /// the connection of that address that has been idle longest is closed; if none is idle, it is answered 503 and closed. 256 unless
+    /// set. [Trusted proxies](super::Server::trusted_proxies) have no such limit.
+    pub connections_per_address: u32,
     /// After the order to stop: for how long requests that were already on their way are still taken. 100 ms unless set.
     pub stop_grace: Duration,
     /// After the order to stop: for how long accepted requests may go on. 45 s unless set.
@@ -66,10 +70,16 @@ impl Limits {
         Self { linger, ..self }
     }
 
-    /// Connections at a time, one at least; more wait until one ends.
+    /// Connections at a time, one at least.
     #[must_use]
     pub fn connections(self, connections: u32) -> Self {
         Self { connections, ..self }
+    }
+
+    /// Connections of one peer address at a time, one at least.
+    #[must_use]
+    pub fn connections_per_address(self, connections_per_address: u32) -> Self {
+        Self { connections_per_address, ..self }
     }
 
     /// After the order to stop: for how long requests that were already on their way are still taken.
@@ -84,9 +94,14 @@ impl Limits {
         Self { stop, ..self }
     }
 
-    /// The most connections, as a semaphore takes them.
+    /// The most connections.
     pub(super) fn slots(&self) -> usize {
-        usize::try_from(self.connections).unwrap_or(usize::MAX).clamp(1, Semaphore::MAX_PERMITS)
+        usize::try_from(self.connections).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// The most connections of one address.
+    pub(super) fn address_slots(&self) -> u32 {
+        self.connections_per_address.max(1)
     }
 
     /// The most bytes of a head, as hyper takes them.
@@ -104,6 +119,7 @@ impl Default for Limits {
             idle: Duration::from_secs(75),
             linger: Duration::from_secs(2),
             connections: 900,
+            connections_per_address: 256,
             stop_grace: Duration::from_millis(100),
             stop: Duration::from_secs(45),
         }
@@ -122,9 +138,8 @@ mod tests {
     /// UND-42: no limit that can be set makes the server fail.
     #[test]
     fn und_42_limits_beyond_all_measure_are_taken() {
-        let most = Limits::default().connections(u32::MAX).head_bytes(0);
-        assert!((1..=Semaphore::MAX_PERMITS).contains(&most.slots()));
-        assert_eq!((most.head_room(), most.connections(0).slots()), (8192, 1));
+        let least = Limits::default().connections(0).connections_per_address(0).head_bytes(0);
+        assert_eq!((least.head_room(), least.slots(), least.address_slots()), (8192, 1, 1));
         let now = Instant::now();
         assert!(later(now, Duration::MAX) > now);
     }
@@ -134,6 +149,6 @@ mod tests {
     fn und_42_the_server_waits_ten_thirty_and_seventy_five_seconds() {
         let limits = Limits::default();
         let seconds = [limits.head, limits.body, limits.idle].map(|limit| limit.as_secs());
-        assert_eq!((seconds, limits.connections), ([10, 30, 75], 900));
+        assert_eq!((seconds, limits.connections, limits.connections_per_address), ([10, 30, 75], 900, 256));
     }
 }

@@ -31,11 +31,13 @@
 //! | sends a body slowly | its body ends with a [`BodyError`] after [`Limits::body`]: 408 by the service, and the connection closes |
 //! | sends a body that the service does not want | receives the response; the server then reads and drops further input for [`Limits::linger`] or up to 8 MiB |
 //! | sends nothing after an answer, or does not read it | the connection ends after [`Limits::idle`] |
-//! | opens connections without end | above [`Limits::connections`] they wait until one ends |
+//! | opens connections without end | above [`Limits::connections_per_address`] the longest idle one of its address is closed; if none is idle, 503 |
+//! | is one of many who do so | above [`Limits::connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
 //!
 //! How long a service may take for an answer is its own affair:
-//! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many connections and requests one address may have
-//! is for the proxy in front, which sees the addresses. It ends TLS, too: this server has none.
+//! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many requests one address may send is for the proxy in
+//! front, which sees the addresses; name it to [`Server::trusted_proxies`], since all connections come from its address. It ends
+//! TLS, too: this server has none.
 //!
 //! A listener that fails, for want of file descriptors, say, is asked again after 50 ms, with a `tracing` warning.
 //!
@@ -76,6 +78,7 @@ mod answer;
 mod body;
 mod connection;
 mod limits;
+mod slots;
 mod stop;
 mod stream;
 mod watch;
@@ -84,8 +87,8 @@ use std::{
     convert::Infallible,
     future::{Future, poll_fn},
     io,
+    net::IpAddr,
     pin::{Pin, pin},
-    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -94,7 +97,7 @@ use http::{Request, Response};
 use http_body::Body;
 use tokio::{
     net::TcpListener,
-    sync::{Semaphore, watch as channel},
+    sync::watch as channel,
     time::{Instant, timeout_at},
 };
 use tower_service::Service;
@@ -103,9 +106,10 @@ pub use body::{BodyError, RequestBody};
 pub use limits::Limits;
 pub use stop::StopSignal;
 
-use accept::accept;
+use accept::Acceptor;
 use connection::serve;
 use limits::later;
+use slots::Slots;
 
 use crate::body::BoxError;
 
@@ -117,13 +121,23 @@ const CUT_OFF: Duration = Duration::from_secs(1);
 pub struct Server<S> {
     service: S,
     limits: Limits,
+    trusted_proxies: Vec<IpAddr>,
 }
 
 impl<S> Server<S> {
     /// A server of this service, with the [`Limits`] that are their default.
     #[must_use]
     pub fn new(service: S) -> Self {
-        Self { service, limits: Limits::default() }
+        Self { service, limits: Limits::default(), trusted_proxies: Vec::new() }
+    }
+
+    /// Sets the proxies whose connections [`Limits::connections_per_address`] does not limit. Default: none.
+    ///
+    /// The service has [a list of its own](crate::SvcService::trusted_proxies), which decides whose headers it follows.
+    #[must_use]
+    pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
+        let trusted_proxies = proxies.into_iter().map(|proxy| proxy.to_canonical()).collect();
+        Self { trusted_proxies, ..self }
     }
 
     /// With other limits.
@@ -168,19 +182,19 @@ impl<S> Server<S> {
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let Self { service, limits } = self;
+        let Self { service, limits, trusted_proxies } = self;
         let mut stop = pin!(stop);
-        let slots = Arc::new(Semaphore::new(limits.slots()));
+        let mut acceptor = Acceptor::new(listener, Slots::new(limits, trusted_proxies));
         let stopping = channel::Sender::new(None);
-        while let Some(accepted) = before(stop.as_mut(), accept(&listener, &slots)).await {
+        while let Some(accepted) = before(stop.as_mut(), acceptor.next()).await {
             tokio::spawn(serve(accepted, service.clone(), limits, stopping.subscribe()));
         }
         let now = Instant::now();
         stopping.send_replace(Some(now));
-        while let Ok(accepted) = timeout_at(later(now, limits.stop_grace), accept(&listener, &slots)).await {
+        while let Ok(accepted) = timeout_at(later(now, limits.stop_grace), acceptor.next()).await {
             tokio::spawn(serve(accepted, service.clone(), limits, stopping.subscribe()));
         }
-        drop(listener);
+        drop(acceptor);
         // Each connection holds a receiver, and drops it when it ends.
         let _ = timeout_at(later(now, limits.stop.saturating_add(CUT_OFF)), stopping.closed()).await;
     }

@@ -10,10 +10,12 @@ use std::{
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    sync::OwnedSemaphorePermit,
 };
 
-use super::watch::{Closing, Watch};
+use super::{
+    slots::Slot,
+    watch::{Closing, Watch},
+};
 
 /// How many bytes a connection that closes early still takes.
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
@@ -29,11 +31,11 @@ pub(super) struct WatchedStream {
     watch: Arc<Watch>,
     dropped: usize,
     /// Its place among all connections, which it holds for as long as it lives, upgraded or not.
-    _slot: OwnedSemaphorePermit,
+    _slot: Slot,
 }
 
 impl WatchedStream {
-    pub(super) fn new(stream: TcpStream, slot: OwnedSemaphorePermit, watch: Arc<Watch>) -> Self {
+    pub(super) fn new(stream: TcpStream, slot: Slot, watch: Arc<Watch>) -> Self {
         Self { stream, watch, dropped: 0, _slot: slot }
     }
 

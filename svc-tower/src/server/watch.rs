@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 
 use super::limits::{Limits, later};
 
@@ -11,9 +11,14 @@ use super::limits::{Limits, later};
 pub(super) struct Watch {
     limits: Limits,
     state: Mutex<State>,
+    /// Told when the connection becomes idle.
+    changed: Arc<Notify>,
+    /// Told when the connection has to make room for another one.
+    closing: Notify,
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is observed by itself, in any phase")]
 struct State {
     phase: Phase,
     /// When a byte last went through.
@@ -24,8 +29,17 @@ struct State {
     unread: bool,
     /// Whether a body came too slowly.
     too_slow: bool,
+    /// Whether the connection has to make room for another one (UND-44).
+    is_closing: bool,
     /// When the connection closed its own half and began to linger.
     lingers_since: Option<Instant>,
+}
+
+impl State {
+    /// Whether the last request was answered, and all of the answer was written.
+    fn is_idle(&self) -> bool {
+        self.phase == Phase::Idle && !self.write_blocked
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +70,7 @@ pub(super) enum Closing {
 }
 
 impl Watch {
-    pub(super) fn new(limits: Limits) -> Arc<Self> {
+    pub(super) fn new(limits: Limits, changed: Arc<Notify>) -> Arc<Self> {
         let now = Instant::now();
         let state = State {
             phase: Phase::Fresh(now),
@@ -64,9 +78,10 @@ impl Watch {
             write_blocked: false,
             unread: false,
             too_slow: false,
+            is_closing: false,
             lingers_since: None,
         };
-        Arc::new(Self { limits, state: Mutex::new(state) })
+        Arc::new(Self { limits, state: Mutex::new(state), changed, closing: Notify::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -97,7 +112,42 @@ impl Watch {
         if state.phase == Phase::Answer {
             state.phase = Phase::Idle;
             state.last = Instant::now();
+            drop(state);
+            self.changed.notify_one();
         }
+    }
+
+    /// Since when the connection has been idle between two requests, if it is.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let state = self.state();
+        state.is_idle().then_some(state.last)
+    }
+
+    /// Orders the connection to close if it is idle between two requests. Whether it is.
+    pub(super) fn close_if_idle(&self) -> bool {
+        let mut state = self.state();
+        let is_idle = state.is_idle();
+        if is_idle {
+            state.is_closing = true;
+            self.closing.notify_one();
+        }
+        is_idle
+    }
+
+    /// Waits until the connection has to make room for another one.
+    pub(super) async fn closing(&self) {
+        self.closing.notified().await;
+    }
+
+    /// Whether the connection has to make room for another one, and nothing is under way on it.
+    pub(super) fn closes_now(&self) -> bool {
+        let state = self.state();
+        state.is_closing && state.is_idle()
+    }
+
+    /// Whether the connection has to make room for another one once its request is answered.
+    pub(super) fn is_closing(&self) -> bool {
+        self.state().is_closing
     }
 
     /// The server has no more to do with the connection.
@@ -205,7 +255,8 @@ mod tests {
         let stopped = Instant::now();
         let accepted = later(stopped, MINUTE);
         let deadline = |stop| {
-            let watch = Watch::new(Limits::default().head(Duration::MAX).stop_grace(MINUTE).stop(stop));
+            let limits = Limits::default().head(Duration::MAX).stop_grace(MINUTE).stop(stop);
+            let watch = Watch::new(limits, Arc::default());
             watch.state().phase = Phase::Fresh(accepted);
             watch.deadline(Some(stopped))
         };

@@ -1,10 +1,10 @@
 //! Raw sockets: what is sent is exactly what is written here.
 
 use std::error::Error;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 pub(crate) type TestResult<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -38,6 +38,13 @@ impl Answer {
 impl Raw {
     pub(crate) async fn connect(address: SocketAddr) -> TestResult<Self> {
         Ok(Self { stream: TcpStream::connect(address).await?, waiting: Vec::new() })
+    }
+
+    /// The same, from this address: all of 127.0.0.0/8 are this machine's own on Linux.
+    pub(crate) async fn connect_from(source: impl Into<IpAddr>, address: SocketAddr) -> TestResult<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((source.into(), 0).into())?;
+        Ok(Self { stream: socket.connect(address).await?, waiting: Vec::new() })
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) -> TestResult {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::io::{self, ErrorKind};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -37,8 +37,25 @@ impl Running {
         Self::start_service(limits, tower::service_fn(stand_in)).await
     }
 
+    /// The same, which trusts a proxy.
+    pub(crate) async fn start_behind(proxy: impl Into<IpAddr>, limits: Limits) -> TestResult<Self> {
+        let server = Server::new(tower::service_fn(stand_in)).limits(limits).trusted_proxies([proxy.into()]);
+        Self::start_server(server).await
+    }
+
     /// A server of another service.
     pub(crate) async fn start_service<S, B>(limits: Limits, service: S) -> TestResult<Self>
+    where
+        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S::Future: Send,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        Self::start_server(Server::new(service).limits(limits)).await
+    }
+
+    async fn start_server<S, B>(server: Server<S>) -> TestResult<Self>
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
         S::Future: Send,
@@ -52,7 +69,7 @@ impl Running {
         let stopped = async {
             let _ = stopped.await;
         };
-        let task = tokio::spawn(Server::new(service).limits(limits).run_until(listener, stopped));
+        let task = tokio::spawn(server.run_until(listener, stopped));
         Ok(Self { address, stop, task })
     }
 
