@@ -203,6 +203,11 @@ impl Caller {
     pub fn may(&self, right: Right) -> bool {
         self.rights.as_ref().is_some_and(|rights| rights.allow(right))
     }
+
+    /// Whether the caller may read the records of at least one kind.
+    pub(crate) fn may_read_any(&self) -> bool {
+        Kind::ALL.iter().any(|kind| self.may(Right::On(*kind, Operation::Read)))
+    }
 }
 
 /// Who a request comes from, as far as its key tells (AUT-03).

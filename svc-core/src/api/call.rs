@@ -136,7 +136,7 @@ impl<'a> Call<'a> {
     /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
     /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the record that it addresses
     ///   is not there;
-    /// - 403 to a key without the right (AUT-04);
+    /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no kind (SYN-06);
     /// - 500 or 503 where a backend failed.
     pub async fn admit(self, identity: Identity) -> Result<Admitted<'a>, Reply> {
         if let Some(reply) = self.immediate() {
@@ -162,14 +162,14 @@ impl<'a> Call<'a> {
                 let (tenant, caller) = known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
                 Ok(call.admitted(operation, tenant, caller))
             }
-            (Some(right), Some((tenant, caller))) if with_key => {
-                if caller.may(right) {
+            (right, Some((tenant, caller))) if with_key => {
+                // Only `Need::ReadAny` has no single right.
+                if right.map_or_else(|| caller.may_read_any(), |right| caller.may(right)) {
                     Ok(call.admitted(operation, tenant, caller))
                 } else {
                     Err(call.refused(Code::KeyNotAllowed, "This API key may not do this."))
                 }
             }
-            (None, Some((tenant, caller))) if with_key => Ok(call.admitted(operation, tenant, caller)),
             _ if operation.key() != Key::Optional => Err(call.unauthorized()),
             (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
             (_, None) => Box::pin(call.without_key(operation)).await,

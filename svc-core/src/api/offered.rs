@@ -85,7 +85,7 @@ impl Api {
         if spec.need == Need::Nothing {
             return Some(Offered { spec, right, key: Key::NotNeeded });
         }
-        if spec.need == Need::AnyKey {
+        if spec.need == Need::ReadAny {
             return self.inner.settings.changes.is_some().then_some(Offered { spec, right, key: Key::Needed });
         }
         let is_offered = match (right?, target) {

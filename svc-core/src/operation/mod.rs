@@ -177,8 +177,8 @@ impl Shape {
 pub enum Need {
     /// Nothing: it is public (ENT-01, ENT-22, UND-40).
     Nothing,
-    /// A key, whatever its rights: what it may read is told (SYN-06).
-    AnyKey,
+    /// The right to read the records of at least one kind (SYN-06).
+    ReadAny,
     /// The right to an operation on the kind of its target.
     On(Operation),
     /// The right to call the helper of its target.

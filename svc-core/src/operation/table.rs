@@ -125,7 +125,7 @@ pub static OPERATIONS: &[OperationSpec] = &[
         name: "changes",
         method: Method::GET,
         shape: Shape::Changes,
-        need: Need::AnyKey,
+        need: Need::ReadAny,
         input: Input::Nothing,
         answers: always(StatusCode::OK, Output::Changes, "What was changed, in order."),
         id: "changes",

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use svc_core::api::{Reply, Request, Timer};
 use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::error::Code;
 use svc_core::memory::MemoryStore;
 use svc_core::{Api, Tenant, Vendor};
 
@@ -117,6 +118,23 @@ async fn a_key_is_told_what_it_may_read() {
         address = path(&page["_links"]["next"]);
     }
     assert_eq!(seen, 5);
+}
+
+/// SYN-06: a key that may read no kind gets 403 on the feed, on a long poll and on a stream, whatever its query.
+#[tokio::test]
+async fn syn_06_a_key_that_may_read_no_kind_is_forbidden() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    for right in ["helper.record_signature", "webhooks.manage", "people.list", "people.create"] {
+        let key = || known("one", Rights::only([right.parse().unwrap()]));
+        for address in ["changes", "changes?after=no-such-cursor", "changes?per_page=none"] {
+            assert_eq!(get(&api, key(), address).await.0, 403, "{right} {address}");
+        }
+        let reply = waiting(&api, key(), &Hand::new(true), "changes?per_page=1").await;
+        assert_eq!((reply.status.as_u16(), reply.code), (403, Some(Code::KeyNotAllowed)), "{right}");
+        assert_eq!(events(&api, key(), "changes", None).await.status, 403, "{right}");
+        assert_eq!(get(&api, key(), "").await.0, 200, "{right}");
+    }
 }
 
 /// SYN-07, SYN-08, SYN-09: cursors that are none, of others, and of a feed that begins anew.

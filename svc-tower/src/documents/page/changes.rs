@@ -30,7 +30,7 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
          cursor behind it. The stream ends after half a minute or so; come back with the last `id` in `Last-Event-ID`, as every \
          client for such streams does by itself.",
         "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
-         more follow.",
+         more follow. A key that may read no kind gets 403.",
     ]
     .map(str::to_owned)
     .into();
@@ -46,7 +46,7 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let rows = parameters.map(|it| (format!("`{}`", it.name), it.text)).collect();
     page.facts.push(Facts { title: "Parameters", rows });
     page.requests = docs.examples().public("Read what was changed", &Target::Changes).into_iter().collect();
-    let codes = [Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid];
+    let codes = [Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid, Code::KeyNotAllowed];
     page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
     page
 }
