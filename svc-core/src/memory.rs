@@ -32,7 +32,7 @@ use crate::{
     rules::{Decision, decide},
     store::{
         Answer, Answers, Call, Change, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn,
-        feed::{FeedQuery, Telling},
+        feed::{FeedCursors, FeedQuery, Telling},
     },
     value::Timestamp,
 };
@@ -70,8 +70,7 @@ pub struct MemoryStore {
 struct Shared {
     tenants: Mutex<HashMap<Tenant, Tables>>,
     commits: AtomicU64,
-    /// The number of its change feed.
-    feed: u64,
+    feed_cursors: FeedCursors,
     bells: Bells<Tenant>,
     /// Rings when something is to be sent, whoever's it is.
     outgoing: Bells<()>,
@@ -81,11 +80,14 @@ struct Shared {
 
 impl Default for Shared {
     fn default() -> Self {
-        let (feed, _) = uuid::Uuid::new_v4().as_u64_pair();
+        let mut secret = [0; 32];
+        for part in secret.chunks_exact_mut(16) {
+            part.copy_from_slice(uuid::Uuid::new_v4().as_bytes());
+        }
         Self {
             tenants: Mutex::default(),
             commits: AtomicU64::new(0),
-            feed,
+            feed_cursors: FeedCursors::new(&secret),
             bells: Bells::default(),
             outgoing: Bells::default(),
             #[cfg(feature = "webhooks")]
@@ -272,7 +274,7 @@ impl Revision for MemoryStore {
 #[async_trait]
 impl Changes for MemoryStore {
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
-        Ok(match FeedQuery::new(&cx.tenant, request, self.shared.feed) {
+        Ok(match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
             Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(query.after, query.limit))),
             Err(refused) => refused,
         })

@@ -20,6 +20,7 @@ use svc_core::{
     link::ShareNames,
     store::{
         cursor::Cursors,
+        feed::FeedCursors,
         keys::{KeyCache, KeyEpochs},
     },
     value::Timestamp,
@@ -48,8 +49,7 @@ struct Inner {
     turns: Arc<Turns>,
     jumps: Jumps,
     cursors: Cursors,
-    /// The number of the database's change feed.
-    feed: u64,
+    feed_cursors: FeedCursors,
     /// What was read of keys not long ago: see [`Options::key_cache`].
     keys: (KeyCache, KeyEpochs),
     tenants: Mutex<HashMap<Tenant, i64>>,
@@ -66,10 +66,11 @@ impl Store {
         migrate::migrate(&options).await?;
         let keys = (KeyCache::default(), KeyEpochs::new(options.key_cache));
         let database = Arc::new(Database::new(options));
-        let (cursors, feed) = opening::cursors(&database).await?;
+        let (cursors, feed_cursors) = opening::cursors(&database).await?;
         opening::check_share_names(&database).await?;
         let turns = Arc::new(Turns::new(Arc::clone(&database)));
-        let inner = Inner { database, turns, jumps: Jumps::default(), cursors, feed, keys, tenants: Mutex::default() };
+        let inner =
+            Inner { database, turns, jumps: Jumps::default(), cursors, feed_cursors, keys, tenants: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 

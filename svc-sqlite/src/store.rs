@@ -17,7 +17,7 @@ use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::ops::Bells;
-use svc_core::store::{cursor::Cursors, feed::feed_number, keys::KeyCache, offset_index::OffsetIndex};
+use svc_core::store::{cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex};
 use svc_core::value::Timestamp;
 use svc_core::{Revision, Tenant};
 
@@ -45,8 +45,7 @@ struct Inner {
     tenants: Tenants,
     offset_index: Arc<OffsetIndex>,
     cursors: Cursors,
-    /// The number of the file's change feed.
-    feed: u64,
+    feed_cursors: FeedCursors,
     bells: Arc<Bells<i64>>,
     /// Rings when something is to be sent, whoever's it is.
     outgoing: Arc<Bells<()>>,
@@ -83,7 +82,7 @@ impl Store {
             tenants: Tenants::default(),
             offset_index: Arc::default(),
             cursors: Cursors::new(&secret),
-            feed: feed_number(&secret),
+            feed_cursors: FeedCursors::new(&secret),
             bells: Arc::default(),
             outgoing: Arc::default(),
             path: options.path,

@@ -17,6 +17,8 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 ///   misses nothing, however many processes write. The time of receipt is no such order; a number that is given under a lock
 ///   of the tenant is one.
 /// - Only changes of `cx.tenant` are told.
+/// - A cursor is shown to every key that may read a kind. If it contains a number, as in the example, it shows how many changes
+///   there are.
 ///
 /// # Examples
 ///

@@ -1,5 +1,5 @@
 //! The cursor in a `next` link: where a page ended, readable only by the store that wrote it (UND-14), and what follows
-//! from it for a page.
+//! from it for a page. Cursors of the change feed are encrypted in the same way (SYN-07).
 
 use std::fmt;
 
@@ -57,11 +57,13 @@ impl Mark {
 
 /// What a cursor is made for: its tag and what it hides differ with it.
 #[derive(Clone, Copy)]
-enum Purpose {
+pub(super) enum Purpose {
     /// A row in a collection in the order of creation.
     Row,
     /// A mark in an ordered or filtered one.
     Mark,
+    /// A position in the change feed of the tenant that is the place.
+    Feed,
 }
 
 impl Purpose {
@@ -69,6 +71,7 @@ impl Purpose {
         match self {
             Self::Row => b't',
             Self::Mark => b'T',
+            Self::Feed => b'f',
         }
     }
 
@@ -76,6 +79,7 @@ impl Purpose {
         match self {
             Self::Row => b'h',
             Self::Mark => b'H',
+            Self::Feed => b'F',
         }
     }
 }
@@ -150,7 +154,13 @@ impl Cursors {
     }
 
     /// A cursor that hides some numbers: letters and digits only.
-    fn write<const N: usize>(&self, purpose: Purpose, tenant: i64, place: &[u8], numbers: [i64; N]) -> String {
+    pub(super) fn write<const N: usize>(
+        &self,
+        purpose: Purpose,
+        tenant: i64,
+        place: &[u8],
+        numbers: [i64; N],
+    ) -> String {
         let hidden: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
         let tag = self.tag(purpose, tenant, place, &hidden);
         let hide = self.hide(purpose, tenant, place, tag);
@@ -159,7 +169,13 @@ impl Cursors {
     }
 
     /// The numbers in a cursor; `None` when it is damaged, or of another tenant, place, purpose or store.
-    fn read<const N: usize>(&self, purpose: Purpose, tenant: i64, place: &[u8], text: &str) -> Option<[i64; N]> {
+    pub(super) fn read<const N: usize>(
+        &self,
+        purpose: Purpose,
+        tenant: i64,
+        place: &[u8],
+        text: &str,
+    ) -> Option<[i64; N]> {
         let bytes = hex::decode_all(text)?;
         let (tag, hidden) = bytes.split_first_chunk::<TAG>()?;
         if hidden.len() != N.saturating_mul(NUMBER) {

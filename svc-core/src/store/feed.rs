@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
-#[cfg(feature = "store")]
 use sha2::{Digest, Sha256};
 
-use super::{Change, Set};
+use super::{
+    Change, Set,
+    cursor::{Cursors, Purpose},
+    hex,
+};
 use crate::{
     context::Tenant,
     link::Address,
@@ -62,9 +65,6 @@ pub struct FeedPlace {
     pub at: i64,
 }
 
-/// Digits of a number in a cursor.
-const DIGITS: usize = 16;
-
 impl FeedPlace {
     /// Before everything.
     pub const START: Self = Self { seq: 0, row: 0, at: 0 };
@@ -74,36 +74,54 @@ impl FeedPlace {
     pub fn new(seq: i64, row: i64, at: i64) -> Self {
         Self { seq, row, at }
     }
+}
 
-    fn numbers(self, feed: u64) -> [u64; 4] {
-        [feed, self.seq.cast_unsigned(), self.row.cast_unsigned(), self.at.cast_unsigned()]
+/// Encodes and decodes the cursors of a store's change feed.
+///
+/// The position in a cursor is authenticated and encrypted with the secret of the store, for one tenant. Around it are the id of
+/// the feed, which is the same in every cursor of the store, and a checksum. They are no secret: they distinguish a cursor that
+/// another store gave to the tenant, which has expired here, from a text that is not a cursor.
+#[derive(Debug, Clone)]
+pub struct FeedCursors {
+    cursors: Cursors,
+    feed_id: String,
+}
+
+/// Digits of the id of a feed, and of a checksum.
+const DIGITS: usize = 16;
+
+impl FeedCursors {
+    /// Creates the cursors of the store with this secret, which has to stay the same as long as its data.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Self {
+        let digest = Sha256::new().chain_update(b"feed").chain_update(secret).finalize();
+        let feed_id = hex::encode(digest.get(..DIGITS / 2).unwrap_or_default());
+        Self { cursors: Cursors::new(secret), feed_id }
     }
 
-    fn cursor(self, tenant: &Tenant, feed: u64) -> String {
-        let numbers = self.numbers(feed);
-        let tag = tag(tenant, numbers);
-        let [feed, seq, row, at] = numbers;
-        format!("{feed:016x}{seq:016x}{row:016x}{at:016x}{tag:016x}")
+    fn encode(&self, tenant: &Tenant, place: FeedPlace) -> String {
+        let numbers = [place.seq, place.row, place.at];
+        let sealed = self.cursors.write(Purpose::Feed, 0, tenant.as_str().as_bytes(), numbers);
+        let content = format!("{}{sealed}", self.feed_id);
+        let checksum = checksum(tenant, &content);
+        content + &checksum
     }
 
-    /// The place that a cursor names, and the feed that gave it; `None` for what no feed of the tenant has given.
-    fn read(cursor: &str, tenant: &Tenant) -> Option<(Self, u64)> {
-        let is_one = cursor.len() == 5 * DIGITS && cursor.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let number = |place: usize| {
-            let start = place.saturating_mul(DIGITS);
-            let digits = cursor.get(start..start.saturating_add(DIGITS)).filter(|_| is_one)?;
-            u64::from_str_radix(digits, 16).ok()
-        };
-        let (feed, seq, row, at) = (number(0)?, number(1)?, number(2)?, number(3)?);
-        let place = Self::new(seq.cast_signed(), row.cast_signed(), at.cast_signed());
-        (number(4)? == tag(tenant, place.numbers(feed))).then_some((place, feed))
+    /// The place that a cursor names, or the response to a cursor that names none.
+    fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<FeedPlace, Feed> {
+        let split = cursor.len().checked_sub(DIGITS).and_then(|at| cursor.split_at_checked(at));
+        let content = split.filter(|(content, rest)| *rest == checksum(tenant, content)).map(|(content, _)| content);
+        let (feed_id, sealed) = content.and_then(|content| content.split_at_checked(DIGITS)).ok_or(Feed::Unknown)?;
+        if feed_id != self.feed_id {
+            return Err(Feed::Expired);
+        }
+        let numbers = self.cursors.read(Purpose::Feed, 0, tenant.as_str().as_bytes(), sealed);
+        numbers.map(|[seq, row, at]| FeedPlace::new(seq, row, at)).ok_or(Feed::Unknown)
     }
 }
 
-/// Holds a cursor together and to its tenant. It keeps nobody out who wants in: a place in the own feed is no secret.
-fn tag(tenant: &Tenant, numbers: [u64; 4]) -> u64 {
-    let bytes: Vec<u8> = tenant.as_str().bytes().chain(numbers.into_iter().flat_map(u64::to_be_bytes)).collect();
-    short_digest(&bytes)
+fn checksum(tenant: &Tenant, content: &str) -> String {
+    format!("{:016x}", short_digest(format!("{}{content}", tenant.as_str()).as_bytes()))
 }
 
 /// How many entries are looked at for one page by a caller who may not see all kinds.
@@ -114,7 +132,7 @@ const WINDOW: u32 = 1_000;
 pub struct FeedQuery<'a> {
     tenant: &'a Tenant,
     request: &'a ChangesRequest,
-    feed: u64,
+    cursors: &'a FeedCursors,
     /// Entries behind this place are asked for.
     pub after: FeedPlace,
     /// The most entries to read, whatever their kinds.
@@ -133,21 +151,17 @@ pub struct FeedRead {
 }
 
 impl<'a> FeedQuery<'a> {
-    /// Reads the cursor. `feed` is a number that no other store has: a cursor of another one has expired here.
+    /// Reads the cursor. One that another store gave to the tenant has expired here.
     ///
     /// # Errors
     ///
     /// What is to be answered where there is no such place.
-    pub fn new(tenant: &'a Tenant, request: &'a ChangesRequest, feed: u64) -> Result<Self, Feed> {
-        let after = match request.after.as_deref().map(|cursor| FeedPlace::read(cursor, tenant)) {
-            None => FeedPlace::START,
-            Some(Some((place, of))) if of == feed => place,
-            Some(Some(_)) => return Err(Feed::Expired),
-            Some(None) => return Err(Feed::Unknown),
-        };
+    pub fn new(tenant: &'a Tenant, request: &'a ChangesRequest, cursors: &'a FeedCursors) -> Result<Self, Feed> {
+        let cursor = request.after.as_deref();
+        let after = cursor.map_or(Ok(FeedPlace::START), |cursor| cursors.decode(tenant, cursor))?;
         let is_all = Kind::ALL.iter().all(|kind| request.kinds.contains(kind));
         let limit = if is_all { request.size } else { WINDOW.max(request.size) };
-        Ok(Self { tenant, request, feed, after, limit: limit.saturating_add(1) })
+        Ok(Self { tenant, request, cursors, after, limit: limit.saturating_add(1) })
     }
 
     /// The page, of what was read.
@@ -170,17 +184,9 @@ impl<'a> FeedQuery<'a> {
             }
             next = place;
         }
-        let cursor = |place: FeedPlace| place.cursor(self.tenant, self.feed);
+        let cursor = |place: FeedPlace| self.cursors.encode(self.tenant, place);
         Feed::Page(ChangesPage::new(entries, cursor(next), cursor(newest), has_more))
     }
-}
-
-/// The number of a feed, of a secret that its store has drawn and that stays one.
-#[cfg(feature = "store")]
-#[must_use]
-pub fn feed_number(secret: &[u8]) -> u64 {
-    let digest = Sha256::new().chain_update(b"feed").chain_update(secret).finalize();
-    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// An entry as a store keeps it: the number of [`What`], and a moment; `None` for what is no entry.
@@ -193,6 +199,7 @@ pub fn told(what: i64, at: i64, record: Address) -> Option<ChangedRecord> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::is_token;
 
     fn place(seq: i64) -> FeedPlace {
         FeedPlace::new(seq, 0, seq * 10)
@@ -207,34 +214,60 @@ mod tests {
     #[test]
     fn a_cursor_is_read_by_its_own_feed_only() {
         let (one, other) = (Tenant::new("one"), Tenant::new("other"));
-        let cursor = place(7).cursor(&one, 5);
-        let ask = |cursor: &str, tenant: &Tenant, feed| {
-            let request = ChangesRequest::new(Some(cursor.to_owned()), Kind::ALL.to_vec(), 10);
-            FeedQuery::new(tenant, &request, feed).map(|query| query.after)
-        };
-        assert_eq!(ask(&cursor, &one, 5).ok(), Some(place(7)));
-        assert!(matches!(ask(&cursor, &one, 6), Err(Feed::Expired)));
-        assert!(matches!(ask(&cursor, &other, 5), Err(Feed::Unknown)));
+        let (own, foreign) = (FeedCursors::new(&[5; 32]), FeedCursors::new(&[6; 32]));
+        let cursor = own.encode(&one, place(7));
+        assert!(is_token(&cursor), "SYN-05: {cursor}");
+        assert_eq!(own.decode(&one, &cursor).ok(), Some(place(7)));
+        assert!(matches!(foreign.decode(&one, &cursor), Err(Feed::Expired)));
+        assert!(matches!(own.decode(&other, &cursor), Err(Feed::Unknown)));
         for at in 0..cursor.len() {
             let other = if cursor.as_bytes()[at] == b'0' { "1" } else { "0" };
             let damaged = format!("{}{other}{}", &cursor[..at], &cursor[at + 1..]);
-            assert!(matches!(ask(&damaged, &one, 5), Err(Feed::Unknown)), "{at}");
+            assert!(matches!(own.decode(&one, &damaged), Err(Feed::Unknown)), "{at}");
         }
-        for wrong in ["", "0", "nothing", &cursor[1..], &cursor.to_uppercase(), &format!("{cursor}0")] {
-            assert!(wrong == cursor || matches!(ask(wrong, &one, 5), Err(Feed::Unknown)), "{wrong}");
+        for wrong in ["", "0", "nothing", "é", &cursor[1..], &cursor.to_uppercase(), &format!("{cursor}0")] {
+            assert!(matches!(own.decode(&one, wrong), Err(Feed::Unknown)), "{wrong}");
         }
+    }
+
+    /// SYN-07: whoever knows the checksum, the tenant and a position cannot make a cursor without the secret.
+    #[test]
+    fn syn_07_a_cursor_cannot_be_forged() {
+        let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let cursor = own.encode(&tenant, place(7));
+        let (content, _) = cursor.split_at(cursor.len() - DIGITS);
+        for at in DIGITS..content.len() {
+            let other = if content.as_bytes()[at] == b'0' { "1" } else { "0" };
+            let forged = format!("{}{other}{}", &content[..at], &content[at + 1..]);
+            let forged = format!("{forged}{}", checksum(&tenant, &forged));
+            assert!(matches!(own.decode(&tenant, &forged), Err(Feed::Unknown)), "{at}");
+        }
+    }
+
+    /// SYN-07: a cursor shows neither how many changes there were nor when: cursors of neighbours have no digit in common
+    /// but by chance, except for the id of the feed.
+    #[test]
+    fn syn_07_a_cursor_reveals_neither_count_nor_time() {
+        let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let cursors: Vec<String> = (1..=65).map(|seq| own.encode(&tenant, place(seq))).collect();
+        let alike = |one: &str, two: &str| one.bytes().zip(two.bytes()).filter(|(one, two)| one == two).count();
+        let alike: usize = cursors.windows(2).map(|two| alike(&two[0][DIGITS..], &two[1][DIGITS..])).sum();
+        // 64 pairs of 88 digits, one in 16 alike: 352, with a deviation of 18.
+        assert!((250..450).contains(&alike), "{alike}");
+        let other = own.encode(&Tenant::new("other"), place(1));
+        assert_ne!(cursors[0][DIGITS..DIGITS + 24], other[DIGITS..DIGITS + 24]);
     }
 
     /// SYN-04, SYN-06: what a key may not read is passed over, and the cursors go on behind it.
     #[test]
     fn pages_go_on_behind_what_is_not_shown() {
-        let tenant = Tenant::new("one");
+        let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
         let all: Vec<_> =
             (1..=2_500).map(|seq| entry(seq, if seq % 50 == 0 { Kind::Tag } else { Kind::List })).collect();
         let (mut after, mut seen, mut pages) = (None, Vec::new(), 0);
         loop {
             let request = ChangesRequest::new(after.clone(), vec![Kind::Tag], 7);
-            let query = FeedQuery::new(&tenant, &request, 1).ok().unwrap();
+            let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
             let behind = all.iter().filter(|(place, _)| *place > query.after);
             let entries = behind.take(query.limit as usize).cloned().collect();
             let read = FeedRead { is_kept: true, last: all.last().map(|(place, _)| *place), entries };
@@ -255,7 +288,8 @@ mod tests {
     #[test]
     fn a_place_that_is_gone_has_expired() {
         let (tenant, request) = (Tenant::new("one"), ChangesRequest::new(None, Kind::ALL.to_vec(), 10));
-        let query = FeedQuery::new(&tenant, &request, 1).ok().unwrap();
+        let cursors = FeedCursors::new(&[5; 32]);
+        let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
         assert!(matches!(query.page(FeedRead::default()), Feed::Expired));
     }
 }

@@ -32,6 +32,7 @@ mod condition;
 mod counts;
 #[cfg(feature = "store")]
 pub mod cursor;
+#[cfg(feature = "store")]
 pub mod feed;
 mod fetched;
 #[cfg(feature = "store")]

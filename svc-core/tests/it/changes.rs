@@ -11,6 +11,7 @@ use svc_core::api::{Reply, Request, Timer};
 use svc_core::auth::{Caller, Identity, Rights};
 use svc_core::error::Code;
 use svc_core::memory::MemoryStore;
+use svc_core::value::Timestamp;
 use svc_core::{Api, Tenant, Vendor};
 
 fn api(store: &MemoryStore) -> Api {
@@ -155,6 +156,30 @@ async fn cursors_that_lead_nowhere() {
     assert_eq!(status, 410);
     assert_eq!(error["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"], "CURSOR_EXPIRED");
     assert_eq!((path(&error["_links"]["first"]), path(&error["_links"]["start"])), ("changes".into(), String::new()));
+}
+
+/// SYN-07, SYN-09: a cursor shows neither the number nor the time of a change, and one of another tenant gets the response of one
+/// that is made up, byte for byte.
+#[tokio::test]
+async fn syn_07_cursors_reveal_nothing() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    for number in 1..=3 {
+        make(&api, "tags", json!({"name": format!("{number}")})).await;
+        let page = get(&api, one(), "changes").await.1;
+        let last =
+            page["_embedded"]["svc:changes"].as_array().unwrap().last().unwrap()["at"].as_str().unwrap().to_owned();
+        let cursor = path(&page["_links"]["last"]);
+        let at = Timestamp::parse(&last).unwrap().micros();
+        for readable in [format!("{number:016x}"), format!("{at:012x}")] {
+            assert!(!cursor.contains(&readable), "{readable} in {cursor}");
+        }
+    }
+    let cursor = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let two = || known("two", Rights::all());
+    let foreign = get(&api, two(), &cursor).await;
+    assert_eq!(foreign.0, 400);
+    assert_eq!(foreign, get(&api, two(), "changes?after=no-such-cursor").await);
 }
 
 /// A timer whose times pass when the test says so, or at once.

@@ -2,7 +2,7 @@
 
 use svc_core::{
     link::ShareNames,
-    store::{cursor::Cursors, feed::feed_number},
+    store::{cursor::Cursors, feed::FeedCursors},
 };
 
 use crate::{
@@ -11,14 +11,14 @@ use crate::{
     pipeline::{Query, values},
 };
 
-/// The cursors of this database, with the secret that it keeps, and the number of its change feed.
-pub(super) async fn cursors(database: &Database) -> Result<(Cursors, u64), ConnectError> {
+/// The cursors of the collections and of the change feed, with the secret that the database keeps.
+pub(super) async fn cursors(database: &Database) -> Result<(Cursors, FeedCursors), ConnectError> {
     let mut drawn = [0; 32];
     getrandom::fill(&mut drawn).map_err(|error| ConnectError::Other(error.to_string()))?;
     let secret = remembered(database, "secret", &drawn).await?;
     let secret: [u8; 32] =
         secret.try_into().map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
-    Ok((Cursors::new(&secret), feed_number(&secret)))
+    Ok((Cursors::new(&secret), FeedCursors::new(&secret)))
 }
 
 /// Refuses other names of the share objects than those that were fixed here.

@@ -128,7 +128,7 @@ impl store::Store for Store {
 impl Changes for Store {
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
         let tenant = self.tenant(&cx.tenant)?;
-        let query = match FeedQuery::new(&cx.tenant, request, self.inner.feed) {
+        let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
         };
