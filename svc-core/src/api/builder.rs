@@ -28,6 +28,7 @@ use super::{
     registry::{Adapter, AnyHelper, Registration},
     response_cache::ResponseCache,
     settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
+    waits::WaitSlots,
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
@@ -390,6 +391,7 @@ impl ApiBuilder {
                 functions,
                 response_cache: self.response_cache,
                 next_sweep: NextSweep::default(),
+                wait_slots: WaitSlots::default(),
             }),
             has_openapi: false,
         })

@@ -3,6 +3,7 @@
 use std::{
     future::poll_fn,
     pin::Pin,
+    sync::Arc,
     task::Poll,
     time::{Duration, Instant},
 };
@@ -13,6 +14,7 @@ use super::{
     Api, ContentType, Reply, Request,
     following::{self, Following, Waiting},
     handling,
+    waits::WaitSlot,
 };
 use crate::{
     context::Context,
@@ -77,6 +79,14 @@ impl Api {
         let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| cx.may_read(*kind)).collect();
         let wanted = ChangesRequest::new(after.clone(), kinds, asked.request.size);
         let waits = self.waits(request);
+        let slot = if streams || !waits.is_zero() {
+            match self.wait_slot(cx) {
+                Ok(slot) => Some(slot),
+                Err(reply) => return Ok(*reply),
+            }
+        } else {
+            None
+        };
         // A stream begins at once, whatever there is to tell.
         let time = if streams { Duration::ZERO } else { waits };
         let waiting = Waiting { timer: request.timer, time, timeout: request.timeout };
@@ -86,7 +96,7 @@ impl Api {
             Feed::Expired => return Ok(self.expired_cursor(cx)),
         };
         if streams {
-            return Ok(self.stream(cx, request, wanted, (&page, asked.repeated)));
+            return Ok(self.stream(cx, request, wanted, &page, asked.repeated, slot));
         }
         let view = ChangesView {
             page: &page,
@@ -110,15 +120,26 @@ impl Api {
         cx: &Context,
         request: &Request<'_>,
         wanted: ChangesRequest,
-        (page, repeated): (&ChangesPage, String),
+        page: &ChangesPage,
+        repeated: String,
+        slot: Option<WaitSlot>,
     ) -> Reply {
         let longest = self.inner.settings.longest_wait;
         let time = handling::wait(request.headers).map_or(longest, |asked| asked.min(longest));
         let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
         let mut reply = Reply::new(StatusCode::OK, ContentType::Events, event);
         reply.insert(ACCEL_BUFFERING, Some(HeaderValue::from_static("no")));
-        let following = Following::behind((self, cx), wanted, repeated, page, (time, request.timeout));
-        reply.following = Some(Box::new(following));
+        let now = Instant::now();
+        reply.following = Some(Box::new(Following {
+            api: self.clone(),
+            cx: cx.clone(),
+            wanted: ChangesRequest { after: Some(page.next.clone()), ..wanted },
+            repeated,
+            has_more: page.has_more,
+            timeout: request.timeout,
+            until: now.checked_add(time).unwrap_or(now),
+            _slot: slot.map(Arc::new),
+        }));
         reply
     }
 

@@ -2,13 +2,14 @@
 
 use std::{
     fmt,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, header::ACCEPT};
 
-use super::{Api, ContentType, Timer};
+use super::{Api, ContentType, Timer, waits::WaitSlot};
 use crate::{
     context::Context,
     error::{Error, Result},
@@ -52,15 +53,17 @@ impl Waiting<'_> {
 /// The rest of an answer that goes on telling what is changed, as [`Reply::following`](super::Reply::following) has it.
 #[derive(Clone)]
 pub struct Following {
-    api: Api,
-    cx: Context,
+    pub(super) api: Api,
+    pub(super) cx: Context,
     /// What is asked for next.
-    wanted: ChangesRequest,
+    pub(super) wanted: ChangesRequest,
     /// What every link repeats.
-    repeated: String,
-    has_more: bool,
-    timeout: Option<Duration>,
-    until: Instant,
+    pub(super) repeated: String,
+    pub(super) has_more: bool,
+    pub(super) timeout: Option<Duration>,
+    pub(super) until: Instant,
+    /// Its slot, which clones share.
+    pub(super) _slot: Option<Arc<WaitSlot>>,
 }
 
 impl fmt::Debug for Following {
@@ -71,19 +74,6 @@ impl fmt::Debug for Following {
 }
 
 impl Following {
-    /// A stream that has told this page, and goes on for a time.
-    pub(super) fn behind(
-        (api, cx): (&Api, &Context),
-        wanted: ChangesRequest,
-        repeated: String,
-        page: &ChangesPage,
-        (time, timeout): (Duration, Option<Duration>),
-    ) -> Self {
-        let (now, wanted) = (Instant::now(), ChangesRequest { after: Some(page.next.clone()), ..wanted });
-        let until = now.checked_add(time).unwrap_or(now);
-        Self { api: api.clone(), cx: cx.clone(), wanted, repeated, has_more: page.has_more, timeout, until }
-    }
-
     /// How long a stream is silent at most, so that whoever sits between client and server does not take it for dead.
     pub const SILENCE: Duration = Duration::from_secs(10);
 

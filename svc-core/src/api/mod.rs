@@ -30,6 +30,7 @@ mod response_cache;
 mod settings;
 mod sweep;
 mod transaction;
+mod waits;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 mod write;
@@ -50,7 +51,7 @@ pub use reply::{ContentType, Reply};
 pub use request::{Request, RequestTarget, Timer};
 pub use respond::Admitted;
 use settings::Settings;
-pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
+pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor, WaitLimits};
 #[cfg(feature = "webhooks")]
 pub use webhooks::WebhookParts;
 
@@ -62,6 +63,7 @@ pub(crate) use builder::Runner;
 use idempotency::KeptBy;
 use response_cache::ResponseCache;
 use sweep::NextSweep;
+use waits::WaitSlots;
 
 use crate::{
     context::{Base, Context},
@@ -91,6 +93,7 @@ struct Inner {
     functions: Vec<FunctionName>,
     response_cache: Option<ResponseCache>,
     next_sweep: NextSweep,
+    wait_slots: WaitSlots,
 }
 
 impl fmt::Debug for Api {

@@ -52,6 +52,7 @@ pub(super) struct Settings {
     pub(super) behaviours: Vec<Behaviour>,
     /// How long a client may wait for changes.
     pub(super) longest_wait: Duration,
+    pub(super) wait_limits: WaitLimits,
     /// The address below which the pages of the rows are.
     pub(super) rule_pages: Option<String>,
 }
@@ -83,6 +84,7 @@ impl Settings {
             batches: false,
             behaviours: Vec::new(),
             longest_wait: Duration::from_secs(30),
+            wait_limits: WaitLimits::default(),
             rule_pages: None,
         }
     }
@@ -276,6 +278,38 @@ impl Default for Sizes {
             stranger_caps: Caps::STRANGERS,
             batch_response: 8 * 1024 * 1024,
         }
+    }
+}
+
+/// Limits of the requests that wait for changes at the same time: long polls and event streams (SYN-13).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct WaitLimits {
+    /// The most of one API key. Keys without a [name](crate::auth::Caller::named) share the limit with keys of the same rights.
+    pub per_key: usize,
+    /// The most of one tenant.
+    pub per_tenant: usize,
+}
+
+impl WaitLimits {
+    /// Sets the most of one API key.
+    #[must_use]
+    pub fn per_key(mut self, requests: usize) -> Self {
+        self.per_key = requests;
+        self
+    }
+
+    /// Sets the most of one tenant.
+    #[must_use]
+    pub fn per_tenant(mut self, requests: usize) -> Self {
+        self.per_tenant = requests;
+        self
+    }
+}
+
+impl Default for WaitLimits {
+    fn default() -> Self {
+        Self { per_key: 16, per_tenant: 128 }
     }
 }
 

@@ -308,6 +308,12 @@ codes! {
     PreconditionRequired = "PRECONDITION_REQUIRED", 428,
         cause "This server takes changes and deletions only with `If-Match`, so that nobody undoes what somebody else has just written.",
         mend "Read the record, and send its `ETag` in `If-Match`.";
+    /// Too many requests of the API key or its tenant wait for changes.
+    ///
+    /// Row: SYN-13.
+    TooManyRequests = "TOO_MANY_REQUESTS", 429,
+        cause "As many requests with `Prefer: wait` and event streams are open as this server allows for one key or one tenant.",
+        mend "Close those that are not needed, ask without `Prefer: wait`, or repeat the request after the seconds in `Retry-After`.";
     /// This server does not support the operation.
     ///
     /// Row: ERR-07.

@@ -1,13 +1,15 @@
 //! The change feed over HTTP (SYN-01 to SYN-12), of a store in memory.
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
-use svc_core::api::{Reply, Request, Timer};
+use svc_core::api::{Reply, Request, Timer, WaitLimits};
 use svc_core::auth::{Caller, Identity, Rights};
 use svc_core::error::Code;
 use svc_core::memory::MemoryStore;
@@ -253,6 +255,58 @@ async fn syn_11_a_time_that_is_over_ends_the_wait() {
     let reply = waiting(&api, one(), &Hand::new(true), &next).await;
     let page: Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!((told(&page).len(), path(&page["_links"]["last"])), (0, next));
+}
+
+/// Polls a request once; whether it waits.
+async fn is_waiting(request: &mut Pin<Box<impl Future<Output = Reply>>>) -> bool {
+    poll_fn(|cx| Poll::Ready(request.as_mut().poll(cx).is_pending())).await
+}
+
+/// SYN-13: a key and a tenant have so many slots for requests that wait, which are free again when the wait ends, the client goes
+/// away, or the stream ends.
+#[tokio::test]
+async fn syn_13_waits_are_bounded() {
+    let store = MemoryStore::new();
+    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
+    let api = api.wait_limits(WaitLimits::default().per_key(2).per_tenant(3)).base_url("http://localhost/");
+    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let hand = Hand::new(false);
+    let key =
+        |tenant: &str, name: &str| Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()).named(name));
+    let wait = |name: &str| Box::pin(waiting(&api, key("one", name), &hand, &next));
+    let (mut first, mut second) = (wait("a"), wait("a"));
+    assert!(is_waiting(&mut first).await && is_waiting(&mut second).await);
+    let refused = wait("a").await;
+    let known = (refused.status.as_u16(), refused.code, refused.header("retry-after"));
+    assert_eq!(known, (429, Some(Code::TooManyRequests), Some("5")));
+    assert_eq!(events(&api, key("one", "a"), "changes", None).await.status, 429);
+    // Who does not wait, another key and another tenant are answered.
+    assert_eq!(get(&api, key("one", "a"), &next).await.0, 200);
+    let mut third = wait("b");
+    assert!(is_waiting(&mut third).await);
+    assert_eq!(wait("c").await.status, 429);
+    let other = events(&api, key("two", "a"), "changes", None).await;
+    assert_eq!(other.status, 200);
+    // The client goes away.
+    drop(first);
+    let stream = events(&api, key("one", "c"), "changes", None).await;
+    assert_eq!(stream.status, 200);
+    let copy = stream.following.clone();
+    assert_eq!(wait("d").await.status, 429);
+    drop(stream);
+    assert_eq!(wait("d").await.status, 429);
+    drop(copy);
+    let mut fourth = wait("d");
+    assert!(is_waiting(&mut fourth).await);
+    // The wait ends.
+    make(&api, "tags", json!({"name": "blue"})).await;
+    for reply in [second.await, third.await, fourth.await] {
+        assert_eq!(reply.status, 200);
+    }
+    let replies =
+        [events(&api, key("one", "a"), "changes", None).await, events(&api, key("one", "a"), "changes", None).await];
+    assert!(replies.iter().all(|reply| reply.status == 200));
 }
 
 async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> Reply {

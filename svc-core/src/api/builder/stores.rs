@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{ApiBuilder, Runner};
 use crate::{
     api::{
-        Behaviour, KeptBy,
+        Behaviour, KeptBy, WaitLimits,
         registry::{Registration, helper_of},
     },
     helper::{FunctionName, HelperName},
@@ -59,6 +59,14 @@ impl ApiBuilder {
     #[must_use]
     pub fn longest_wait(mut self, time: Duration) -> Self {
         self.settings.longest_wait = time;
+        self
+    }
+
+    /// Sets how many requests may wait for changes at the same time (SYN-13): 16 of one API key and 128 of one tenant unless set.
+    /// A request above a limit gets 429 with `Retry-After`.
+    #[must_use]
+    pub fn wait_limits(mut self, limits: WaitLimits) -> Self {
+        self.settings.wait_limits = limits;
         self
     }
 

@@ -1,4 +1,4 @@
-//! The page of the change feed (SYN-01 to SYN-12).
+//! The page of the change feed (SYN-01 to SYN-13).
 
 use svc_core::{error::Code, link::Target};
 
@@ -29,6 +29,8 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
         "With `Accept: text/event-stream` the same pages come as events of a stream that goes on: `data` is a page, `id` the \
          cursor behind it. The stream ends after half a minute or so; come back with the last `id` in `Last-Event-ID`, as every \
          client for such streams does by itself.",
+        "The server limits how many requests of a key and of a tenant wait or are streams at the same time. One above the \
+         limit gets 429 with `Retry-After`; a request that does not wait is answered.",
         "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
          more follow. A key that may read no kind gets 403.",
     ]
@@ -46,7 +48,8 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let rows = parameters.map(|it| (format!("`{}`", it.name), it.text)).collect();
     page.facts.push(Facts { title: "Parameters", rows });
     page.requests = docs.examples().public("Read what was changed", &Target::Changes).into_iter().collect();
-    let codes = [Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid, Code::KeyNotAllowed];
+    let codes =
+        [Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid, Code::KeyNotAllowed, Code::TooManyRequests];
     page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
     page
 }

@@ -1,0 +1,135 @@
+//! The requests that wait for changes, counted for each key and each tenant (SYN-13).
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use http::{HeaderValue, header::RETRY_AFTER};
+
+use super::{Api, Reply, WaitLimits};
+use crate::{
+    context::{Context, Tenant},
+    error::Code,
+    link::Target,
+};
+
+/// After how many seconds a client may try again that found no free slot.
+const RETRY_SECONDS: u64 = 5;
+
+/// The slots that are in use.
+#[derive(Clone, Default)]
+pub(super) struct WaitSlots(Arc<Mutex<HashMap<Tenant, TenantSlots>>>);
+
+/// The slots that a tenant uses: all of them, and those of each key by [`Caller::scope`](crate::auth::Caller::scope).
+#[derive(Default)]
+struct TenantSlots {
+    total: usize,
+    by_key: HashMap<String, usize>,
+}
+
+/// The limit that is reached.
+#[derive(Debug, PartialEq, Eq)]
+enum LimitReached {
+    Key,
+    Tenant,
+}
+
+impl WaitSlots {
+    fn acquire(&self, tenant: &Tenant, key: String, limits: WaitLimits) -> Result<WaitSlot, LimitReached> {
+        let mut tenants = self.lock();
+        let used = tenants.get(tenant);
+        if used.and_then(|used| used.by_key.get(&key)).copied().unwrap_or_default() >= limits.per_key {
+            return Err(LimitReached::Key);
+        }
+        if used.map_or(0, |used| used.total) >= limits.per_tenant {
+            return Err(LimitReached::Tenant);
+        }
+        let used = tenants.entry(tenant.clone()).or_default();
+        used.total = used.total.saturating_add(1);
+        let of_key = used.by_key.entry(key.clone()).or_default();
+        *of_key = of_key.saturating_add(1);
+        Ok(WaitSlot { slots: self.clone(), tenant: tenant.clone(), key })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, TenantSlots>> {
+        // Nothing panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The slot of one request that waits. It is free again when this is dropped.
+pub(super) struct WaitSlot {
+    slots: WaitSlots,
+    tenant: Tenant,
+    key: String,
+}
+
+impl fmt::Debug for WaitSlot {
+    /// Without the caller (UND-42).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WaitSlot")
+    }
+}
+
+impl Drop for WaitSlot {
+    fn drop(&mut self) {
+        let mut tenants = self.slots.lock();
+        let Some(used) = tenants.get_mut(&self.tenant) else { return };
+        used.total = used.total.saturating_sub(1);
+        if let Some(of_key) = used.by_key.get_mut(&self.key) {
+            *of_key = of_key.saturating_sub(1);
+            if *of_key == 0 {
+                used.by_key.remove(&self.key);
+            }
+        }
+        if used.total == 0 {
+            tenants.remove(&self.tenant);
+        }
+    }
+}
+
+impl Api {
+    /// A slot for a request that waits, or the response where the key or the tenant has no free one.
+    pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Reply>> {
+        let limits = self.inner.settings.wait_limits;
+        self.inner.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
+            let (limit, whose) = match reached {
+                LimitReached::Key => (limits.per_key, "API key"),
+                LimitReached::Tenant => (limits.per_tenant, "tenant"),
+            };
+            let text = format!(
+                "At most {limit} requests of one {whose} may wait for changes at the same time. Ask without \
+                 `Prefer: wait`, or try again later."
+            );
+            let mut reply = self.failure(Some(&Target::Changes), Code::TooManyRequests, &text);
+            reply.insert(RETRY_AFTER, Some(HeaderValue::from(RETRY_SECONDS)));
+            Box::new(reply)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SYN-13: slots are counted for each key and each tenant, and nothing stays of those that were given back.
+    #[test]
+    fn syn_13_slots_are_given_back() {
+        let (slots, limits) = (WaitSlots::default(), WaitLimits::default().per_key(2).per_tenant(3));
+        let (one, two) = (Tenant::new("one"), Tenant::new("two"));
+        let acquire = |tenant, key: &str| slots.acquire(tenant, key.to_owned(), limits);
+        let (a1, a2, b1) = (acquire(&one, "a").unwrap(), acquire(&one, "a").unwrap(), acquire(&one, "b").unwrap());
+        assert_eq!(acquire(&one, "a").err(), Some(LimitReached::Key));
+        assert_eq!(acquire(&one, "b").err(), Some(LimitReached::Tenant));
+        let other = acquire(&two, "a").unwrap();
+        drop(a1);
+        let b2 = acquire(&one, "b").unwrap();
+        assert_eq!(acquire(&one, "a").err(), Some(LimitReached::Tenant));
+        drop((a2, b1, b2, other));
+        assert!(slots.lock().is_empty());
+        assert_eq!(slots.acquire(&one, "a".to_owned(), limits.per_tenant(0)).err(), Some(LimitReached::Tenant));
+        assert!(slots.lock().is_empty());
+    }
+}
