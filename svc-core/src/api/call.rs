@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use http::{HeaderValue, Method, StatusCode, header::ALLOW};
+use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header::ALLOW};
 
 use super::{Admitted, Api, Offered, Reply, Request, RequestTarget};
 use crate::{
@@ -36,6 +36,44 @@ impl Api {
         };
         let operation = target.as_ref().and_then(|target| self.operation(request.method, target));
         Call { api: self, request, target, operation }
+    }
+
+    /// Who sends a request, by the authenticator (AUT-01).
+    pub(super) async fn identity(
+        &self,
+        headers: &HeaderMap,
+        extensions: &Extensions,
+        now: Timestamp,
+    ) -> Result<Identity> {
+        let mut keys = headers.get_all(self.dialect().key_header()).iter();
+        let key = match (keys.next().map(|value| std::str::from_utf8(value.as_bytes())), keys.next()) {
+            (None, _) => None,
+            (Some(Ok(key)), None) if !key.is_empty() => Some(key),
+            _ => return Ok(Identity::Invalid),
+        };
+        let Some(authenticator) = &self.inner.settings.authenticator else {
+            return Ok(if key.is_some() { Identity::Invalid } else { Identity::Nobody });
+        };
+        let credentials = Credentials { key, headers, extensions, now };
+        let known = match key {
+            Some(_) => authenticator.authenticate(credentials).await?,
+            None => authenticator.without_key(credentials).await?,
+        };
+        Ok(match known {
+            Some((tenant, caller)) => Identity::Known(tenant, caller),
+            None if key.is_some() => Identity::Invalid,
+            None => Identity::Nobody,
+        })
+    }
+
+    /// Who sends a request by now that came with these headers some time ago.
+    pub(super) async fn identity_now(&self, cx: &Context, headers: &HeaderMap) -> Result<Identity> {
+        self.identity(headers, &cx.extensions, cx.now.plus(cx.begun.elapsed())).await
+    }
+
+    /// The response to a request without a valid key (AUT-03, AUT-07).
+    pub(super) fn unauthorized(&self, target: &Target) -> Reply {
+        self.failure(Some(target), Code::KeyInvalid, "The API key is missing or not valid.")
     }
 
     /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](Call::admit) it and
@@ -99,30 +137,13 @@ impl<'a> Call<'a> {
     /// The answer, where the authenticator failed.
     pub async fn identify(&mut self) -> Result<Identity, Reply> {
         let now = *self.request.received.get_or_insert_with(Timestamp::now);
-        self.known(now).await.map_err(|error| self.api.error_reply(self.target.as_ref(), error))
-    }
-
-    async fn known(&self, now: Timestamp) -> Result<Identity> {
-        let mut keys = self.request.headers.get_all(self.api.dialect().key_header()).iter();
-        let key = match (keys.next().map(|value| std::str::from_utf8(value.as_bytes())), keys.next()) {
-            (None, _) => None,
-            (Some(Ok(key)), None) if !key.is_empty() => Some(key),
-            _ => return Ok(Identity::Invalid),
-        };
-        let Some(authenticator) = &self.api.inner.settings.authenticator else {
-            return Ok(if key.is_some() { Identity::Invalid } else { Identity::Nobody });
-        };
-        let (headers, extensions) = (self.request.headers, &self.request.extensions);
-        let credentials = Credentials { key, headers, extensions, now };
-        let known = match key {
-            Some(_) => authenticator.authenticate(credentials).await?,
-            None => authenticator.without_key(credentials).await?,
-        };
-        Ok(match known {
-            Some((tenant, caller)) => Identity::Known(tenant, caller),
-            None if key.is_some() => Identity::Invalid,
-            None => Identity::Nobody,
-        })
+        let identity = self.api.identity(self.request.headers, &self.request.extensions, now).await;
+        let identity = identity.map_err(|error| self.api.error_reply(self.target.as_ref(), error))?;
+        // Only requests for changes live long enough to be identified again.
+        if self.target == Some(Target::Changes) {
+            self.request.identified_as = Some(Box::new(identity.clone()));
+        }
+        Ok(identity)
     }
 
     /// Whether whoever sends it may go on, in the order of UND-39: an address of nothing, `OPTIONS`, the key, the
@@ -220,7 +241,7 @@ impl<'a> Addressed<'a> {
     }
 
     fn unauthorized(&self) -> Reply {
-        self.refused(Code::KeyInvalid, "The API key is missing or not valid.")
+        self.api.unauthorized(&self.target)
     }
 
     fn refused(&self, code: Code, description: &str) -> Reply {

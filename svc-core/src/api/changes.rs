@@ -17,6 +17,7 @@ use super::{
     waits::WaitSlot,
 };
 use crate::{
+    auth::Identity,
     context::Context,
     error::{Code, Error, Problem, Result},
     hal::{self, ChangesView},
@@ -95,6 +96,14 @@ impl Api {
             Feed::Unknown => return Ok(self.unknown_cursor()),
             Feed::Expired => return Ok(self.expired_cursor(cx)),
         };
+        // A key may have been revoked while the request waited.
+        if let (Some(identity), false) = (&request.identified_as, time.is_zero()) {
+            match self.identity_now(cx, request.headers).await? {
+                now if now == **identity => {}
+                Identity::Known(..) => return Err(Error::unavailable(Duration::from_secs(1))),
+                _ => return Ok(self.unauthorized(&Target::Changes)),
+            }
+        }
         if streams {
             return Ok(self.stream(cx, request, wanted, &page, asked.repeated, slot));
         }
@@ -113,8 +122,7 @@ impl Api {
         Ok(reply)
     }
 
-    /// A page as the first event, with what goes on behind it: no longer than a request may wait, so that a key that is revoked
-    /// is told nothing more soon.
+    /// A page as the first event, with what goes on behind it: no longer than a request may wait.
     fn stream(
         &self,
         cx: &Context,
@@ -137,6 +145,7 @@ impl Api {
             repeated,
             has_more: page.has_more,
             timeout: request.timeout,
+            identified: request.identified_as.clone().map(|identity| (request.headers.clone(), identity)),
             until: now.checked_add(time).unwrap_or(now),
             _slot: slot.map(Arc::new),
         }));

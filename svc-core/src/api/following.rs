@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderName, header::ACCEPT};
 
 use super::{Api, ContentType, Timer, waits::WaitSlot};
 use crate::{
+    auth::Identity,
     context::Context,
     error::{Error, Result},
     hal::{self, ChangesView},
@@ -62,6 +63,8 @@ pub struct Following {
     pub(super) has_more: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) until: Instant,
+    /// The headers of the request and who sent it, where the authenticator is asked again before each part.
+    pub(super) identified: Option<(HeaderMap, Box<Identity>)>,
     /// Its slot, which clones share.
     pub(super) _slot: Option<Arc<WaitSlot>>,
 }
@@ -77,7 +80,8 @@ impl Following {
     /// How long a stream is silent at most, so that whoever sits between client and server does not take it for dead.
     pub const SILENCE: Duration = Duration::from_secs(10);
 
-    /// The next part of the stream: an event, or a sign that the server is there. `None` at the end, and where the backend is in
+    /// The next part of the stream: an event, or a sign that the server is there. `None` at the end, when the key of the request
+    /// was revoked or has other rights (where [`Call::identify`](super::Call::identify) found it), and where the backend is in
     /// trouble, which is logged: the client comes back with the cursor of the last event that it had, and is told then.
     pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
         self.told(timer).await.unwrap_or_else(|error| {
@@ -103,6 +107,12 @@ impl Following {
         let is_silent = page.entries.is_empty() && !page.has_more;
         if is_silent && begun.elapsed() < time {
             // Nothing told the time: it would ask again without a pause.
+            return Ok(None);
+        }
+        // A key that was revoked, or has other rights by now, receives nothing more.
+        if let Some((headers, identity)) = &self.identified
+            && self.api.identity_now(&self.cx, headers).await? != **identity
+        {
             return Ok(None);
         }
         let after = self.wanted.after.replace(page.next.clone());

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::Api;
 use crate::{
-    auth::Caller,
+    auth::{Caller, Identity},
     context::{Base, Context, Tenant},
     link::Target,
     value::Timestamp,
@@ -89,6 +89,8 @@ pub struct Request<'a> {
     pub timeout: Option<Duration>,
     /// The timer of the program's runtime; without one nothing waits for changes (SYN-11).
     pub timer: Option<&'a dyn Timer>,
+    /// Who sends it, where the authenticator was asked and may be asked again.
+    pub(super) identified_as: Option<Box<Identity>>,
 }
 
 /// The timer of a program's runtime.
@@ -115,6 +117,7 @@ impl<'a> Request<'a> {
             id: None,
             timeout: None,
             timer: None,
+            identified_as: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use svc_core::api::{Reply, Request, Timer, WaitLimits};
-use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Rights};
 use svc_core::error::Code;
 use svc_core::memory::MemoryStore;
 use svc_core::value::Timestamp;
@@ -357,6 +357,56 @@ async fn syn_12_a_stream_goes_on_telling() {
     assert_eq!(event(&again.body).0, fourth);
     let nothing = events(&api, one(), "changes", Some(&fourth)).await;
     assert_eq!(event(&nothing.body), (fourth, None));
+}
+
+/// One key, which can be revoked.
+#[derive(Clone, Default)]
+struct Revocable(Arc<AtomicBool>);
+
+#[async_trait::async_trait]
+impl Authenticator for Revocable {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
+        let is_valid = credentials.key == Some("k-one") && !self.0.load(Ordering::Relaxed);
+        Ok(is_valid.then(|| (Tenant::new("one"), Caller::with_rights(Rights::all()))))
+    }
+}
+
+/// AUT-03, SYN-11, SYN-12: a key that is revoked ends its stream at the next event, and its long poll.
+#[tokio::test]
+async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
+    let store = MemoryStore::new();
+    let keys = Revocable::default();
+    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
+    let api = api.base_url("http://localhost/").authenticator(keys.clone()).build().unwrap();
+    let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let hand = Hand::new(false);
+    let ask = async |address: String, name: &'static str, value: &'static str| {
+        let header = |name: &'static str| http::HeaderName::from_static(name);
+        let headers = [("svc-api-token", "k-one"), (name, value)];
+        let headers = headers.map(|(name, value)| (header(name), HeaderValue::from_static(value)));
+        let headers = HeaderMap::from_iter(headers);
+        let request = Request::new(&Method::GET, "changes").with_query(address.strip_prefix("changes?"));
+        let mut call = api.resolve(request.with_headers(&headers).with_timer(&hand));
+        let identity = call.identify().await.ok().unwrap();
+        match call.admit(identity).await {
+            Ok(admitted) => admitted.answer().await,
+            Err(reply) => reply,
+        }
+    };
+    let stream = async || ask(next.clone(), "accept", "text/event-stream").await.following.unwrap();
+    let mut told = stream().await;
+    let mut poll = Box::pin(ask(next.clone(), "prefer", "wait=60"));
+    assert!(is_waiting(&mut poll).await);
+    make(&api, "tags", json!({"name": "blue"})).await;
+    assert_eq!(poll.await.status, 200);
+    assert!(event(&told.next(&hand).await.unwrap()).1.is_some());
+    let end = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+    let mut poll = Box::pin(ask(end.clone(), "prefer", "wait=60"));
+    assert!(is_waiting(&mut poll).await);
+    keys.0.store(true, Ordering::Relaxed);
+    make(&api, "tags", json!({"name": "red"})).await;
+    assert_eq!(told.next(&hand).await, None, "an event");
+    assert_eq!(poll.await.status, 401, "a long poll");
 }
 
 /// SYN-12: a stream is told as long as a request may wait, and then ends; at once where nothing tells the time.

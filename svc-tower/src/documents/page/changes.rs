@@ -27,8 +27,8 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
         "With `Prefer: wait=30` an answer comes when there is something to tell, and after so many seconds at the latest; \
          `Preference-Applied` says how many.",
         "With `Accept: text/event-stream` the same pages come as events of a stream that goes on: `data` is a page, `id` the \
-         cursor behind it. The stream ends after half a minute or so; come back with the last `id` in `Last-Event-ID`, as every \
-         client for such streams does by itself.",
+         cursor behind it. The stream ends after half a minute or so, and when its key is revoked; come back with the last \
+         `id` in `Last-Event-ID`, as every client for such streams does by itself.",
         "The server limits how many requests of a key and of a tenant wait or are streams at the same time. One above the \
          limit gets 429 with `Retry-After`; a request that does not wait is answered.",
         "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
