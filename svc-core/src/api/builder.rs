@@ -28,6 +28,7 @@ use super::{
     registry::{Adapter, AnyHelper, Registration},
     response_cache::ResponseCache,
     settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
+    shared_reads::SharedReads,
     waits::WaitSlots,
 };
 use crate::{
@@ -392,6 +393,7 @@ impl ApiBuilder {
                 response_cache: self.response_cache,
                 next_sweep: NextSweep::default(),
                 wait_slots: WaitSlots::default(),
+                shared_reads: SharedReads::default(),
             }),
             has_openapi: false,
         })

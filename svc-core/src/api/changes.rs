@@ -2,7 +2,7 @@
 
 use std::{
     future::poll_fn,
-    pin::Pin,
+    pin::{Pin, pin},
     sync::Arc,
     task::Poll,
     time::{Duration, Instant},
@@ -12,8 +12,9 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{
     Api, ContentType, Reply, Request,
-    following::{self, Following, Waiting},
+    following::{self, Following, Waited, Waiting},
     handling,
+    shared_reads::{ReadResult, Step},
     waits::WaitSlot,
 };
 use crate::{
@@ -29,6 +30,44 @@ use crate::{
 
 /// The parameter that has the cursor.
 const AFTER: &str = "after";
+
+/// Reads the feed until there is something behind the cursor, for all requests that wait for it. A page without entries is the
+/// result only where the cursor goes on, so that requests with different cursors for the same place become one group.
+async fn read_later(
+    changes: &dyn Changes,
+    cx: &Context,
+    mut wanted: ChangesRequest,
+    waiting: &Waiting<'_>,
+) -> Result<Feed> {
+    let mut has_waited = false;
+    loop {
+        let cx = waiting.context(cx);
+        // Before the read: what is committed meanwhile is heard.
+        let mut listening = changes.listen(&cx).await?;
+        let feed = changes.changes(&cx, &wanted).await?;
+        let Feed::Page(page) = &feed else { return Ok(feed) };
+        let goes_on = wanted.after.as_ref() != Some(&page.next);
+        if !page.entries.is_empty() || page.has_more || (has_waited && goes_on) {
+            return Ok(feed);
+        }
+        wanted.after = Some(page.next.clone());
+        match listening.again().and_then(|again| waiting.timer.sleep(again)) {
+            Some(mut again) => _ = before(&mut again, &mut listening).await,
+            None => listening.await,
+        }
+        has_waited = true;
+    }
+}
+
+/// The output of a future; `None` where the time passes first.
+async fn before<T>(time: &mut Pin<Box<dyn Future<Output = ()> + Send>>, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    poll_fn(|cx| match future.as_mut().poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => time.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+}
 
 /// Tells a proxy to pass events on as they come.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -90,14 +129,15 @@ impl Api {
         };
         // A stream begins at once, whatever there is to tell.
         let time = if streams { Duration::ZERO } else { waits };
-        let waiting = Waiting { timer: request.timer, time, timeout: request.timeout };
-        let page = match self.told(&**changes, cx, wanted.clone(), waiting).await? {
+        let timer = request.timer.filter(|_| !time.is_zero());
+        let waiting = timer.map(|timer| Waiting { timer, time, timeout: request.timeout });
+        let page = match self.told(&**changes, cx, wanted.clone(), waiting.as_ref()).await? {
             Feed::Page(page) => page,
             Feed::Unknown => return Ok(self.unknown_cursor()),
             Feed::Expired => return Ok(self.expired_cursor(cx)),
         };
         // A key may have been revoked while the request waited.
-        if let (Some(identity), false) = (&request.identified_as, time.is_zero()) {
+        if let (Some(identity), true) = (&request.identified_as, waiting.is_some()) {
             match self.identity_now(cx, request.headers).await? {
                 now if now == **identity => {}
                 Identity::Known(..) => return Err(Error::unavailable(Duration::from_secs(1))),
@@ -152,42 +192,48 @@ impl Api {
         reply
     }
 
-    /// What there is; waits for it as long as the request does.
-    pub(super) async fn told(
+    /// Reads the feed, and waits for entries as long as the request does.
+    async fn told(
         &self,
         changes: &dyn Changes,
         cx: &Context,
         mut wanted: ChangesRequest,
-        waiting: Waiting<'_>,
+        waiting: Option<&Waiting<'_>>,
     ) -> Result<Feed> {
-        let waits = waiting.time;
-        let Some(timer) = waiting.timer.filter(|_| !waits.is_zero()) else {
-            return changes.changes(cx, &wanted).await;
-        };
-        let begun = Instant::now();
-        let mut cx = cx.clone();
+        let Some(waiting) = waiting else { return changes.changes(cx, &wanted).await };
+        match self.told_later(changes, cx, &mut wanted, waiting).await? {
+            Waited::Until(feed) => Ok(feed),
+            Waited::InVain | Waited::WithoutTimer => changes.changes(&waiting.context(cx), &wanted).await,
+        }
+    }
+
+    /// Waits for entries behind a cursor, and moves it on behind those that the key may not read.
+    pub(super) async fn told_later(
+        &self,
+        changes: &dyn Changes,
+        cx: &Context,
+        wanted: &mut ChangesRequest,
+        waiting: &Waiting<'_>,
+    ) -> Result<Waited> {
+        let Some(mut over) = waiting.timer.sleep(waiting.time) else { return Ok(Waited::WithoutTimer) };
         loop {
-            // Before it looks: what is committed meanwhile is heard.
-            let mut listening = changes.listen(&cx).await?;
-            let feed = changes.changes(&cx, &wanted).await?;
-            let left = waits.saturating_sub(begun.elapsed());
-            let Feed::Page(page) = &feed else { return Ok(feed) };
-            if !page.entries.is_empty() || left.is_zero() {
-                return Ok(feed);
+            let mut member = self.inner.shared_reads.join(&cx.tenant, wanted);
+            let step = before(&mut over, poll_fn(|cx| member.poll_step(cx))).await;
+            let feed = match step {
+                None => return Ok(Waited::InVain),
+                Some(Step::Take(ReadResult::Read(feed))) => feed,
+                Some(Step::Take(ReadResult::Failed)) => changes.changes(&waiting.context(cx), wanted).await?,
+                Some(Step::Read) => {
+                    let read = before(&mut over, read_later(changes, cx, wanted.clone(), waiting)).await;
+                    let Some(read) = read else { return Ok(Waited::InVain) };
+                    member.publish(read.as_ref().map_or(ReadResult::Failed, |feed| ReadResult::Read(feed.clone())));
+                    read?
+                }
+            };
+            match feed {
+                Feed::Page(page) if page.entries.is_empty() => wanted.after = Some(page.next),
+                feed => return Ok(Waited::Until(feed)),
             }
-            // What the key may not read was passed over.
-            wanted.after = Some(page.next.clone());
-            if !page.has_more {
-                let time = listening.again().map_or(left, |again| again.min(left));
-                let Some(mut sleeping) = timer.sleep(time) else { return Ok(feed) };
-                poll_fn(|cx| {
-                    let is_over = Pin::new(&mut listening).poll(cx).is_ready() || sleeping.as_mut().poll(cx).is_ready();
-                    if is_over { Poll::Ready(()) } else { Poll::Pending }
-                })
-                .await;
-            }
-            // The time that it waited is none of the backend's.
-            cx.deadline = waiting.deadline();
         }
     }
 

@@ -36,8 +36,7 @@ pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
 
 /// How a request waits for changes.
 pub(super) struct Waiting<'a> {
-    /// `None` where nothing tells the time.
-    pub(super) timer: Option<&'a dyn Timer>,
+    pub(super) timer: &'a dyn Timer,
     /// How long it waits for something to tell.
     pub(super) time: Duration,
     /// How long the backend may take whenever it is asked.
@@ -45,10 +44,21 @@ pub(super) struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// When a backend that is asked now is no longer waited for.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        Instant::now().checked_add(self.timeout?)
+    /// The context of a read that begins now: the time that a request waited is none of the backend's.
+    pub(super) fn context(&self, cx: &Context) -> Context {
+        let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        Context { deadline, ..cx.clone() }
     }
+}
+
+/// How a wait for changes ended.
+pub(super) enum Waited {
+    /// With this.
+    Until(Feed),
+    /// The time is over.
+    InVain,
+    /// Nothing tells the time.
+    WithoutTimer,
 }
 
 /// The rest of an answer that goes on telling what is changed, as [`Reply::following`](super::Reply::following) has it.
@@ -83,6 +93,8 @@ impl Following {
     /// The next part of the stream: an event, or a sign that the server is there. `None` at the end, when the key of the request
     /// was revoked or has other rights (where [`Call::identify`](super::Call::identify) found it), and where the backend is in
     /// trouble, which is logged: the client comes back with the cursor of the last event that it had, and is told then.
+    ///
+    /// Poll the future whenever it is woken, or drop it: other requests may wait for its read of the feed.
     pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
         self.told(timer).await.unwrap_or_else(|error| {
             // Nobody is answered: it is logged there.
@@ -96,19 +108,22 @@ impl Following {
         if left.is_zero() && !self.has_more {
             return Ok(None);
         }
-        let time = if self.has_more { Duration::ZERO } else { left.min(Self::SILENCE) };
-        let waiting = Waiting { timer: Some(timer), time, timeout: self.timeout };
+        let waiting = Waiting { timer, time: left.min(Self::SILENCE), timeout: self.timeout };
         let Some(changes) = &self.api.inner.settings.changes else { return Err(Error::not_implemented()) };
-        self.cx.deadline = waiting.deadline();
-        let begun = Instant::now();
-        let Feed::Page(page) = self.api.told(&**changes, &self.cx, self.wanted.clone(), waiting).await? else {
-            return Ok(None);
+        let waited = if self.has_more {
+            Waited::Until(changes.changes(&waiting.context(&self.cx), &self.wanted).await?)
+        } else {
+            self.api.told_later(&**changes, &self.cx, &mut self.wanted, &waiting).await?
         };
-        let is_silent = page.entries.is_empty() && !page.has_more;
-        if is_silent && begun.elapsed() < time {
-            // Nothing told the time: it would ask again without a pause.
-            return Ok(None);
-        }
+        let page = match waited {
+            Waited::Until(Feed::Page(page)) => page,
+            Waited::InVain => {
+                let end = self.wanted.after.clone().unwrap_or_default();
+                ChangesPage::new(Vec::new(), end.clone(), end, false)
+            }
+            // Where nothing tells the time, it would ask again without a pause.
+            Waited::Until(_) | Waited::WithoutTimer => return Ok(None),
+        };
         // A key that was revoked, or has other rights by now, receives nothing more.
         if let Some((headers, identity)) = &self.identified
             && self.api.identity_now(&self.cx, headers).await? != **identity

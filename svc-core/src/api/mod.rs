@@ -29,6 +29,7 @@ mod respond;
 mod response_cache;
 mod settings;
 mod sweep;
+mod shared_reads;
 mod transaction;
 mod waits;
 #[cfg(feature = "webhooks")]
@@ -63,6 +64,7 @@ pub(crate) use builder::Runner;
 use idempotency::KeptBy;
 use response_cache::ResponseCache;
 use sweep::NextSweep;
+use shared_reads::SharedReads;
 use waits::WaitSlots;
 
 use crate::{
@@ -94,6 +96,7 @@ struct Inner {
     response_cache: Option<ResponseCache>,
     next_sweep: NextSweep,
     wait_slots: WaitSlots,
+    shared_reads: SharedReads,
 }
 
 impl fmt::Debug for Api {

@@ -58,6 +58,8 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 #[async_trait]
 pub trait Changes: Send + Sync {
     /// What was changed behind a cursor: at most so many entries as are asked for, and of no other kinds than those.
+    ///
+    /// The result depends on the tenant and the request alone, not on the caller: equal requests that wait share it.
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed>;
 
     /// Begins to listen for what is committed from here on (SYN-11): [`Bells`](super::Bells) does it. A backend that does not
@@ -80,7 +82,7 @@ impl<T: Changes + ?Sized> Changes for Arc<T> {
 }
 
 /// Which changes are asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ChangesRequest {
     /// The cursor that the client was given; `None` for the beginning of the feed. It is 1 to 256 of `[A-Za-z0-9_-]`.

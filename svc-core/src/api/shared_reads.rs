@@ -1,0 +1,194 @@
+//! Requests that wait for the same changes share one read of the feed (SYN-11).
+//!
+//! One of them, the leader, listens and reads; the others wait for its result. If the leader goes away before it has one, another
+//! request becomes the leader and begins with a read, so that nothing is missed. A leader has to be polled when it is woken, as
+//! runtimes do: the others wait for it.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, Waker},
+};
+
+use crate::{
+    context::Tenant,
+    ops::{ChangesRequest, Feed},
+};
+
+/// What a group waits for.
+type GroupKey = (Tenant, ChangesRequest);
+
+/// The groups of requests that wait now.
+#[derive(Clone, Default)]
+pub(super) struct SharedReads(Arc<Mutex<HashMap<GroupKey, Arc<Mutex<Group>>>>>);
+
+#[derive(Default)]
+struct Group {
+    members: usize,
+    has_leader: bool,
+    result: Option<ReadResult>,
+    last_number: u64,
+    wakers: BTreeMap<u64, Waker>,
+}
+
+/// A request that waits.
+pub(super) struct Member {
+    reads: SharedReads,
+    key: GroupKey,
+    group: Arc<Mutex<Group>>,
+    number: u64,
+    is_leader: bool,
+}
+
+/// What the leader has read.
+#[derive(Debug, Clone)]
+pub(super) enum ReadResult {
+    Read(Feed),
+    /// The error is that of the leader: the others read for themselves.
+    Failed,
+}
+
+/// What a request that waits does next.
+pub(super) enum Step {
+    /// It is the leader: it reads, and [publishes](Member::publish) the result.
+    Read,
+    /// It takes the result of the leader.
+    Take(ReadResult),
+}
+
+/// Nothing panics while it holds a lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SharedReads {
+    /// Joins the requests of a tenant that wait for the same.
+    pub(super) fn join(&self, tenant: &Tenant, request: &ChangesRequest) -> Member {
+        let key = (tenant.clone(), request.clone());
+        let mut groups = lock(&self.0);
+        let group = Arc::clone(groups.entry(key.clone()).or_default());
+        let mut state = lock(&group);
+        state.members = state.members.saturating_add(1);
+        state.last_number = state.last_number.wrapping_add(1);
+        let number = state.last_number;
+        drop(state);
+        Member { reads: self.clone(), key, group, number, is_leader: false }
+    }
+}
+
+impl Member {
+    /// Waits for the result of the leader, or until it is the leader itself.
+    pub(super) fn poll_step(&mut self, cx: &Context<'_>) -> Poll<Step> {
+        let mut group = lock(&self.group);
+        if let Some(result) = &group.result {
+            return Poll::Ready(Step::Take(result.clone()));
+        }
+        if !group.has_leader {
+            group.has_leader = true;
+            self.is_leader = true;
+            return Poll::Ready(Step::Read);
+        }
+        group.wakers.insert(self.number, cx.waker().clone());
+        Poll::Pending
+    }
+
+    /// Gives the result to the others. Requests that come later form a new group.
+    pub(super) fn publish(self, result: ReadResult) {
+        self.close(&mut lock(&self.reads.0));
+        let mut group = lock(&self.group);
+        group.result = Some(result);
+        let wakers = std::mem::take(&mut group.wakers);
+        drop(group);
+        wakers.into_values().for_each(Waker::wake);
+    }
+
+    /// Takes the group out of those that can be joined.
+    fn close(&self, groups: &mut HashMap<GroupKey, Arc<Mutex<Group>>>) {
+        if groups.get(&self.key).is_some_and(|group| Arc::ptr_eq(group, &self.group)) {
+            groups.remove(&self.key);
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        let mut groups = lock(&self.reads.0);
+        let mut group = lock(&self.group);
+        group.members = group.members.saturating_sub(1);
+        group.wakers.remove(&self.number);
+        group.has_leader &= !self.is_leader;
+        // Whoever is woken may be gone by then, and wakes the next.
+        let needs_leader = !group.has_leader && group.result.is_none();
+        let next = if needs_leader { group.wakers.pop_first() } else { None };
+        if group.members == 0 {
+            self.close(&mut groups);
+        }
+        drop((group, groups));
+        if let Some((_, waker)) = next {
+            waker.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        task::Wake,
+    };
+
+    use super::*;
+
+    fn request(after: &str) -> ChangesRequest {
+        ChangesRequest::new(Some(after.to_owned()), Vec::new(), 1)
+    }
+
+    fn poll(member: &mut Member) -> Poll<Step> {
+        member.poll_step(&Context::from_waker(Waker::noop()))
+    }
+
+    /// SYN-11: one reads for all that wait for the same, and nothing stays of them.
+    #[test]
+    fn syn_11_one_reads_for_all() {
+        let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
+        let join = |after: &str| reads.join(&tenant, &request(after));
+        let (mut leader, mut other, mut elsewhere) = (join("a"), join("a"), join("b"));
+        assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
+        assert!(poll(&mut other).is_pending());
+        assert!(matches!(poll(&mut elsewhere), Poll::Ready(Step::Read)));
+        leader.publish(ReadResult::Read(Feed::Expired));
+        let mut late = join("a");
+        assert!(matches!(poll(&mut other), Poll::Ready(Step::Take(ReadResult::Read(Feed::Expired)))));
+        assert!(matches!(poll(&mut late), Poll::Ready(Step::Read)));
+        drop((other, elsewhere, late));
+        assert!(lock(&reads.0).is_empty());
+    }
+
+    /// SYN-11: if the leader goes away, another request is woken and leads; if that one goes away first, the next.
+    #[test]
+    fn syn_11_another_leads_when_the_leader_goes_away() {
+        let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
+        let (count, join) = (Arc::new(Count::default()), || reads.join(&tenant, &request("a")));
+        let waker = Waker::from(Arc::clone(&count));
+        let (mut leader, mut second, mut third) = (join(), join(), join());
+        assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
+        assert!(poll(&mut second).is_pending());
+        assert!(third.poll_step(&Context::from_waker(&waker)).is_pending());
+        drop(leader);
+        assert_eq!(count.0.load(Ordering::Relaxed), 0);
+        drop(second);
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
+        assert!(matches!(poll(&mut third), Poll::Ready(Step::Read)));
+        drop(third);
+        assert!(lock(&reads.0).is_empty());
+    }
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
