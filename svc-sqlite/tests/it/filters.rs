@@ -26,6 +26,15 @@ async fn flt_12_pollers_miss_nothing_in_memory() {
     crate::polling::misses_nothing(&[MemoryStore::new()], &Tenant::new("one"), 1_000).await;
 }
 
+/// SYN-11: prints how much requests that wait slow the reads of another tenant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "prints a measurement: cargo test -p svc-sqlite --test it filters::syn_11 -- --ignored --nocapture"]
+async fn syn_11_reads_of_others_among_waiters() {
+    let server = Server::start().await;
+    let other = server.store.ensure_tenant("other").await.unwrap();
+    crate::polling::compare_among_waiters(&server.store, [&server.tenant, &other]).await;
+}
+
 async fn people(server: &Server, count: usize) {
     for number in 0..count {
         let body = json!({

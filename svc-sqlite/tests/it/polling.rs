@@ -8,14 +8,14 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use http::{HeaderMap, HeaderValue, Method, header::ACCEPT};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header::ACCEPT};
 use serde_json::Value;
 use svc_core::{
     Api, Changes, ChangesRequest, Context, Feed, ListRequest, PageRequest, Tenant, Vendor,
-    api::{Request, Timer},
+    api::{Request, Timer, WaitLimits},
     auth::{Caller, FixedKeys, Identity, Rights},
     filter::{Filter, Filterable},
     model::Kind,
@@ -252,6 +252,68 @@ pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], ten
     {
         let missed: Vec<_> = written.iter().filter(|change| !seen.contains(change)).collect();
         assert!(missed.is_empty(), "{how}: missed {} of {}: {missed:?}", missed.len(), written.len());
+    }
+}
+
+/// The median time of a read of the second tenant, while the first one writes and so many requests wait for its changes.
+pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
+    store: &S,
+    [busy, other]: [&Tenant; 2],
+    waiters: usize,
+) -> Duration {
+    let shared = Arc::new(store.clone());
+    let api = Api::builder(Vendor::new("Acme", "CRM")).store(&shared).changes(&shared).authenticator(FixedKeys::new());
+    let api = api.wait_limits(WaitLimits::default().per_key(waiters).per_tenant(waiters));
+    let api = api.base_url("http://localhost/").build().unwrap();
+    let answered = Arc::new(AtomicUsize::new(0));
+    let mut waiting = JoinSet::new();
+    for _ in 0..waiters {
+        let (api, busy, answered) = (api.clone(), busy.clone(), Arc::clone(&answered));
+        waiting.spawn(async move {
+            let headers =
+                HeaderMap::from_iter([(HeaderName::from_static("prefer"), HeaderValue::from_static("wait=30"))]);
+            let mut query = None;
+            loop {
+                let who = Identity::Known(busy.clone(), Caller::with_rights(Rights::all()));
+                let request = Request::new(&Method::GET, "changes").with_query(query.as_deref());
+                let reply = api.answer(who, request.with_headers(&headers).with_timer(&Tokio)).await;
+                assert_eq!(reply.status, 200);
+                let page: Value = serde_json::from_slice(&reply.body).unwrap();
+                let href = page["_links"]["last"]["href"].as_str().unwrap();
+                query = href.split_once('?').map(|(_, query)| query.to_owned());
+                answered.fetch_add(1, Ordering::Release);
+            }
+        });
+    }
+    let write = async || {
+        let cx = Context::new(busy.clone(), Caller::anonymous(), Timestamp::now());
+        store.write(&cx, Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person)))).await.unwrap();
+    };
+    let mut times = Vec::new();
+    for _ in 0..15 {
+        let before = answered.load(Ordering::Acquire);
+        write().await;
+        for _ in 0..20 {
+            let who = Identity::Known(other.clone(), Caller::with_rights(Rights::all()));
+            let begun = Instant::now();
+            let reply = api.answer(who, Request::new(&Method::GET, "people")).await;
+            times.push(begun.elapsed());
+            assert_eq!(reply.status, 200);
+        }
+        while answered.load(Ordering::Acquire) < before + waiters {
+            tokio::task::yield_now().await;
+        }
+    }
+    times.sort();
+    times[times.len() / 2]
+}
+
+/// Prints how much 800 requests of one tenant that wait slow the reads of another tenant. The goal is a factor of at most 2.
+pub(crate) async fn compare_among_waiters<S: Store + Changes + Clone>(store: &S, tenants: [&Tenant; 2]) {
+    for _ in 0..3 {
+        let without = median_read_among_waiters(store, tenants, 0).await;
+        let with = median_read_among_waiters(store, tenants, 800).await;
+        println!("median read: {without:?} alone, {with:?} with 800 waiters: {:.1}", with.div_duration_f64(without));
     }
 }
 

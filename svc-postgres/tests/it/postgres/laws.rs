@@ -122,6 +122,15 @@ async fn flt_12_pollers_miss_nothing() {
     crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;
 }
 
+/// SYN-11: prints how much requests that wait slow the reads of another tenant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn syn_11_reads_of_others_among_waiters() {
+    let database = Database::new().await;
+    let (store, [busy, other]) = database.next().await;
+    crate::polling::compare_among_waiters(&store, [&busy, &other]).await;
+}
+
 /// HOOK-12, HOOK-14: webhooks are kept as they must be, also under row-level security.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
