@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -69,13 +69,38 @@ impl PinFile {
                 pinned.checks.insert(one.check.id.to_owned(), one.pins.clone());
             }
         }
-        let written = fs::write(&self.path, pinned.written());
+        let written = replace(&self.path, &pinned.written(), sync_directory);
         written.err().map(|error| self.broken(&error).to_string()).into_iter().collect()
     }
 
     fn broken(&self, why: &dyn std::fmt::Display) -> SuiteError {
         SuiteError::Usage(format!("the pins in {}: {why}; --update-pins writes them", self.path.display()))
     }
+}
+
+/// Replaces a file so that its name always leads to the former text or the new one, also after a power loss.
+fn replace(path: &Path, text: &str, sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    let mut file = File::create(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, path)?;
+    sync(path)
+}
+
+/// Syncs the directory of `path`, which makes a renaming durable. A copy of `svc_sqlite::sync_directory`: the suite depends on
+/// no store.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(folder)?.sync_all()?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
 }
 
 /// What the differences mean and what to do about them; nothing where there are none.
@@ -176,4 +201,28 @@ pub(crate) fn lines(answer: &Answer) -> Vec<String> {
 
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace;
+    use std::fs;
+
+    #[test]
+    fn the_file_is_replaced_before_its_folder_is_synced_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pins.toml");
+        let mut syncs = Vec::new();
+        for text in ["first", "second"] {
+            let sync = |path: &std::path::Path| {
+                syncs.push(fs::read_to_string(path)?);
+                Ok(())
+            };
+            replace(&path, text, sync).expect("it is written");
+        }
+        assert_eq!(syncs, ["first", "second"]);
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("one").file_name()).collect();
+        assert_eq!(names, ["pins.toml"]);
+    }
 }

@@ -90,7 +90,7 @@ fn copy(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
     }
     target.close().map_err(|(_, error)| failed(error))?;
     fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(io(to))?;
-    sync_directory(to)
+    sync_directory(to).map_err(io(to))
 }
 
 #[cfg(test)]

@@ -161,7 +161,7 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
             _ => {}
         }
     }
-    sync_directory(path)?;
+    sync_directory(path).map_err(io(path))?;
     Ok(true)
 }
 
@@ -189,12 +189,16 @@ pub(crate) fn make(path: &Path) -> Result<File, FileError> {
     })
 }
 
-/// Makes the entry of a new or removed file durable.
-pub(crate) fn sync_directory(path: &Path) -> Result<(), FileError> {
+/// Syncs the directory of `path`: makes the creation, renaming or removal of that file durable. Does nothing where directories
+/// cannot be synced (Windows).
+///
+/// # Errors
+/// The error of the operating system when the directory cannot be opened or synced.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io(folder))?;
+        File::open(folder)?.sync_all()?;
     }
     #[cfg(not(unix))]
     let _ = path;
@@ -250,7 +254,7 @@ pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<L
         }
     } else {
         match make(path) {
-            Ok(_) => sync_directory(path)?,
+            Ok(_) => sync_directory(path).map_err(io(path))?,
             Err(FileError::Exists { .. }) => {}
             Err(error) => return Err(error),
         }

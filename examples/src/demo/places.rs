@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
+use svc_sqlite::sync_directory;
 
 use super::trouble::Trouble;
 
@@ -98,12 +99,16 @@ impl KeysFile {
         }
     }
 
-    /// Replaces the file by one with these keys.
+    /// Replaces the file by one with these keys. The file and its name are durable when this returns.
     ///
     /// # Errors
     ///
-    /// What the operating system says; the file is then as it was.
+    /// The error of the operating system. The file then has either the former keys or these.
     pub fn write(&self, keys: &[ShownKey]) -> io::Result<()> {
+        self.write_then(keys, sync_directory)
+    }
+
+    fn write_then(&self, keys: &[ShownKey], sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
         let mut text = "# Keys of the demo. Whoever can read this file can use them.\n".to_owned();
         for key in keys {
             let rights = if key.read_only { "read" } else { "all" };
@@ -122,23 +127,30 @@ impl KeysFile {
         let mut file = options.open(&new)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&new, &self.path)
+        fs::rename(&new, &self.path)?;
+        sync(&self.path)
     }
 
-    /// Removes the file, if there is one.
+    /// Removes the file, if there is one. The removal is durable when this returns.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// The error of the operating system.
     pub fn remove(&self) -> io::Result<()> {
-        remove(&self.path)
+        self.remove_then(sync_directory)
+    }
+
+    fn remove_then(&self, sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+        if remove(&self.path)? { sync(&self.path) } else { Ok(()) }
     }
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+/// Removes a file. Whether there was one.
+fn remove(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -180,6 +192,33 @@ mod tests {
         file.remove().expect("it is removed");
         file.remove().expect("it is gone already");
         assert_eq!(file.read().expect("no file is no trouble"), []);
+    }
+
+    #[test]
+    fn the_folder_is_synced_after_the_file_is_renamed_and_after_it_is_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = KeysFile::beside(&folder.path().join("demo.db"));
+        let mut syncs = Vec::new();
+        // What is on the disk when the folder is synced.
+        let mut sync = |path: &Path| {
+            assert_eq!(path.parent(), Some(folder.path()));
+            syncs.push(file.read().map(|keys| keys.len())?);
+            Ok(())
+        };
+        file.remove_then(&mut sync).expect("nothing is there");
+        file.write_then(&[key("1", false)], &mut sync).expect("it is written");
+        file.write_then(&[key("1", false), key("2", true)], &mut sync).expect("it is written again");
+        file.remove_then(&mut sync).expect("it is removed");
+        assert_eq!(syncs, [1, 2, 0]);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_synced_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = KeysFile::beside(&folder.path().join("demo.db"));
+        let refuse = |_: &Path| Err(std::io::Error::other("planted"));
+        assert!(file.write_then(&[key("1", false)], refuse).is_err());
+        assert!(file.remove_then(refuse).is_err());
     }
 
     #[test]
