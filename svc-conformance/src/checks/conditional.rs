@@ -1,9 +1,9 @@
 //! Conditional requests, where they are declared: what a client has is not sent again, and what it does not know is not
-//! overwritten (ETG-01 to ETG-10).
+//! overwritten (ETG-01 to ETG-11).
 
 use http::{
     HeaderName, Method,
-    header::{IF_MATCH, IF_NONE_MATCH},
+    header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
 };
 
 use super::prelude::*;
@@ -27,6 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("etg/deletes", [ETG_07, ETG_08], deletes).needs("conditional_requests and *.update and *.delete and *.read"),
     check!("etg/required", [ETG_09], required).needs("require_if_match and *.update and *.read"),
     check!("etg/race", [ETG_10], race).needs("conditional_requests and *.update and *.read"),
+    check!("etg/dates", [ETG_11], dates).needs("conditional_requests and *.update and *.read"),
 ];
 
 /// A request with one condition.
@@ -292,6 +293,38 @@ async fn race(cx: &Cx) -> Result<(), Stop> {
         let made = answers.iter().zip(&bodies).find(|(answer, _)| answer.status == 200);
         let is_kept = made.is_some_and(|(_, body)| Some(&after[text]) == body.get(text));
         cx.holds(row::ETG_10, is_kept, || format!("four changes: {}; then {}", all(), after[text]));
+    }
+    Ok(())
+}
+
+/// Of changes with the same date, at most one is made.
+async fn dates(cx: &Cx) -> Result<(), Stop> {
+    let (kind, text) = changeable(cx)?;
+    let api = cx.api();
+    let record = api.make(kind.one, &json!({ text: "first" })).await?;
+    let url = record.own()?;
+    for round in 0..cx.cases(2, 4, 20) {
+        let before = api.get(&url).await?;
+        let Some(date) = before.header("last-modified").map(ToOwned::to_owned) else {
+            return Err(none("records have no `Last-Modified`"));
+        };
+        let mut done: Vec<Answer> = Vec::new();
+        for name in ["a", "b"] {
+            let body = json!({ text: format!("{name} {round}") });
+            let answer = ask(&api, Method::PUT, &url, Some(&body), (IF_UNMODIFIED_SINCE, &date)).await?;
+            let after = api.get(&url).await?;
+            let is_kept = answer.status != 412 || Some(&after[text]) != body.get(text);
+            cx.holds(row::ETG_11, is_kept, || {
+                format!("PUT with If-Unmodified-Since: {date}: {answer}; then {text} is {}", after[text])
+            });
+            done.extend(Some(answer).filter(Answer::is_success));
+        }
+        let all = || done.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        cx.must(row::ETG_11, done.len() < 2, || {
+            format!("both PUTs with If-Unmodified-Since: {date} are done: {}", all())
+        })?;
+        // So that the next round begins with a change of this second.
+        api.change(&record, &json!({ text: format!("c {round}") })).await?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they do not know is not
-//! overwritten (ETG-01 to ETG-10).
+//! overwritten (ETG-01 to ETG-11).
+
+use std::cmp::Ordering;
 
 use http::{
     HeaderMap, HeaderValue, StatusCode,
@@ -12,6 +14,9 @@ use super::{
     respond::shown,
 };
 use crate::{context::Context, error::Code, hal, link::Target, record::RawRecord, store::Condition, value::Timestamp};
+
+/// A second in microseconds.
+const SECOND: i64 = 1_000_000;
 
 /// Whether a server that answers conditional requests takes changes without `If-Match` (ETG-09).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,11 +83,12 @@ impl Conditions {
         any.then_some(Self { if_match, if_unmodified_since, if_none_match })
     }
 
-    /// Judges them in the order of RFC 9110, section 13.2.2, for what has this tag and was changed at this second.
-    fn judge(&self, tag: &[u8], modified: impl FnOnce() -> Option<i64>) -> Verdict {
+    /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag. `is_unmodified` is asked
+    /// whether it is unmodified since the date of the request.
+    fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> Verdict {
         match (&self.if_match, self.if_unmodified_since) {
             (Some(named), _) if !named.has(tag) => return Verdict::Failed,
-            (None, Some(date)) if modified().is_some_and(|modified| modified > date) => return Verdict::Failed,
+            (None, Some(date)) if !is_unmodified(date) => return Verdict::Failed,
             _ => {}
         }
         let is_known = self.if_none_match.as_ref().is_some_and(|named| named.has_like(tag));
@@ -95,7 +101,7 @@ impl Conditions {
             let headers = HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
             seconds(&headers, &LAST_MODIFIED)
         };
-        self.judge(validators.tag.as_bytes(), modified)
+        self.judge(validators.tag.as_bytes(), |date| modified().is_none_or(|modified| modified <= date))
     }
 
     /// Whether all of them are but `If-Match: *`, which any record fulfils.
@@ -152,7 +158,8 @@ impl Api {
             let mut body = Vec::new();
             hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
-            conditions.judge(tag.as_bytes(), || Some(whole_seconds(record.meta().modified))) == Verdict::Done
+            let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.now);
+            conditions.judge(tag.as_bytes(), is_unmodified) == Verdict::Done
         }))
     }
 
@@ -183,6 +190,15 @@ impl Api {
     }
 }
 
-fn whole_seconds(moment: Timestamp) -> i64 {
-    moment.micros().div_euclid(1_000_000)
+/// Whether a record that was modified at this time is unmodified since a date in whole seconds. In the named second itself that
+/// is known only one second after the modification: until then the date is a weak validator (RFC 9110, section 8.8.2.2).
+///
+/// Requirement: ETG-11.
+fn is_unmodified(modified: Timestamp, date: i64, now: Timestamp) -> bool {
+    let (modified, now) = (modified.micros(), now.micros());
+    match modified.div_euclid(SECOND).cmp(&date) {
+        Ordering::Less => true,
+        Ordering::Equal => now.saturating_sub(modified) >= SECOND,
+        Ordering::Greater => false,
+    }
 }

@@ -54,7 +54,7 @@ impl Asked {
     }
 
     fn send_as(&self, caller: Caller, base: &Base, request: Request<'_>) -> Reply {
-        let now = Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap();
+        let now = request.received.unwrap_or_else(|| Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap());
         let request = request.with_base(base.clone()).with_received(now);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(self.0.answer(Identity::Known(Tenant::new("one"), caller), request))
@@ -208,6 +208,28 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
         for named in ["*", &last] {
             assert_eq!(put("none", named).status, 404, "RFC 9110, section 13.2.1");
             assert_eq!(server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, named)]).status, 404);
+        }
+    }
+}
+
+/// A date names a whole second, so it does not tell apart two changes in that second (RFC 9110, section 8.8.2.2).
+#[test]
+fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
+    for (which, server) in Asked::both(IfMatch::Optional) {
+        let person = server.made("people", &json!({"given_name": "first"}));
+        let path = person.strip_prefix(server.base().as_str()).unwrap();
+        for (method, status) in [(Method::PUT, 200), (Method::PUT, 200), (Method::DELETE, 204)] {
+            let now = server.get(&person);
+            let modified = Timestamp::parse(json_of(&now)["modified_date"].as_str().unwrap()).unwrap();
+            let date = now.header("last-modified").unwrap();
+            for (after, status) in [(0, 412), (999_999, 412), (1_000_000, status)] {
+                let headers = HeaderMap::from_iter([(IF_UNMODIFIED_SINCE, HeaderValue::from_str(date).unwrap())]);
+                let received = Timestamp::from_micros(modified.micros() + after);
+                let request =
+                    Request::new(&method, path).with_headers(&headers).with_body("{}").with_received(received);
+                let reply = server.send_as(Caller::with_rights(Rights::all()), server.base(), request);
+                assert_eq!(reply.status, status, "{which}: {method} {after} microseconds after the change");
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conditional requests that are answered wrongly.
 
-use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, LAST_MODIFIED};
+use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use svc_conformance::row;
 use svc_core::api::{ApiBuilder, IfMatch};
@@ -207,6 +207,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .at(Place::Backend),
+        conditions("if-unmodified-since-is-ignored", row::ETG_11, IF_UNMODIFIED_SINCE, |_, _| None),
     ]
 }
 

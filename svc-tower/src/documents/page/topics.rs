@@ -301,7 +301,10 @@ fn conditional_requests(docs: &Docs<'_>) -> Option<DocPage> {
             "412 where the record is another one by now, and nothing is done",
         ),
         ("No `If-Match` on a change or deletion", change),
-        ("`Last-Modified` of a record", "Its `modified_date` in whole seconds; `If-Unmodified-Since` compares it"),
+        (
+            "`Last-Modified` of a record",
+            "Its `modified_date` in whole seconds; `If-Unmodified-Since` compares it, and within a second after a change is 412",
+        ),
     ];
     page.facts
         .push(Facts { title: "Headers", rows: rows.map(|(name, text)| (name.to_owned(), text.to_owned())).into() });
