@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use svc_core::link::ShareNames;
 use thiserror::Error;
 
@@ -90,6 +90,20 @@ pub enum FileError {
         /// The version this program needs.
         known: u32,
     },
+    /// SQLite finds the file damaged.
+    #[error("{}: the file is damaged ({source}); restore a backup", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The error of SQLite.
+        source: rusqlite::Error,
+    },
+    /// The file has the tables of this library, and another application id in its header.
+    #[error("{}: the file is damaged (its header has another application id); restore a backup", path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file's record of its changes does not fit what this program knows.
     #[error("{}: migration {number} was not made as this program knows it (its checksum differs); restore a backup", path.display())]
     Damaged {
@@ -118,7 +132,21 @@ pub enum FileError {
 
 /// Adds the file's name to an error of SQLite.
 pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> FileError + '_ {
-    move |source| FileError::Sqlite { path: path.to_owned(), source }
+    move |source| {
+        let path = path.to_owned();
+        if is_damage(&source) { FileError::Corrupt { path, source } } else { FileError::Sqlite { path, source } }
+    }
+}
+
+/// Whether SQLite reports a damaged file.
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+/// Whether the cause of an error of a store is a damaged data file: a backup must be restored.
+#[must_use]
+pub fn is_damaged(error: &svc_core::Error) -> bool {
+    error.source().and_then(|cause| cause.downcast_ref()).is_some_and(is_damage)
 }
 
 /// Adds the file's name to an error of the operating system.
@@ -131,16 +159,26 @@ pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
 /// # Errors
 /// What the operating system says when the file is there and cannot be read.
 pub fn is_data_file(path: &Path) -> io::Result<bool> {
+    Ok(header(path)?.is_some_and(|head| head.starts_with(MAGIC) && is_marked(&head)))
+}
+
+/// The header of the file at `path`; `None` when there is no such file, or a shorter one.
+fn header(path: &Path) -> io::Result<Option<[u8; 100]>> {
     let mut head = [0_u8; 100];
     match File::open(path).and_then(|mut file| file.read_exact(&mut head)) {
-        Ok(()) => Ok(head.starts_with(MAGIC)
-            && head.get(APPLICATION_ID_OFFSET..).is_some_and(|id| id.starts_with(&APPLICATION_ID.to_be_bytes()))),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => Ok(false),
+        Ok(()) => Ok(Some(head)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Removes the data file at `path` with its log; `false` when there is none.
+/// Whether a header has the application id of this library.
+fn is_marked(head: &[u8]) -> bool {
+    head.get(APPLICATION_ID_OFFSET..).is_some_and(|id| id.starts_with(&APPLICATION_ID.to_be_bytes()))
+}
+
+/// Removes the data file at `path` with its log; `false` when there is none. An empty file is removed also: it has no data of
+/// another program.
 ///
 /// # Errors
 /// [`FileError::Foreign`] for a file of another program, [`FileError::InUse`] while a server has it open.
@@ -150,7 +188,8 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     }
     // The log lies beside the file itself, not beside a link to it.
     let path = &path.canonicalize().map_err(io(path))?;
-    if !is_data_file(path).map_err(io(path))? {
+    let is_empty = fs::metadata(path).map_err(io(path))?.len() == 0;
+    if !is_empty && !is_data_file(path).map_err(io(path))? {
         return Err(FileError::Foreign { path: path.to_owned() });
     }
     let _lock = Lock::take(path)?;
@@ -272,24 +311,33 @@ pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<L
     Ok((writer, lock))
 }
 
-/// Marks an empty file as ours, and refuses a file of another program.
+/// Marks an empty file as ours, and refuses a damaged file and one of another program.
 fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
     let foreign = || FileError::Foreign { path: path.to_owned() };
-    let id: i32 = connection.query_row("PRAGMA application_id", (), |row| row.get(0)).map_err(|error| {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
-            _ => sqlite(path)(error),
+    let id = connection.query_row("PRAGMA application_id", (), |row| row.get(0));
+    let id: i32 = match id {
+        Ok(id) => id,
+        // SQLite cannot read the header: the application id in it still shows whose it was.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            let is_ours = header(path).map_err(io(path))?.is_some_and(|head| is_marked(&head));
+            return Err(if is_ours { sqlite(path)(error) } else { foreign() });
         }
-    })?;
+        Err(error) => return Err(sqlite(path)(error)),
+    };
     if id == APPLICATION_ID {
         return Ok(());
     }
     let pages: i64 = connection.query_row("PRAGMA page_count", (), |row| row.get(0)).map_err(sqlite(path))?;
     if id != 0 || pages != 0 {
-        return Err(foreign());
+        return Err(if has_tables(connection) { FileError::Header { path: path.to_owned() } } else { foreign() });
     }
     // Before the log is turned on, so that the mark is in the file itself, where `is_data_file` looks.
     connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite(path))
+}
+
+/// Whether the file has tables of this library.
+fn has_tables(connection: &Connection) -> bool {
+    ["migration", "tenant", "total"].iter().all(|name| connection.table_exists(None, *name).unwrap_or(false))
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {

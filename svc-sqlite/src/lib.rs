@@ -85,7 +85,7 @@ mod tally;
 mod tenants;
 mod writer;
 
-pub use file::{APPLICATION_ID, FileError, is_data_file, remove_data_file, sync_directory};
+pub use file::{APPLICATION_ID, FileError, is_damaged, is_data_file, remove_data_file, sync_directory};
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;
 pub use options::Options;

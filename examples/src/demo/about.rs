@@ -67,6 +67,7 @@ fn remedy(state: Option<&str>, said: &str, schema: &str) -> String {
             format!("Let an administrator make the schema for this user: CREATE SCHEMA {schema} AUTHORIZATION the user.")
         }
         Some("53300") => "Give it fewer with --connections, or allow more with max_connections.".to_owned(),
+        Some("XX001" | "XX002") => "The database is damaged. Restore a backup.".to_owned(),
         Some(_) => "See what PostgreSQL has logged, then start again.".to_owned(),
     }
 }

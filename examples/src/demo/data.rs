@@ -11,7 +11,7 @@ use super::about::sentence;
 use super::database::Database;
 use super::load::Load;
 use super::location::Location;
-use super::places::{KeysFile, ShownKey};
+use super::places::{KeysFile, ShownKey, refuse_emptied};
 use super::settings::{FixedKey, Settings};
 use super::trouble::Trouble;
 
@@ -47,6 +47,9 @@ impl Data {
         if settings.fresh {
             location.remove().await?;
             keys_file.remove().map_err(|error| about_keys_file(&keys_file, &error))?;
+        }
+        if let Location::File(path) = location {
+            refuse_emptied(path)?;
         }
         let mut notes = location.notes();
         let store = Database::open(location, asked_names(settings), &mut notes).await?;

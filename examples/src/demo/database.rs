@@ -1,5 +1,6 @@
 //! The data of the demo, in a file or in a PostgreSQL database: one flow, whichever it is.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use svc_core::api::ApiBuilder;
@@ -17,6 +18,7 @@ use svc_sqlite::FileError;
 
 use super::about::{about_file, about_server, said};
 use super::location::{Location, Server};
+use super::places::refuse_emptied;
 use super::trouble::Trouble;
 
 /// Connections of a command that runs beside a server.
@@ -109,10 +111,7 @@ impl Database {
     /// Opens data that is there, for a command; a server may run on it.
     pub(super) async fn beside(location: &Location) -> Result<Self, Trouble> {
         match location {
-            Location::File(path) => {
-                let options = svc_sqlite::Options::new(path).beside_a_server();
-                svc_sqlite::Store::open(options).map(Self::File).map_err(|error| about_file(&error))
-            }
+            Location::File(path) => open_beside(path).map(Self::File),
             Location::Server(server) => {
                 let there = svc_postgres::Store::is_there(&server.options()).await;
                 if !there.map_err(|error| about_server(server, &error))? {
@@ -160,6 +159,11 @@ impl Database {
     /// Data that is open and cannot be read or written.
     pub(super) fn trouble(&self, error: &Error) -> Trouble {
         match self {
+            Self::File(store) if svc_sqlite::is_damaged(error) => Trouble::new(
+                format!("The data file is damaged: {error:#}."),
+                store.path().display().to_string(),
+                "Restore a backup.",
+            ),
             Self::File(store) => Trouble::new(
                 format!(
                     "The data file cannot be read or written: {}.",
@@ -276,6 +280,12 @@ impl Refused {
             ),
         }
     }
+}
+
+/// Opens a data file that exists, for a command; a server may run on it.
+pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::Store, Trouble> {
+    refuse_emptied(path)?;
+    svc_sqlite::Store::open(svc_sqlite::Options::new(path).beside_a_server()).map_err(|error| about_file(&error))
 }
 
 fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder

@@ -14,7 +14,7 @@ use svc_sqlite::{Options, Store};
 
 use super::about::about_file;
 use super::cli::KeyAction;
-use super::database::Database;
+use super::database::{Database, open_beside};
 use super::load::Load;
 use super::location::Location;
 use super::run::say;
@@ -62,7 +62,7 @@ pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble
         Location::File(path) => path,
         Location::Server(server) => return Err(server.no_backup()),
     };
-    let store = open(path)?;
+    let store = open_beside(path)?;
     store.backup(to).await.map_err(|error| about_file(&error))?;
     say(&format!("copied {} to {}\n", path.display(), to.display()));
     Ok(())
@@ -80,17 +80,13 @@ pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
     };
     let failed = |error| about_file(&error);
     // Opening alone makes a file where there is none; opening beside a server does not, and knows its share names.
-    let names = open(path)?.share_names().clone();
+    let names = open_beside(path)?.share_names().clone();
     let store = Store::open(Options::new(path).share_names(names)).map_err(failed)?;
     let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
     let before = size();
     store.compact().await.map_err(failed)?;
     say(&format!("compacted {}: {before} KiB before, {} KiB now\n", path.display(), size()));
     Ok(())
-}
-
-fn open(path: &Path) -> Result<Store, Trouble> {
-    Store::open(Options::new(path).beside_a_server()).map_err(|error| about_file(&error))
 }
 
 fn right(text: &str) -> Result<Right, Trouble> {

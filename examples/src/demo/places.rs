@@ -21,6 +21,23 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, Trouble> {
     Ok(cache_folder("Name a file with --data.")?.join("demo.db"))
 }
 
+/// Refuses an empty data file that has a keys file: it had data, and is not taken for a new one.
+///
+/// # Errors
+///
+/// The file is empty and has a keys file.
+pub(super) fn refuse_emptied(data: &Path) -> Result<(), Trouble> {
+    let is_empty = fs::metadata(data).is_ok_and(|file| file.len() == 0);
+    if !is_empty || !KeysFile::beside(data).path().exists() {
+        return Ok(());
+    }
+    Err(Trouble::new(
+        "The data file is empty, but its keys file exists: the data is lost.",
+        data.display().to_string(),
+        "Restore a backup, or start with --fresh to delete the keys file and begin with new data.",
+    ))
+}
+
 /// The demo's own folder in the user's cache folder, which is made.
 pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, Trouble> {
     let Ok(folders) = choose_native_strategy() else {

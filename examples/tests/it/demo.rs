@@ -159,6 +159,59 @@ async fn a_file_of_another_program_is_neither_used_nor_deleted() -> TestResult {
 }
 
 #[tokio::test]
+async fn a_damaged_file_is_reported_as_damaged_and_left_unchanged() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    let program = start(&data, &[])?;
+    program.terminate()?;
+    assert_eq!(program.end()?.0.code(), Some(0));
+    let sound = std::fs::read(&data)?;
+    let keys: i64 = rusqlite::Connection::open(&data)?.query_row(
+        "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'api_key'",
+        (),
+        |row| row.get(0),
+    )?;
+    let keys = usize::try_from(keys)?;
+    let one_bit = |at: usize| (at..at + 1, sound[at] ^ 1);
+    let harms = [
+        ("one bit of the magic", one_bit(3)),
+        ("one bit of the page size", one_bit(16)),
+        ("one bit of the application id", one_bit(68)),
+        ("a page that opening does not read", (keys..keys + 4096, 0xAA)),
+        ("every page but the first", (4096..sound.len(), 0xAA)),
+    ];
+    for (harm, (place, byte)) in harms {
+        let mut bytes = sound.clone();
+        bytes[place].fill(byte);
+        std::fs::write(&data, &bytes)?;
+        let errors = refused(&data, &[])?;
+        assert!(errors.contains("damaged") && errors.contains("Restore a backup"), "{harm}: {errors}");
+        assert_eq!(std::fs::read(&data)?, bytes, "{harm}");
+    }
+    std::fs::write(&data, &sound)?;
+    start(&data, &[]).map(drop)
+}
+
+#[tokio::test]
+async fn an_emptied_file_is_new_with_fresh_only() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    // Without a key of its own the demo makes two, which are in the keys file.
+    let program = Program::start(demo(&data).args(["--port", "0", "--people", "20"]))?.loaded()?;
+    program.terminate()?;
+    assert_eq!(program.end()?.0.code(), Some(0));
+    let keys = std::fs::read(folder.path().join("demo.db.keys"))?;
+    std::fs::write(&data, "")?;
+    for command in [&["--port", "0"][..], &["keys", "list"], &["compact"]] {
+        let errors = refused_command(&data, command)?;
+        assert!(errors.contains("The data file is empty") && errors.contains("Restore a backup"), "{errors}");
+        assert_eq!(std::fs::metadata(&data)?.len(), 0);
+    }
+    assert_eq!(std::fs::read(folder.path().join("demo.db.keys"))?, keys);
+    start(&data, &["--fresh"]).map(drop)
+}
+
+#[tokio::test]
 async fn fresh_makes_a_new_file() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
