@@ -2,6 +2,7 @@
 
 mod access;
 mod caps;
+mod check;
 mod filter;
 mod merge;
 mod number;
@@ -17,6 +18,7 @@ use std::fmt;
 
 pub use caps::Caps;
 pub(crate) use caps::weight;
+pub(crate) use check::{is_items, is_members};
 pub(crate) use filter::{Fate, Filter};
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;

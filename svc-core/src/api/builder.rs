@@ -30,6 +30,7 @@ use super::{
     settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
     shared_reads::SharedReads,
     waits::WaitSlots,
+    stored_bodies::StoredBodies,
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
@@ -394,6 +395,7 @@ impl ApiBuilder {
                 next_sweep: NextSweep::default(),
                 wait_slots: WaitSlots::default(),
                 shared_reads: SharedReads::default(),
+                stored_bodies: StoredBodies::new(),
             }),
             has_openapi: false,
         })

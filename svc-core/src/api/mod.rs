@@ -30,6 +30,7 @@ mod response_cache;
 mod settings;
 mod sweep;
 mod shared_reads;
+mod stored_bodies;
 mod transaction;
 mod waits;
 #[cfg(feature = "webhooks")]
@@ -66,6 +67,7 @@ use response_cache::ResponseCache;
 use sweep::NextSweep;
 use shared_reads::SharedReads;
 use waits::WaitSlots;
+use stored_bodies::StoredBodies;
 
 use crate::{
     context::{Base, Context},
@@ -97,6 +99,7 @@ struct Inner {
     next_sweep: NextSweep,
     wait_slots: WaitSlots,
     shared_reads: SharedReads,
+    stored_bodies: StoredBodies,
 }
 
 impl fmt::Debug for Api {

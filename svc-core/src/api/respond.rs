@@ -245,6 +245,7 @@ impl Api {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
+        page.records.iter().try_for_each(|record| self.inner.stored_bodies.check(record))?;
         let mut body = Vec::new();
         let view = CollectionView {
             kind,
@@ -264,7 +265,10 @@ impl Api {
     async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
         let Some(get) = &self.registered(at.kind).get else { return Err(Error::not_implemented()) };
         match get.get(cx, at).await? {
-            Some(record) => Ok(self.record_reply(cx, StatusCode::OK, &record)),
+            Some(record) => {
+                self.inner.stored_bodies.check(&record)?;
+                Ok(self.record_reply(cx, StatusCode::OK, &record))
+            }
             None => Ok(self.nothing_to_read(at.kind)),
         }
     }

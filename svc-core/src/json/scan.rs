@@ -129,6 +129,21 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Takes a string behind its opening quote, up to and with its closing quote. Whether it is one without flaws but unpaired
+    /// surrogates and NUL, which a JSON text may have.
+    pub(super) fn skip_string(&mut self) -> bool {
+        loop {
+            let (_, rest) = self.rest.split_at_checked(plain_length(self.rest)).unwrap_or((&[], self.rest));
+            self.rest = rest;
+            let at = self.offset();
+            match self.next() {
+                Some(b'"') => return true,
+                Some(b'\\') if self.escape(at, &mut Flaws::default()).is_ok() => {}
+                _ => return false,
+            }
+        }
+    }
+
     /// An escape behind its backslash, which stands at `at`.
     fn escape(&mut self, at: usize, flaws: &mut Flaws) -> Result<char, BrokenString> {
         Ok(match self.next().ok_or(BrokenString::Unfinished(at))? {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Computed, Identifiers, Meta};
 use crate::{
     error::{Error, Result},
-    json::{Json, Object},
+    json::{Json, Object, is_items, is_members},
     link::{Address, Ref, ShareNames},
     names::Kind,
     schema::Source,
@@ -142,6 +142,12 @@ impl RawRecord {
             names.rename_from_wire(&mut object);
         }
         Ok(object)
+    }
+
+    /// Whether its stored fields and identifiers are JSON. Nothing else is sent: a damaged file or database has other bytes.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        is_members(self.stored_fields()) && is_items(self.meta.identifiers.as_json().as_bytes())
     }
 
     /// The value of the computed field with this source.

@@ -50,6 +50,17 @@ impl Server {
     }
 }
 
+impl Server {
+    /// The status and the body of a read.
+    async fn read(&self, key: &str, path: &str) -> (u16, String) {
+        let request = Request::builder().uri(path).header("SVC-API-Token", key).body(String::new()).unwrap();
+        let answer = self.service.clone().oneshot(request).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = http_body_util::BodyExt::collect(answer.into_body()).await.unwrap().to_bytes();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+}
+
 /// A way in which a file comes to harm: its name, and what does it.
 type Harm = (&'static str, fn(&Path));
 
@@ -107,5 +118,26 @@ async fn und_36_a_file_that_cannot_be_read_is_503_wherever_it_is_needed() {
         }
         let [key, _] = &server.keys;
         assert_eq!(server.send(key, "POST", "/tags", r#"{"name": "new"}"#).await.status(), 201, "{harm}");
+    }
+}
+
+/// A record whose stored body is not JSON is 500 with a reference code, and a `PUT` of it repairs it.
+#[tokio::test]
+async fn a_damaged_body_is_an_error_until_it_is_replaced() {
+    let server = Server::start().await;
+    let damage = rusqlite::Connection::open(&server.path).unwrap();
+    let sql = r#"UPDATE people SET body = CAST(replace(CAST(body AS TEXT), '"given_name"', '"given_name&') AS BLOB)"#;
+    assert_eq!(damage.execute(sql, ()).unwrap(), 1);
+    let (key, person) = (&*server.keys[0], &*server.person);
+    for path in ["/people", person, "/people?per_page=1", person] {
+        let (status, body) = server.read(key, path).await;
+        assert_eq!(status, 500, "{path}");
+        assert!(body.contains("reference_code") && !body.contains("given_name"), "{path}: {body}");
+    }
+    assert_eq!(server.read(key, "/tags").await.0, 200, "other records are read");
+    assert_eq!(server.send(key, "PUT", person, r#"{"family_name": "King"}"#).await.status(), 200);
+    for path in ["/people", person] {
+        let (status, body) = server.read(key, path).await;
+        assert!(status == 200 && body.contains("King"), "{path}: {status} {body}");
     }
 }

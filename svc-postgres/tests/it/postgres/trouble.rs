@@ -313,3 +313,30 @@ async fn a_full_disk() {
     is_back(&server, "after").await;
     assert_eq!(people(&server).await, taken + 1, "UND-36");
 }
+
+/// A record whose stored body is not JSON is 500 with a reference code, and a `PUT` of it repairs it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_damaged_body_is_an_error_until_it_is_replaced() {
+    let database = support::server();
+    let schema = database.schema();
+    let server = Server::open(options(&database.url()).schema(&schema)).await;
+    let made = server.post("people", json!({"given_name": "Ada"})).await;
+    assert_eq!(made.status, 201);
+    let person = made.json["_links"]["self"]["href"].as_str().unwrap();
+    let damage = client(&database.url()).await;
+    let sql = format!(
+        r#"UPDATE {schema}.record SET body = convert_to(replace(convert_from(body, 'UTF8'), '"given_name"', '"given_name&'), 'UTF8')"#
+    );
+    damage.batch_execute(&sql).await.unwrap();
+    for path in ["people", person] {
+        let answer = server.get(path).await;
+        assert_eq!(answer.status, 500, "{path}");
+        assert!(answer.json.to_string().contains("reference_code"), "{path}: {}", answer.json);
+    }
+    assert_eq!(server.put(person, json!({"family_name": "King"})).await.status, 200);
+    for path in ["people", person] {
+        let answer = server.get(path).await;
+        assert!(answer.status == 200 && answer.json.to_string().contains("King"), "{path}: {}", answer.json);
+    }
+}
