@@ -11,6 +11,7 @@ use svc_core::link::ShareNames;
 use thiserror::Error;
 
 use crate::options::Options;
+use crate::wal::unreadable_frames;
 
 /// Marks a data file of this library, `SvcR`: the application id in the header of the SQLite file.
 pub const APPLICATION_ID: i32 = 0x5376_6352;
@@ -211,6 +212,11 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// The write-ahead log of the data file at `path`.
+pub(crate) fn log_of(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
 /// Options that make a file which only its owner can read; SQLite gives `-wal` and `-shm` the mode of their file.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -301,6 +307,9 @@ pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<L
     options.path = path.canonicalize().map_err(io(path))?;
     let path = &options.path;
     let lock = if options.beside { None } else { Some(Lock::take(path)?) };
+    if lock.is_some() {
+        warn_of_lost_commits(path)?;
+    }
     let writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(path))?;
     // Opening is patient; afterwards the writer itself decides who waits.
     writer.busy_timeout(options.busy_timeout).map_err(sqlite(path))?;
@@ -311,8 +320,44 @@ pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<L
     Ok((writer, lock))
 }
 
+/// Logs how many frames of the log SQLite is not going to read, before it writes over them.
+fn warn_of_lost_commits(path: &Path) -> Result<(), FileError> {
+    let frames = unreadable_frames(path, &log_of(path)).map_err(io(path))?;
+    if frames > 0 {
+        tracing::warn!(
+            frames,
+            "{frames} frames of the write-ahead log cannot be read: the last commits are lost; restore a backup if it has them"
+        );
+    }
+    Ok(())
+}
+
+/// Opens a data file that exists and that no server has open, for a check: nothing is changed in it, and its log stays when the
+/// connection is closed. Returns the path without links, too.
+pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, Lock), FileError> {
+    let missing = || FileError::Missing { path: path.to_owned() };
+    if !path.try_exists().map_err(io(path))? {
+        return Err(missing());
+    }
+    let path = path.canonicalize().map_err(io(path))?;
+    let lock = Lock::take(&path)?;
+    let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(&path))?;
+    // The last connection that closes would copy the log into the file, and remove it.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite(&path))?;
+    if is_ours(&connection, &path)? { Ok((connection, path, lock)) } else { Err(missing()) }
+}
+
 /// Marks an empty file as ours, and refuses a damaged file and one of another program.
 fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
+    if is_ours(connection, path)? {
+        return Ok(());
+    }
+    // Before the log is turned on, so that the mark is in the file itself, where `is_data_file` looks.
+    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite(path))
+}
+
+/// Whether the file is one of this library; `false` for an empty one. Refuses a damaged file and one of another program.
+fn is_ours(connection: &Connection, path: &Path) -> Result<bool, FileError> {
     let foreign = || FileError::Foreign { path: path.to_owned() };
     let id = connection.query_row("PRAGMA application_id", (), |row| row.get(0));
     let id: i32 = match id {
@@ -325,14 +370,13 @@ fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
         Err(error) => return Err(sqlite(path)(error)),
     };
     if id == APPLICATION_ID {
-        return Ok(());
+        return Ok(true);
     }
     let pages: i64 = connection.query_row("PRAGMA page_count", (), |row| row.get(0)).map_err(sqlite(path))?;
     if id != 0 || pages != 0 {
         return Err(if has_tables(connection) { FileError::Header { path: path.to_owned() } } else { foreign() });
     }
-    // Before the log is turned on, so that the mark is in the file itself, where `is_data_file` looks.
-    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite(path))
+    Ok(false)
 }
 
 /// Whether the file has tables of this library.

@@ -56,6 +56,7 @@
 mod apply;
 mod backup;
 mod batch;
+mod check;
 mod data_version;
 mod error;
 mod export;
@@ -83,8 +84,10 @@ mod stats;
 mod store;
 mod tally;
 mod tenants;
+mod wal;
 mod writer;
 
+pub use check::{Damage, check};
 pub use file::{APPLICATION_ID, FileError, is_damaged, is_data_file, remove_data_file, sync_directory};
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;

@@ -210,6 +210,8 @@ pub enum Command {
         /// The new file.
         to: PathBuf,
     },
+    /// Check the data file for damage, without changing it, while no server runs on it; exit code 1 if there is any
+    Check,
     /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (a database: by PostgreSQL)
     Compact,
     /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let nobody write. What was

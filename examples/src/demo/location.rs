@@ -199,6 +199,15 @@ impl Server {
         )
     }
 
+    /// What to use in place of a check of the file.
+    pub(super) fn no_check(&self) -> Trouble {
+        Trouble::new(
+            "A database is checked by PostgreSQL's own programs.",
+            self.to_string(),
+            "Use pg_amcheck with the URL of the database, and pg_checksums while PostgreSQL is stopped.",
+        )
+    }
+
     /// What to use in place of a file that is written anew.
     pub(super) fn no_compact(&self) -> Trouble {
         Trouble::new(

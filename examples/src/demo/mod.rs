@@ -4,6 +4,7 @@ mod about;
 mod access_log;
 mod address;
 mod banner;
+mod check;
 pub mod cli;
 mod copy;
 mod data;

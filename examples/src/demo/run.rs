@@ -17,6 +17,7 @@ use tracing_subscriber::filter::LevelFilter;
 use super::access_log::AccessLog;
 use super::address::Address;
 use super::banner::Banner;
+use super::check as data_check;
 use super::cli::{Cli, Command, Options};
 use super::copy;
 use super::data::Data;
@@ -72,6 +73,7 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Keys { action }) => keys::manage(&Location::of(options)?, action).await,
         Some(Command::Hooks { tenant, action }) => hooks::manage(options, &tenant, action).await,
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
+        Some(Command::Check) => data_check::run(&Location::of(options)?),
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
         Some(Command::Copy { from, to }) => copy::run(&from, &location::Server::of("--to", &to, options)?).await,
         Some(Command::Import(import)) => import::run(&import).await,

@@ -193,6 +193,31 @@ async fn a_damaged_file_is_reported_as_damaged_and_left_unchanged() -> TestResul
 }
 
 #[tokio::test]
+async fn the_check_needs_the_file_for_itself_and_fails_on_damage() -> TestResult {
+    let folder = tempdir()?;
+    let data = folder.path().join("demo.db");
+    assert!(refused_command(&data, &["check"])?.contains("o data file is there"));
+    let mut program = start(&data, &[])?;
+    assert!(refused_command(&data, &["check"])?.contains("nother server has this file open"));
+    program.kill()?;
+    let (status, said, errors) = outcome(demo(&data).arg("check"))?;
+    assert!(status.success() && said.ends_with(": no damage\n"), "{said}{errors}");
+    let log = folder.path().join("demo.db-wal");
+    let mut bytes = std::fs::read(&log)?;
+    // The first frame, with all commits, and one in the middle.
+    for frame in [0, (bytes.len() - 32) / (24 + 4096) / 2] {
+        let place = 32 + frame * (24 + 4096) + 100;
+        bytes[place] ^= 1;
+        std::fs::write(&log, &bytes)?;
+        let (status, said, errors) = outcome(demo(&data).arg("check"))?;
+        assert_eq!(status.code(), Some(1), "{said}{errors}");
+        assert!(said.contains("frames of the write-ahead log") && errors.contains("is damaged"), "{said}{errors}");
+        bytes[place] ^= 1;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_emptied_file_is_new_with_fresh_only() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");

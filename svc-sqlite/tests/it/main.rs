@@ -13,6 +13,7 @@ mod batch;
 mod batch_lines;
 mod concurrency;
 mod crud;
+mod damage;
 mod deliveries;
 mod erasure;
 mod events;

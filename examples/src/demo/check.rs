@@ -1,0 +1,37 @@
+//! The command that checks a data file for damage.
+
+use svc_sqlite::Damage;
+
+use super::about::about_file;
+use super::location::Location;
+use super::places::refuse_emptied;
+use super::run::say;
+use super::trouble::Trouble;
+
+/// Checks the data file and prints each damage.
+///
+/// # Errors
+///
+/// The file is damaged, a server has it open, it does not exist, or the data is in a database.
+pub(super) fn run(location: &Location) -> Result<(), Trouble> {
+    let path = match location {
+        Location::File(path) => path,
+        Location::Server(server) => return Err(server.no_check()),
+    };
+    refuse_emptied(path)?;
+    let mut found = 0_u64;
+    let mut report = |damage: Damage| {
+        found = found.saturating_add(1);
+        say(&format!("{damage}\n  what to do: {}\n", damage.remedy()));
+    };
+    svc_sqlite::check(path, &mut report).map_err(|error| about_file(&error))?;
+    if found == 0 {
+        say(&format!("checked {}: no damage\n", path.display()));
+        return Ok(());
+    }
+    Err(Trouble::new(
+        format!("The data file is damaged; findings: {found}."),
+        path.display().to_string(),
+        "Follow the remedy of each finding. A backup repairs all of them.",
+    ))
+}
