@@ -29,8 +29,8 @@ use super::{
     response_cache::ResponseCache,
     settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
     shared_reads::SharedReads,
-    waits::WaitSlots,
     stored_bodies::StoredBodies,
+    waits::WaitSlots,
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},

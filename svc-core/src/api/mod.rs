@@ -28,9 +28,9 @@ mod request;
 mod respond;
 mod response_cache;
 mod settings;
-mod sweep;
 mod shared_reads;
 mod stored_bodies;
+mod sweep;
 mod transaction;
 mod waits;
 #[cfg(feature = "webhooks")]
@@ -64,10 +64,10 @@ use answering::Answering;
 pub(crate) use builder::Runner;
 use idempotency::KeptBy;
 use response_cache::ResponseCache;
-use sweep::NextSweep;
 use shared_reads::SharedReads;
-use waits::WaitSlots;
 use stored_bodies::StoredBodies;
+use sweep::NextSweep;
+use waits::WaitSlots;
 
 use crate::{
     context::{Base, Context},
