@@ -22,6 +22,7 @@
 //! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
 //! | outgoing ([`check_outgoing`]) | what is handed out to be sent is what the calls that stand ask for, to one at a time |
 //! | webhooks ([`check_webhooks`]) | of several writers of a webhook one counts, it is one tenant's, and what is due is found once |
+//! | pages ([`NumberedPages`]) | a page by number has as many records as its own total says, whatever is written meanwhile |
 //! | together | calls at the same time come to what they come to one after the other, in some order |
 //!
 //! The histories are random and the same at each run. They have all operations and helpers, over two tenants: identifiers,
@@ -32,6 +33,7 @@ mod feed;
 mod filters;
 mod history;
 mod outgoing;
+mod pages;
 mod rulebook;
 mod shown;
 mod together;
@@ -63,6 +65,7 @@ use crate::{
 pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
 pub use filters::check_filters;
 pub use outgoing::check_outgoing;
+pub use pages::NumberedPages;
 pub use rulebook::check_rulebook;
 pub use webhooks::check_webhooks;
 

@@ -6,7 +6,7 @@ use svc_core::{
     raw::{RawPage, RawRecord},
     store::{
         Stored,
-        cursor::{Cursors, Start},
+        cursor::{Cursors, REREADS, Start},
         filtered::Ordered,
     },
 };
@@ -37,28 +37,57 @@ impl Database {
         if let Some(plan) = request.plan()? {
             return self.filtered(kind, Ordered { cursors, tenant, collection: &collection, request }, &plan).await;
         }
-        let after = match cursors.start(tenant, &collection, page) {
-            Start::After(row) => row,
-            Start::At(position) => jumps.to(self, &place, position).await?.unwrap_or(i64::MAX),
-        };
+        let start = cursors.start(tenant, &collection, page);
         // One more than the page has says whether others follow.
         let limit = i64::from(page.size).saturating_add(1);
-        let (queries, first) = match self.options.pages {
-            Pages::Together => (vec![place.whole(&self.texts, after, limit)], 2),
-            Pages::Routed => (place.routed(&self.texts, after, limit).into(), 0),
-        };
-        let given = self.read(tenant, queries).await?;
-        let total = given.first().and_then(|rows| rows.first());
-        let total = total.ok_or_else(|| StoreError::unexpected("a page without a total"))?;
-        if !place.has_owner(total.try_get::<_, Option<Vec<Option<Uuid>>>>(1)?.as_deref()) {
-            return Err(Error::not_found().into());
+        let mut rereads = REREADS;
+        loop {
+            let after = match start {
+                Start::After(row) => row,
+                Start::At(position) => jumps.to(self, &place, position).await?.unwrap_or(i64::MAX),
+            };
+            let (queries, first) = match self.options.pages {
+                Pages::Together => (vec![place.whole(&self.texts, after, limit)], 2),
+                Pages::Routed => (place.routed(&self.texts, after, limit).into(), 0),
+            };
+            let read = |given: Vec<Vec<Row>>| read(&given, &place, first, page.size);
+            let found = |read: Read| {
+                let next = cursors.next(tenant, &collection, page, read.last);
+                RawPage::new(read.records, read.total).with_next(next)
+            };
+            let page_found = found(read(self.read(tenant, queries).await?)?);
+            if rereads == 0 || start.agrees(page, &page_found) {
+                return Ok(page_found);
+            }
+            // The start is of another moment than the records: one statement finds both.
+            if let (Pages::Together, Start::At(position)) = (self.options.pages, start) {
+                let query = place.whole_at(&self.texts, position, limit);
+                return Ok(found(read(self.read(tenant, vec![query]).await?)?));
+            }
+            rereads = rereads.saturating_sub(1);
         }
-        let size = usize::try_from(page.size).unwrap_or(usize::MAX);
-        let (records, last) = records(given.last().map_or(&[][..], Vec::as_slice), first, size)?;
-        let next = cursors.next(tenant, &collection, page, last);
-        let total: i64 = total.try_get(0)?;
-        Ok(RawPage::new(records, u64::try_from(total).unwrap_or_default()).with_next(next))
     }
+}
+
+/// What the statements of a page give.
+struct Read {
+    records: Vec<RawRecord>,
+    /// The row of the last one, when more follow.
+    last: Option<i64>,
+    /// How many records the collection has.
+    total: u64,
+}
+
+fn read(given: &[Vec<Row>], place: &Place, first: usize, size: u32) -> Result<Read> {
+    let total = given.first().and_then(|rows| rows.first());
+    let total = total.ok_or_else(|| StoreError::unexpected("a page without a total"))?;
+    if !place.has_owner(total.try_get::<_, Option<Vec<Option<Uuid>>>>(1)?.as_deref()) {
+        return Err(Error::not_found().into());
+    }
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let (records, last) = records(given.last().map_or(&[][..], Vec::as_slice), first, size)?;
+    let total: i64 = total.try_get(0)?;
+    Ok(Read { records, last, total: u64::try_from(total).unwrap_or_default() })
 }
 
 /// The records in the rows of a page, whose columns begin at `first`.

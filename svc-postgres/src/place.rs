@@ -74,6 +74,15 @@ impl Place {
         Query::new(self.text(&texts.page, &texts.page_under), values)
     }
 
+    /// The same, from the record with `position` records before it.
+    pub(crate) fn whole_at<'a>(&self, texts: &'a Texts, position: u64, limit: i64) -> Query<'a> {
+        let (scope, owner) = self.owner();
+        // The statement adds one to it.
+        let position = i64::try_from(position).unwrap_or(i64::MAX).min(i64::MAX.saturating_sub(1));
+        let values = values![self.tenant, code(self.kind), position, limit, scope, owner];
+        Query::new(self.text(&texts.page_at, &texts.page_at_under), values)
+    }
+
     /// Total and owner; records.
     pub(crate) fn routed<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> [Query<'a>; 2] {
         let (scope, owner) = self.owner();

@@ -32,6 +32,8 @@ macro_rules! texts {
             pub(crate) dated_jump: [String; 2],
             /// A page of the records under one, by each of [`SLOTS`].
             pub(crate) page_under: [String; 4],
+            /// The same by position: see `page_at`.
+            pub(crate) page_at_under: [String; 4],
             /// Only its records.
             pub(crate) rows_under: [String; 4],
             /// The members of a collection from a row on.
@@ -47,6 +49,7 @@ macro_rules! texts {
                     ("dated_first", &self.dated_first),
                     ("dated_jump", &self.dated_jump),
                     ("page_under", &self.page_under),
+                    ("page_at_under", &self.page_at_under),
                     ("rows_under", &self.rows_under),
                     ("members_under", &self.members_under),
                 ] {
@@ -64,6 +67,8 @@ texts! {
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records of one moment.
     page,
+    /// The same from the record with so many records before it. It counts through these.
+    page_at,
     /// Only the records of a page of all.
     rows_of_all,
     /// Only the total, and the owner.
@@ -122,6 +127,14 @@ impl Texts {
                 "WITH c AS ({total_of}) SELECT c.n, c.there, x.* FROM c LEFT JOIN LATERAL ({}) x ON true ORDER BY x.seq",
                 rows(condition)
             )
+        };
+        let page_at = |condition: &str| {
+            let same = condition.replace("r.", "m.");
+            let first = format!(
+                "r.seq >= (SELECT CASE WHEN count(*) > $3::bigint THEN max(m.seq) END FROM (SELECT m.seq FROM {s}.record m \
+                 WHERE m.tenant = $1 AND {same} ORDER BY m.seq LIMIT (SELECT $3::bigint + 1)) m)"
+            );
+            page(condition).replace("r.seq > $3", &first)
         };
         let created = Dated::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
         let modified = Dated::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
@@ -225,6 +238,8 @@ impl Texts {
             dated_jump: [created.jump, modified.jump],
             page: page(of_all),
             page_under: SLOTS.map(|slot| page(&under(slot, "$6"))),
+            page_at: page_at(of_all),
+            page_at_under: SLOTS.map(|slot| page_at(&under(slot, "$6"))),
             rows_of_all: rows(of_all),
             rows_under: SLOTS.map(|slot| rows(&under(slot, "$5"))),
             total_of: total_of.replace("$5", "$3").replace("$6", "$4"),

@@ -1,7 +1,7 @@
 //! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31, UND-14, UND-19, UND-20).
 
 use bytes::BytesMut;
-use rusqlite::{Connection, ToSql};
+use rusqlite::{Connection, OptionalExtension, ToSql};
 use svc_core::{
     Error,
     link::Scope,
@@ -92,14 +92,32 @@ impl Place {
         Ok(Found { records, last: None })
     }
 
-    /// Tells every row of the collection to the index of its pages.
-    pub(crate) fn load(&self, file: &Connection, mut load: Load) -> Result<Option<i64>> {
+    /// The row before the member with `position` members before it; `None` after the last one. Counts through the collection: for
+    /// the rare page for which the index is of another moment than the snapshot.
+    pub(crate) fn after_position(&self, file: &Connection, position: u64) -> Result<Option<i64>> {
+        let sql = format!("{} LIMIT 1 OFFSET :position", self.scan()?);
+        let mut statement = file.prepare_cached(&sql)?;
+        let position = i64::try_from(position).unwrap_or(i64::MAX);
+        let owner = self.under.map(|(.., id)| id);
+        let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];
+        parameters.extend(owner.iter().map(|id| id as &dyn ToSql));
+        parameters.push(&position);
+        let row: Option<i64> = statement.query_row(&*parameters, |row| row.get(0)).optional()?;
+        Ok(row.map(|row| row.saturating_sub(1)))
+    }
+
+    /// The statement for every row of the collection.
+    fn scan(&self) -> Result<&'static str> {
         let sql = match self.under {
             None => Some(&self.members.sql.scan),
             Some((column, ..)) => self.members.sql.scan_under.get(column),
         };
-        let sql = sql.filter(|text| !text.is_empty()).ok_or_else(Error::not_found)?;
-        let mut statement = file.prepare_cached(sql)?;
+        Ok(sql.filter(|text| !text.is_empty()).ok_or_else(Error::not_found)?)
+    }
+
+    /// Tells every row of the collection to the index of its pages.
+    pub(crate) fn load(&self, file: &Connection, mut load: Load) -> Result<Option<i64>> {
+        let mut statement = file.prepare_cached(self.scan()?)?;
         let owner = self.under.map(|(.., id)| id);
         let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];
         parameters.extend(owner.iter().map(|id| id as &dyn ToSql));

@@ -107,7 +107,7 @@ const WRITERS: usize = 8;
 type Client<'a> = Pin<Box<dyn Future<Output = Result<(), Broken>> + Send + 'a>>;
 
 /// Lets others go on.
-async fn pause() {
+pub(super) async fn pause() {
     let mut has_waited = false;
     poll_fn(|cx| {
         if std::mem::replace(&mut has_waited, true) {

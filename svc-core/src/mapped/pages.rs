@@ -33,7 +33,7 @@ impl Resolved {
         let mut page = Sql::new(self.engine, tenant);
         self.records(&mut page, table);
         self.within(&mut page, table, &request.scope)?;
-        let start = cursors.start(NUMBER, &collection(tenant, kind, &request.scope), &request.page);
+        let start = start(cursors, tenant, kind, request);
         // The first page begins with the first row, whatever its number.
         if let Start::After(row) = start
             && (row != 0 || request.page.after.is_some() && request.page.number > 1)
@@ -99,6 +99,11 @@ impl Resolved {
         let next = cursors.next(NUMBER, &collection(tenant, kind, &request.scope), &request.page, last);
         Ok(RawPage::new(placed.into_iter().map(|placed| placed.record).collect(), total).with_next(next))
     }
+}
+
+/// Where a page begins.
+pub(super) fn start(cursors: &Cursors, tenant: &str, kind: Kind, request: &ListRequest) -> Start {
+    cursors.start(NUMBER, &collection(tenant, kind, &request.scope), &request.page)
 }
 
 /// What a cursor belongs to.

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 use super::hex;
 use crate::{
     filter::{Filter, Filterable},
-    page::{ListRequest, Next, PageRequest},
+    page::{ListRequest, Next, PageRequest, RawPage},
 };
 
 /// Bytes of the tag that proves a cursor, and of each number that it hides.
@@ -24,6 +24,33 @@ pub enum Start {
     After(i64),
     /// At the member with so many members before it (COL-22): see [`OffsetIndex`](super::offset_index::OffsetIndex).
     At(u64),
+}
+
+/// How often a store reads a page again whose records and total are of different moments.
+pub const REREADS: u32 = 3;
+
+impl Start {
+    /// Whether a page that was read from here agrees with its own total: it has as many records as the total says, and a next page
+    /// if there are more. Records and total of different moments may not. A page that a continuation leads to has no number that
+    /// could contradict its total.
+    ///
+    /// Requirements: COL-23, COL-28.
+    #[must_use]
+    pub fn agrees(self, page: &PageRequest, found: &RawPage) -> bool {
+        let skipped = match self {
+            Self::At(position) => position,
+            Self::After(0) => 0,
+            Self::After(_) => return true,
+        };
+        let rest = found.total.saturating_sub(skipped);
+        let size = u64::from(page.size);
+        let has_next = match found.next {
+            Next::After(_) => true,
+            Next::End => false,
+            Next::ByNumber => rest > size,
+        };
+        u64::try_from(found.records.len()).is_ok_and(|records| records == rest.min(size)) && has_next == (rest > size)
+    }
 }
 
 /// Where a page of an ordered collection begins.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use svc_core::laws::{
-    Broken, Laws, check, check_feed, check_feed_among_writers, check_filters, check_outgoing, check_rulebook,
-    check_webhooks,
+    Broken, Laws, NumberedPages, check, check_feed, check_feed_among_writers, check_filters, check_outgoing,
+    check_rulebook, check_webhooks,
 };
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
@@ -110,4 +110,25 @@ async fn a_feed_that_forgets_breaks_the_law() {
 #[tokio::test]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
+}
+
+/// COL-23, COL-28: a page by number agrees with its own total, whatever is written meanwhile.
+async fn pages_agree(pages: usize) -> Result<(), Broken> {
+    let (store, tenant) = (MemoryStore::new(), Tenant::new("one"));
+    let pages_by_number = Arc::new(NumberedPages::new(store, tenant));
+    let writer = Arc::clone(&pages_by_number);
+    let writer = tokio::spawn(async move { writer.write().await });
+    pages_by_number.read(pages).await?;
+    writer.await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+    pages_agree(1_000).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "30 000 pages: .ci/full pages"]
+async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+    pages_agree(30_000).await
 }

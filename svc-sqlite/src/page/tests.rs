@@ -2,7 +2,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
-use svc_core::store::offset_index::{Move, OffsetIndex};
+use svc_core::auth::Caller;
+use svc_core::context::Context;
+use svc_core::model::Kind;
+use svc_core::page::{ListRequest, Next, PageRequest};
+use svc_core::raw::RawDraft;
+use svc_core::store::offset_index::{Move, OffsetIndex, collection};
+use svc_core::store::{Call, Work};
+use svc_core::value::Timestamp;
 
 use crate::error::Result;
 use crate::{Options, Store};
@@ -10,6 +17,35 @@ use crate::{Options, Store};
 fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
     let mut rows = file.prepare_cached("SELECT seq FROM member WHERE kind = ?1 ORDER BY seq")?;
     Ok(rows.query_map([kind], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// COL-23: a page by number agrees with its own total, also when the index of pages is ahead of the snapshot that is read.
+#[tokio::test]
+async fn a_page_agrees_with_its_total_when_the_index_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
+    let tenant = store.ensure_tenant("demo").await.unwrap();
+    let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
+    for _ in 0..7 {
+        let create = Work::Create(RawDraft::empty(Kind::Person));
+        svc_core::store::Store::write(&store, &cx(), Call::new(&cx(), create)).await.unwrap();
+    }
+    let page = async |number| {
+        let request = ListRequest::all(PageRequest::new(number, 3));
+        let page = svc_core::store::Store::list(&store, &cx(), Kind::Person, &request).await.unwrap();
+        (page.records.len(), page.total, page.next == Next::End)
+    };
+    assert_eq!(page(3).await, (1, 7, true));
+    // As if another connection had deleted the first person, and recorded another one, and been followed.
+    let number =
+        store.readers().with(|file| Ok(file.query_row("SELECT tenant FROM people", (), |row| row.get(0))?)).unwrap();
+    let people = || collection(number, Kind::Person, None);
+    store.offset_index().follow(&[Move::new(people(), 1, false)]);
+    assert_eq!(page(3).await, (1, 7, true), "deleted");
+    store.offset_index().follow(&[Move::new(people(), 8, true), Move::new(people(), 1, true)]);
+    for (number, expected) in [(2, (3, 7, false)), (3, (1, 7, true)), (4, (0, 7, true))] {
+        assert_eq!(page(number).await, expected, "recorded: {number}");
+    }
 }
 
 async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) -> Option<i64> {

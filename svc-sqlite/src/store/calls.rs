@@ -57,7 +57,8 @@ impl store::Store for Store {
             let ordered = Ordered { cursors, tenant, collection: &collection, request };
             return Ok(readers.with_since(cx.begun, |file| filtered::page(file, kind, ordered, &plan))?);
         }
-        let after = match cursors.start(place.tenant, &collection, page) {
+        let start = cursors.start(place.tenant, &collection, page);
+        let after = match start {
             Start::After(row) => Some(row),
             Start::At(position) if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? => None,
             Start::At(position) => {
@@ -66,17 +67,24 @@ impl store::Store for Store {
                 first.map(|row| row.saturating_sub(1))
             }
         };
-        let (total, found) = readers.with_since(cx.begun, |file| {
+        let read = |file: &rusqlite::Connection, after: Option<i64>| {
+            let found = after.map(|after| place.read(file, after, page.size)).transpose()?.unwrap_or_default();
+            let next = cursors.next(place.tenant, &collection, page, found.last);
+            Ok::<_, StoreError>(RawPage::new(found.records, place.total(file)?).with_next(next))
+        };
+        Ok(readers.with_since(cx.begun, |file| {
             if let Scope::Under(address) = scope
                 && !is_at(file, place.tenant, address)?
             {
                 return Err(Error::not_found().into());
             }
-            let found = after.map(|after| place.read(file, after, page.size)).transpose()?;
-            Ok((place.total(file)?, found.unwrap_or_default()))
-        })?;
-        let next = cursors.next(place.tenant, &collection, page, found.last);
-        Ok(RawPage::new(found.records, total).with_next(next))
+            let found = read(file, after)?;
+            match start {
+                // The index has followed a commit that is not in this snapshot, or the other way round.
+                Start::At(position) if !start.agrees(page, &found) => read(file, place.after_position(file, position)?),
+                _ => Ok(found),
+            }
+        })?)
     }
 
     fn filterable(&self, kind: Kind) -> Vec<Filterable> {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use svc_core::Tenant;
 use svc_core::laws::{
-    Broken, check, check_feed, check_feed_among_writers, check_feed_expires, check_outgoing, check_webhooks,
+    Broken, NumberedPages, check, check_feed, check_feed_among_writers, check_feed_expires, check_outgoing,
+    check_webhooks,
 };
 use svc_core::value::Timestamp;
 use svc_sqlite::{Options, Store};
@@ -83,4 +84,26 @@ async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
     let file = File::new();
     let (store, tenants) = file.next().await;
     check_webhooks(&store, tenants).await
+}
+
+/// COL-23, COL-28: a page by number agrees with its own total, whatever is written meanwhile.
+async fn pages_agree(pages: usize) -> Result<(), Broken> {
+    let file = File::new();
+    let (store, [tenant, _]) = file.next().await;
+    let pages_by_number = Arc::new(NumberedPages::new(store, tenant));
+    let writer = Arc::clone(&pages_by_number);
+    let writer = tokio::spawn(async move { writer.write().await });
+    pages_by_number.read(pages).await?;
+    writer.await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+    pages_agree(1_000).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "30 000 pages: .ci/full pages"]
+async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+    pages_agree(30_000).await
 }

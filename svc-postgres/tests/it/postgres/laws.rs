@@ -12,7 +12,10 @@ use std::{
 
 use svc_core::{
     Tenant,
-    laws::{Broken, Laws, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing, check_webhooks},
+    laws::{
+        Broken, Laws, NumberedPages, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing,
+        check_webhooks,
+    },
     value::Timestamp,
 };
 use svc_postgres::{Options, Store};
@@ -141,4 +144,17 @@ async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
     let fenced = Store::connect(database.options.clone().row_level_security()).await.unwrap();
     let tenants = [fenced.ensure_tenant("fenced1").await.unwrap(), fenced.ensure_tenant("fenced2").await.unwrap()];
     check_webhooks(&fenced, tenants).await
+}
+
+/// COL-23, COL-28: 30 000 pages by number agree with their own totals, whatever is written meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {
+    let database = Database::new().await;
+    let (store, [tenant, _]) = database.next().await;
+    let pages = Arc::new(NumberedPages::new(store, tenant));
+    let writer = Arc::clone(&pages);
+    let writer = tokio::spawn(async move { writer.write().await });
+    pages.read(30_000).await?;
+    writer.await.unwrap()
 }
