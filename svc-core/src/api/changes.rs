@@ -31,6 +31,9 @@ use crate::{
 /// The parameter that has the cursor.
 const AFTER: &str = "after";
 
+/// Tells a proxy to pass events on as they come.
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
 /// Reads the feed until there is something behind the cursor, for all requests that wait for it. A page without entries is the
 /// result only where the cursor goes on, so that requests with different cursors for the same place become one group.
 async fn read_later(
@@ -68,9 +71,6 @@ async fn before<T>(time: &mut Pin<Box<dyn Future<Output = ()> + Send>>, future: 
     })
     .await
 }
-
-/// Tells a proxy to pass events on as they come.
-const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 impl Api {
     /// Whether there is a change feed (SYN-01).

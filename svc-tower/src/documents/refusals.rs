@@ -33,7 +33,9 @@ pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
                 codes.push(Code::FilterInvalid);
             }
         }
-        Output::Changes => codes.extend([Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid]),
+        Output::Changes => {
+            codes.extend([Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid, Code::TooManyRequests]);
+        }
         _ => {}
     }
     if spec.takes_body() {

@@ -25,6 +25,8 @@ const NOT_HERE: &[Code] = &[
     Code::PropertyUnknown,
     Code::RequestInvalid,
     Code::RequestTimeout,
+    // Of the feed.
+    Code::TooManyRequests,
     Code::Unavailable,
     Code::UnexpectedError,
 ];
