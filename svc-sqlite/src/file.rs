@@ -8,7 +8,6 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use svc_core::link::ShareNames;
-use thiserror::Error;
 
 use crate::options::Options;
 use crate::wal::unreadable_frames;
@@ -28,7 +27,7 @@ const PAGE_CACHE: i64 = 2 * 1024;
 const LOG_BYTES: i64 = 32 * 1024 * 1024;
 
 /// Why a data file cannot be opened, copied or removed; each names the file and what to do.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
     /// The operating system refuses.

@@ -417,6 +417,6 @@ mod tests {
             assert_eq!(option.get_env().and_then(|env| env.to_str()), Some(expected.as_str()));
             options += 1;
         }
-        assert_eq!(options, 29);
+        assert_eq!(options, 31);
     }
 }

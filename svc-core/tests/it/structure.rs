@@ -17,6 +17,7 @@ const FLOORS: &[&str] = &[
     "model",
     "field_set",
     "link",
+    "fair_queue",
     "auth",
     "context",
     "record",

@@ -4,7 +4,7 @@ use crate::layers::{circle, rules, sources, uses};
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 37] = [
+const DATA: [&str; 40] = [
     "Revision",
     "Context",
     "Error",
@@ -30,6 +30,7 @@ const DATA: [&str; 37] = [
     "ops::Feed",
     "ops::Listening",
     "ops::StoredWebhook",
+    "ops::WebhookWrite",
     "ops::Webhooks",
     "ops::What",
     "raw::RawPage",
@@ -42,6 +43,8 @@ const DATA: [&str; 37] = [
     "schema::Source",
     "store",
     "value",
+    "webhook::MOST_WEBHOOKS",
+    "webhook::disable_webhooks",
 ];
 
 /// Every rule of the interface is in `svc-core`: no file has what a rule needs, and none but those that speak SQL knows one

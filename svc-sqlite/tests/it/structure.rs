@@ -4,7 +4,7 @@ use crate::layers::{Source, circle, flat, rules, sources, uses};
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever
 /// begins with one of these paths.
-const DATA: [&str; 40] = [
+const DATA: [&str; 44] = [
     "Revision",
     "Context",
     "Error",
@@ -17,6 +17,7 @@ const DATA: [&str; 40] = [
     "context::Context",
     "error::Error",
     "error::Result",
+    "fair_queue",
     "filter",
     "helper::PersonMatching",
     "helper::StockMatching",
@@ -34,6 +35,7 @@ const DATA: [&str; 40] = [
     "ops::Feed",
     "ops::Listening",
     "ops::StoredWebhook",
+    "ops::WebhookWrite",
     "ops::Webhooks",
     "ops::What",
     "raw::RawPage",
@@ -45,6 +47,8 @@ const DATA: [&str; 40] = [
     "schema::Source",
     "store",
     "value",
+    "webhook::MOST_WEBHOOKS",
+    "webhook::disable_webhooks",
 ];
 
 /// Every rule of the interface is in `svc-core`: no file has what a rule needs, and none but those that speak SQL knows one
