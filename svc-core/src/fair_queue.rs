@@ -109,7 +109,8 @@ mod tests {
             prop_assert_eq!((queue.is_empty(), queue.len()), (items.is_empty(), items.len()));
             prop_assert_eq!(queue.len_of(&0), items.iter().filter(|(tenant, _)| *tenant == 0).count());
             let served: Vec<(u8, u16)> = std::iter::from_fn(|| queue.pop()).collect();
-            prop_assert!(queue.is_empty() && queue.waiting.is_empty() && queue.len() == 0 && queue.tenants() == 0);
+            prop_assert!(queue.is_empty() && queue.waiting.is_empty());
+            prop_assert_eq!((queue.len(), queue.tenants()), (0, 0));
             for tenant in 0..5 {
                 let of = |all: &[(u8, u16)]| all.iter().filter(|(of, _)| *of == tenant).copied().collect::<Vec<_>>();
                 prop_assert_eq!(of(&served), of(&items));

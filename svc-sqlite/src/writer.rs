@@ -19,7 +19,8 @@ use crate::readers::Snapshots;
 
 pub(crate) use crate::batch::Job;
 
-/// Writes that share a transaction at most while several tenants write: a write waits for the transaction in progress.
+/// Writes that share a transaction at most while several tenants write, unless more tenants wait: a write waits for the transaction
+/// in progress.
 const SHARED_BATCH: usize = 16;
 /// Transactions of this size after the last one in which several tenants waited.
 const SHARED_TRANSACTIONS: u32 = 64;
@@ -241,8 +242,11 @@ impl Shared {
     /// The next batch, without the work that nobody waits for any more. It is smaller while several tenants write.
     fn take(&self) -> Vec<Box<dyn Task>> {
         let mut queue = self.queue();
-        queue.shared = if queue.waiting.tenants() > 1 { SHARED_TRANSACTIONS } else { queue.shared.saturating_sub(1) };
-        let limit = if queue.shared > 0 { self.batch.min(SHARED_BATCH) } else { self.batch };
+        let without_tenant = usize::from(queue.waiting.len_of(&NO_TENANT) > 0);
+        let tenants = queue.waiting.tenants().saturating_sub(without_tenant);
+        queue.shared = if tenants > 1 { SHARED_TRANSACTIONS } else { queue.shared.saturating_sub(1) };
+        // Each waiting tenant has a share, so that many tenants with one write each share a sync.
+        let limit = if queue.shared > 0 { self.batch.min(SHARED_BATCH.max(tenants)) } else { self.batch };
         let mut batch = Vec::with_capacity(queue.waiting.len().min(limit));
         // Dropped only when the queue is free: what a job holds may reach back to the store.
         let mut dropped = Vec::new();

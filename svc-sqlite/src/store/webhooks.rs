@@ -9,7 +9,7 @@ use svc_core::{
 };
 
 use super::Store;
-use crate::record_id::RecordId;
+use crate::{record_id::RecordId, writer::Job};
 
 #[async_trait::async_trait]
 impl Webhooks for Store {
@@ -33,14 +33,15 @@ impl Webhooks for Store {
     async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
         let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
         let id = RecordId::known(&webhook.id)?;
-        Ok(self.writer().run(None, move |job| Ok(write(job.file, tenant, id, &webhook)?)).await?)
+        let write = move |job: &mut Job<'_>| Ok(write(job.file, tenant, id, &webhook)?);
+        Ok(self.writer().run_for(tenant, None, write, true).await?)
     }
 
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
         let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else { return Ok(false) };
         let sql = "DELETE FROM webhook WHERE tenant = ?1 AND id = ?2";
         let delete = move |file: &Connection| Ok(file.prepare_cached(sql)?.execute((tenant, id))? > 0);
-        Ok(self.writer().run(None, move |job| delete(job.file)).await?)
+        Ok(self.writer().run_for(tenant, None, move |job| delete(job.file), true).await?)
     }
 
     async fn due_webhooks(

@@ -291,13 +291,40 @@ fn tenants_are_served_in_turn() {
     gate.closed.store(false, Ordering::SeqCst);
     gate.leave.send(()).unwrap();
     block_on(first).unwrap();
-    answers.into_iter().for_each(|answer| block_on(answer).unwrap());
+    for answer in answers {
+        block_on(answer).unwrap();
+    }
+    assert!(bench.store.stats().commits.largest_batch <= 16, "{:?}", bench.store.stats());
     let order = order.lock().unwrap();
     let busy: Vec<usize> = order.iter().filter(|(tenant, _)| *tenant == 1).map(|(_, number)| *number).collect();
     assert_eq!(busy, (0..200).collect::<Vec<_>>(), "a tenant's writes keep their order");
     let quiet: Vec<usize> =
         order.iter().enumerate().filter(|(_, (tenant, _))| *tenant == 2).map(|(at, _)| at).collect();
     assert_eq!(quiet, [1, 3], "the other tenant's writes come after as many of the first");
+}
+
+/// UND-45: many tenants with one write each share a transaction, and so do the writes of one tenant beside those of none.
+#[test]
+fn small_transactions_are_for_tenants_with_many_writes() {
+    for tenants in [(1..=40).collect::<Vec<i64>>(), [vec![1; 40], vec![0; 40]].concat()] {
+        let (gate, hold) = gate();
+        let bench = bench(|options| options.inline_commit(false).before_commit(hold));
+        let gate = gate.close();
+        let mut first = Box::pin(run(&bench.store, None, note("first")));
+        assert!(poll(&mut first).is_pending());
+        gate.waits.recv().unwrap();
+        let write =
+            |tenant: &i64| Box::pin(bench.store.writer().run_for(*tenant, None, |_: &mut Job<'_>| Ok(()), true));
+        let mut answers: Vec<_> = tenants.iter().map(write).collect();
+        assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
+        gate.closed.store(false, Ordering::SeqCst);
+        gate.leave.send(()).unwrap();
+        block_on(first).unwrap();
+        for answer in answers {
+            block_on(answer).unwrap();
+        }
+        assert_eq!(bench.store.stats().commits.largest_batch, tenants.len() as u64, "{tenants:?}");
+    }
 }
 
 /// UND-36: when COMMIT fails, every job of the transaction fails, also those that had succeeded.
