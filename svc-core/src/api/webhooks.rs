@@ -141,6 +141,7 @@ impl About<'_> {
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
         webhook.status = asked.status.unwrap_or(Status::Active);
         webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
+        webhook.url_set_by.clone_from(&webhook.created_by);
         let stored = webhook.stored(1, None, now)?;
         match self.kept().write_webhook(&self.cx.tenant, &stored).await? {
             WebhookWrite::Written => {}
@@ -170,14 +171,15 @@ impl About<'_> {
             }
         };
         let changed = self.change(id, |webhook| {
-            let resumes = webhook.status == Status::Disabled && asked.status == Some(Status::Active);
+            let resumes = webhook.status == Status::Disabled && asked.status.is_some();
             let is_redirected = asked.url.as_ref().is_some_and(|url| *url != webhook.url)
                 || asked.kinds.as_ref().is_some_and(|kinds| *kinds != webhook.kinds);
             if resumes || is_redirected {
                 webhook.note_change(self.cx.caller.key_name(), self.cx.now);
             }
-            if let Some(url) = &asked.url {
+            if let Some(url) = asked.url.as_ref().filter(|url| **url != webhook.url) {
                 webhook.url.clone_from(url);
+                webhook.url_set_by = self.cx.caller.key_name().map(str::to_owned);
                 // Another receiver may be better.
                 webhook.held_until = None;
             }

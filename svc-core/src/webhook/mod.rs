@@ -3,7 +3,7 @@
 //!
 //! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it. What could not be delivered
 //! waits in a short list of its own, and the cursor goes on: a receiver that is away holds up nobody. All rules are here, without
-//! I/O; [`Webhooks`](crate::ops::Webhooks) keeps them, and `svc_tower::webhooks::Sender` sends.
+//! I/O; [`Webhooks`] keeps them, and `svc_tower::webhooks::Sender` sends.
 
 mod address;
 mod attempt;
@@ -116,6 +116,9 @@ pub struct Webhook {
     /// The last change by another key of where its messages go.
     #[serde(default)]
     pub changed_by: Option<ChangeByKey>,
+    /// The name of the key that set the receiver; `None` where that key has no name.
+    #[serde(default)]
+    pub url_set_by: Option<String>,
 }
 
 /// A change of a webhook's `url` or `kinds`, or its reactivation, by another key than the one that created it.
@@ -214,13 +217,15 @@ impl Webhook {
             modified: now.micros(),
             created_by: None,
             changed_by: None,
+            url_set_by: None,
         })
     }
 
-    /// Whether this key controls where the messages go: it created the webhook, or was the last to change its receiver or kinds.
+    /// Whether this key controls where the messages go: it created the webhook, set its receiver, or was the last to change its
+    /// kinds or to reactivate it.
     fn belongs_to(&self, key: &str) -> bool {
         let last = self.changed_by.as_ref().and_then(|change| change.key.as_deref());
-        self.created_by.as_deref() == Some(key) || last == Some(key)
+        [self.created_by.as_deref(), self.url_set_by.as_deref(), last].contains(&Some(key))
     }
 
     /// Notes the key that changes where messages go, unless that key created the webhook.
@@ -331,10 +336,12 @@ impl Webhook {
     }
 }
 
-/// Disables every webhook that a key created or was the last to change, and returns their number. Call it after a key was revoked:
+/// Disables every webhook that a key created or redirected, and returns their number. Call it after a key was revoked:
 /// a webhook would otherwise outlive the key. The stores of this project do so in `revoke_key`.
 ///
-/// The key has the name that [`Caller::named`](crate::auth::Caller::named) gives it. Repeating the call is harmless.
+/// The key has the name that [`Caller::named`](crate::auth::Caller::named) gives it. Requests that were authenticated before the
+/// revocation may still create or reactivate webhooks. Where an authenticator caches keys, repeat the call after that time;
+/// repeating it is harmless.
 ///
 /// # Errors
 ///

@@ -132,7 +132,7 @@ async fn create(api: &Api, caller: (&str, &Rights), body: &str) -> String {
     made.header("location").unwrap().strip_prefix("http://localhost/").unwrap().to_owned()
 }
 
-/// HOOK-15: for each kind, a key that may read all others reads, changes and deletes no webhook of that kind, on no route.
+/// HOOK-03: for each kind, a key that may read all others reads, changes and deletes no webhook of that kind, on no route.
 #[tokio::test]
 async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
     let store = Arc::new(MemoryStore::new());
@@ -211,6 +211,9 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
     let untouched = create(&api, ("other", &all), BODY).await;
     let elsewhere = r#"{"url": "https://elsewhere.example.org/"}"#;
     ask_as(&api, ("leaver", &all), Method::PUT, api.route(&redirected).unwrap(), elsewhere).await;
+    // A later change of the kinds by another key leaves the receiver that of the revoked one.
+    let narrower = r#"{"kinds": ["tag"]}"#;
+    ask_as(&api, ("third", &all), Method::PUT, api.route(&redirected).unwrap(), narrower).await;
     let now = Timestamp::now();
     assert_eq!(disable_webhooks(&store, &tenant, "leaver", now).await.unwrap(), 2);
     assert_eq!(disable_webhooks(&store, &tenant, "leaver", now).await.unwrap(), 0, "a second time");
@@ -228,9 +231,11 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
     let sent =
         ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), r#"{"status": "disabled"}"#).await;
     assert_eq!((sent.status, &json(&sent)["status"]), (StatusCode::OK, &"disabled".into()));
-    let resumed = ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), r#"{"status": "active"}"#);
-    let resumed = json(&resumed.await);
-    assert_eq!((&resumed["status"], &resumed["changed_by"]["key"]), (&"active".into(), &"other".into()));
+    for status in ["paused", "active"] {
+        let body = format!(r#"{{"status": "{status}"}}"#);
+        let resumed = json(&ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), &body).await);
+        assert_eq!((&resumed["status"], &resumed["changed_by"]["key"]), (&status.into(), &"other".into()));
+    }
     assert_eq!(disable_webhooks(&store, &tenant, "other", now).await.unwrap(), 2, "the adopted and the untouched one");
 }
 
