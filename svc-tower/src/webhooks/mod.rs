@@ -69,6 +69,8 @@ const PART: u32 = 500;
 const IDLE: Duration = Duration::from_secs(1);
 /// How long commits are gathered before it is looked what they were.
 const GATHER: Duration = Duration::from_millis(20);
+/// Slow requests for each receiver that is sent to at the same time: they wait, and take nothing but a socket.
+const OVERTIME: usize = 4;
 /// How long messages that are on their way may take when it stops.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -171,7 +173,7 @@ impl Sender {
                 client: Client::new(self.resolve, self.parts.reach, self.timeout),
                 prompt: Slots::new(self.webhooks_at_once),
                 slow: Slots::new((self.webhooks_at_once / 4).max(1)),
-                overtime: Slots::new(self.webhooks_at_once),
+                overtime: Slots::new(self.webhooks_at_once.saturating_mul(OVERTIME)),
                 slow_after: self.slow_after,
                 slow_webhooks: Mutex::default(),
                 api: self.api,
