@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("etg/deletes", [ETG_07, ETG_08], deletes).needs("conditional_requests and *.update and *.delete and *.read"),
     check!("etg/required", [ETG_09], required).needs("require_if_match and *.update and *.read"),
     check!("etg/race", [ETG_10], race).needs("conditional_requests and *.update and *.read"),
-    check!("etg/dates", [ETG_11], dates).needs("conditional_requests and *.update and *.read"),
+    check!("etg/dates", [ETG_11], dates).needs("conditional_requests and not require_if_match and *.update and *.read"),
 ];
 
 /// A request with one condition.
