@@ -30,7 +30,7 @@ use async_trait::async_trait;
 
 pub use backoff::Backoff;
 pub use bell::{Bells, Listening};
-pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, What};
+pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, FeedEntry, What};
 pub use deliver::{Deliver, Delivered, Dispatch, ToSend};
 pub use helper::Helper;
 pub use idempotency::Idempotency;

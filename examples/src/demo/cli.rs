@@ -83,6 +83,10 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_PREFIX", value_name = "PREFIX")]
     pub prefix: Option<String>,
 
+    /// The prefix of relations that the specification does not define, instead of `ext`
+    #[arg(long, env = "SVC_DEMO_EXTENSION_PREFIX", value_name = "PREFIX")]
+    pub extension_prefix: Option<String>,
+
     /// The namespace of the identifiers that the server gives
     #[arg(long, env = "SVC_DEMO_NAMESPACE", value_name = "NAME")]
     pub namespace: Option<String>,
@@ -417,6 +421,6 @@ mod tests {
             assert_eq!(option.get_env().and_then(|env| env.to_str()), Some(expected.as_str()));
             options += 1;
         }
-        assert_eq!(options, 31);
+        assert_eq!(options, 32);
     }
 }

@@ -24,18 +24,22 @@ const EVEN: Duration = Duration::from_millis(10);
 ///
 /// # Errors
 ///
-/// The prefix is none.
+/// One of the prefixes is not valid.
 pub fn dialect(store: &Database, settings: &Settings) -> Result<Dialect, Trouble> {
-    let dialect = match &settings.prefix {
-        None => Dialect::default(),
-        Some(prefix) => Dialect::with_prefix(prefix).ok_or_else(|| {
-            Trouble::new(
-                "A prefix is up to 32 lower case letters and digits, beginning with a letter.",
-                format!("--prefix {prefix}"),
-                "Change the option, or leave it out.",
-            )
-        })?,
+    let wrong = |option: &str, prefix: &str| {
+        Trouble::new(
+            "A prefix is up to 32 lower case letters and digits, beginning with a letter.",
+            format!("{option} {prefix}"),
+            "Change the option, or leave it out.",
+        )
     };
+    let mut dialect = Dialect::default();
+    if let Some(prefix) = &settings.prefix {
+        dialect = Dialect::with_prefix(prefix).ok_or_else(|| wrong("--prefix", prefix))?;
+    }
+    if let Some(prefix) = &settings.extension_prefix {
+        dialect = dialect.with_extension_prefix(prefix).ok_or_else(|| wrong("--extension-prefix", prefix))?;
+    }
     Ok(dialect.share_object_names(store.share_names().clone()))
 }
 
@@ -126,7 +130,8 @@ async fn exactly(time: Duration) {
 ///
 /// As [`service`]; nothing can be written to the folder of temporary files.
 pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
-    if settings.without.is_empty() && !settings.helpers_only && !settings.atomic_helpers && settings.prefix.is_none() {
+    let has_own_prefix = settings.prefix.is_some() || settings.extension_prefix.is_some();
+    if settings.without.is_empty() && !settings.helpers_only && !settings.atomic_helpers && !has_own_prefix {
         return Ok(());
     }
     let scratch = Scratch::make()?;

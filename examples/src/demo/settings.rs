@@ -31,6 +31,8 @@ pub struct Settings {
     pub people_asked: bool,
     /// The dialect's prefix.
     pub prefix: Option<String>,
+    /// The dialect's prefix of extensions.
+    pub extension_prefix: Option<String>,
     /// The namespace of the server's identifiers.
     pub namespace: Option<String>,
     /// The names of the two network share objects.
@@ -119,10 +121,11 @@ impl Settings {
                 "Give --base-url a path, such as --base-url http://demo.example.org:8080/api/v1/.",
             ));
         }
-        if let Some(prefix) = &options.prefix {
+        for (option, prefix) in [("--prefix", &options.prefix), ("--extension-prefix", &options.extension_prefix)] {
+            let Some(prefix) = prefix else { continue };
             let good = prefix.starts_with(|first: char| first.is_ascii_lowercase())
                 && prefix.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-            rule(good, "A prefix is lower case letters and digits, beginning with a letter.", "--prefix", prefix)?;
+            rule(good, "A prefix is lower case letters and digits, beginning with a letter.", option, prefix)?;
         }
         if let Some(namespace) = &options.namespace {
             let good = !namespace.is_empty() && namespace.chars().all(is_system_name);
@@ -137,6 +140,7 @@ impl Settings {
             people: options.people.unwrap_or(PEOPLE),
             people_asked: options.people.is_some(),
             prefix: options.prefix.clone(),
+            extension_prefix: options.extension_prefix.clone(),
             namespace: options.namespace.clone(),
             share_names: options.share_names.as_deref().map(share_names).transpose()?,
             style: options.style,
@@ -349,6 +353,7 @@ mod tests {
         for bad in [
             ["--prefix", "S"],
             ["--prefix", "1a"],
+            ["--extension-prefix", "a:b"],
             ["--namespace", "a b"],
             ["--share-names", "a"],
             ["--share-names", "a,a"],

@@ -29,6 +29,7 @@ const OPTIONS: &[(&str, &str)] = &[
     ("fresh", "true"),
     ("people", "17"),
     ("prefix", "abc"),
+    ("extension-prefix", "more"),
     ("namespace", "here"),
     ("style", "examples"),
     ("entry-links", "listed"),

@@ -99,7 +99,7 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
         let state = client.get(&webhook).await?;
         let behind =
             client.get(&format!("/api/v1/changes?after={}", state["cursor"].as_str().ok_or("no cursor")?)).await?;
-        let is_empty = behind["_embedded"]["svc:changes"].as_array().is_none_or(Vec::is_empty);
+        let is_empty = behind["_embedded"]["ext:changes"].as_array().is_none_or(Vec::is_empty);
         if is_empty && state["total_waiting"] == 0 {
             break receiver.came.lock().map_err(|_| "poisoned")?.clone();
         }

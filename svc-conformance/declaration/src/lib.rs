@@ -82,13 +82,18 @@ pub struct DeclaredLink {
     pub href: String,
 }
 
-/// Names that a deployment sets (HAL-09 to HAL-11).
+/// Relations and members of the API that the specification does not define, without prefix (HAL-19).
+pub const EXTENSIONS: [&str; 5] = ["changes", "webhooks", "redeliver", "rotate_secret", "warnings"];
+
+/// Names that a deployment sets (HAL-09 to HAL-11, HAL-19).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredDialect {
     /// Prefix of relations (HAL-09).
     pub prefix: String,
+    /// Prefix of relations and members that the specification does not define (HAL-19).
+    pub extension_prefix: String,
     /// Request header of the key (HAL-10).
     pub key_header: String,
     /// Field of the entry point with the version of the interface (ENT-06).
@@ -104,6 +109,7 @@ impl Default for DeclaredDialect {
         let text = str::to_owned;
         Self {
             prefix: text("svc"),
+            extension_prefix: text("ext"),
             key_header: text("SVC-API-Token"),
             version_field: text("svc_version"),
             network_a_share: text("network_a_share"),

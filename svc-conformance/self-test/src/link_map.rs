@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use svc_declaration::EXTENSIONS;
 
 use super::transport::{Answer, Call, address};
 
@@ -73,9 +74,12 @@ impl LinkMap {
         Self { prefix: prefix.to_owned(), known, nested: HashMap::new() }
     }
 
-    /// A name of the interface with the prefix.
+    /// A name of the interface with its prefix, or of an extension with that of the reference server.
     #[must_use]
     pub fn rel(&self, name: &str) -> String {
+        if EXTENSIONS.contains(&name) {
+            return format!("ext:{name}");
+        }
         format!("{}:{name}", self.prefix)
     }
 

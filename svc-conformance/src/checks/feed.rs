@@ -27,7 +27,7 @@ const MOST: usize = 200;
 async fn link(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    let (declared, link) = (cx.declared().behaves("changes"), entry.href("changes"));
+    let (declared, link) = (cx.declared().behaves("changes"), entry.extension_href("changes"));
     cx.holds(row::SYN_01, link.is_some() == declared, || {
         format!("changes are {}declared, the link is {}", if declared { "" } else { "not " }, json!(link))
     });
@@ -39,14 +39,14 @@ async fn link(cx: &Cx) -> Result<(), Stop> {
 
 /// Where the feed begins.
 async fn feed(api: &Client<'_>) -> Result<String, Stop> {
-    api.entry().await?.leads("changes")
+    api.entry().await?.extension_leads("changes")
 }
 
 /// A page of the feed, of a form that can be read.
 async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
-    let list = format!("{}:changes", answer.prefix);
-    let listed = answer["_embedded"].get(&list).is_some_and(Value::is_array);
+    let list = answer.record().extension("_embedded", "changes").map(str::to_owned);
+    let listed = list.is_some_and(|list| answer["_embedded"][list].is_array());
     let formed = answer.status == 200 && listed && answer["has_more"].is_boolean();
     must(cx, PAGES, formed, || format!("no page of changes: {answer}"))?;
     let page = answer.record();
@@ -54,8 +54,9 @@ async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
         let kind = entry["kind"].as_str().unwrap_or_default();
         let dated = entry["at"].as_str().and_then(instant).is_some();
         let what = matches!(entry["what"].as_str(), Some("created" | "changed" | "deleted"));
-        cx.holds(row::SYN_03, dated && what && entry.href(kind).is_some(), || {
-            format!("no `what`, `kind`, `at` and link of the kind in {}", entry.short())
+        let is_linked = entry.href(kind).is_some() && entry.link("self").is_some();
+        cx.holds(row::SYN_03, dated && what && is_linked, || {
+            format!("no `what`, `kind`, `at` and links `self` and of the kind in {}", entry.short())
         });
     }
     let (has_more, next) = (page["has_more"] == json!(true), page.link("next"));
@@ -154,6 +155,7 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
         }
         at = step(&api, &at, &own, "deleted", place, &mut expected).await?;
     }
+    leads_to_itself(&api, &start, &own).await?;
     // Nothing of it is told again.
     let (again, ..) = behind(&api, &at, &own).await?;
     cx.holds(row::SYN_04, again.is_empty(), || format!("behind the last cursor it is told again: {again:?}"));
@@ -175,6 +177,24 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
         cx.holds(row::SYN_04, dates.is_sorted(), || format!("later and earlier dates in turn: {dates:?}"));
         let told_all = whole.len() >= last(&expected).len();
         cx.holds(row::SYN_02, told_all, || format!("in pages of {size}: {whole:?}; done was {expected:?}"));
+    }
+    Ok(())
+}
+
+/// The link `self` of an entry leads to the entry, alone or embedded in a page.
+async fn leads_to_itself(api: &Client<'_>, start: &str, own: &[String]) -> Result<(), Stop> {
+    let (_, shown, _) = behind(api, start, own).await?;
+    for entry in shown.iter().rev().take(2) {
+        let Some(url) = entry.link("self") else { continue };
+        let answer = api.get(&url).await?;
+        let found = answer.record();
+        let is_there = [found.clone()].into_iter().chain(found.embedded()).any(|found| {
+            let kind = entry["kind"].as_str().unwrap_or_default();
+            found["what"] == entry["what"] && found.href(kind).is_some() && found.href(kind) == entry.href(kind)
+        });
+        api.cx.holds(row::SYN_03, answer.status == 200 && is_there, || {
+            format!("`self` of {} leads to {answer}", entry.short())
+        });
     }
     Ok(())
 }
@@ -236,7 +256,7 @@ async fn removed(cx: &Cx) -> Result<(), Stop> {
     for entry in shown.iter().filter(|entry| entry["what"] == "deleted") {
         let more = entry.json.as_object().into_iter().flat_map(|entry| entry.keys());
         let more: Vec<&String> = more.filter(|name| !MEMBERS.contains(&name.as_str())).collect();
-        let links = entry["_links"].as_object().map_or(0, serde_json::Map::len);
+        let links = entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "self").count();
         let bare = entry["_links"]
             .as_object()
             .into_iter()

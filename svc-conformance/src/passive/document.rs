@@ -1,7 +1,8 @@
-//! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to HAL-18).
+//! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to HAL-19).
 
 use http::Method;
 use serde_json::{Map, Value, json};
+use svc_declaration::EXTENSIONS;
 
 use super::{collection, values};
 use crate::address;
@@ -53,6 +54,27 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     }
     if object.contains_key("_links") {
         curies(cx, answer, object, is_page);
+    }
+    extensions(cx, answer, object);
+}
+
+/// What the specification does not define has another prefix than the interface's, and a document with such relations has its
+/// curie (HAL-19).
+fn extensions(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
+    let part = |name: &str| object.get(name).and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let curies = object.get("_links").and_then(|links| links["curies"].as_array()).map_or(&[][..], Vec::as_slice);
+    let names =
+        object.keys().map(|name| (name, false)).chain(part("_links").chain(part("_embedded")).map(|rel| (rel, true)));
+    for (name, is_relation) in names {
+        let Some((prefix, rest)) = name.split_once(':').filter(|(_, rest)| EXTENSIONS.contains(rest)) else { continue };
+        let is_apart = prefix != answer.prefix || rest.is_empty();
+        let is_named = !is_relation || curies.iter().any(|curie| curie["name"] == prefix);
+        cx.holds(row::HAL_19, is_apart && is_named, || {
+            format!(
+                "`{name}` is an extension: its prefix is another than `{}` and has a curie, in {answer}",
+                answer.prefix
+            )
+        });
     }
 }
 

@@ -15,6 +15,7 @@ use crate::clean_up::{self, CleanUp};
 use crate::declared::Source;
 use crate::error::SuiteError;
 use crate::outcome::Stop;
+use crate::relations::meaning;
 use crate::run::Run;
 use crate::suite::Suite;
 use crate::target::TargetError;
@@ -88,7 +89,8 @@ impl Suite {
         found.text.dialect = run.declared.text.dialect.clone();
         let links = answer.json.get("_links").and_then(|links| links.as_object()).cloned().unwrap_or_default();
         let mut prefixes: BTreeMap<&str, usize> = BTreeMap::new();
-        for prefix in links.keys().filter_map(|rel| rel.split_once(':')).map(|(prefix, _)| prefix) {
+        let named = links.keys().filter_map(|rel| rel.split_once(':'));
+        for (prefix, _) in named.filter(|(_, name)| meaning(name, None).is_some()) {
             let count = prefixes.entry(prefix).or_default();
             *count = count.saturating_add(1);
         }

@@ -242,7 +242,7 @@ fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
             "declared.toml",
             &[
                 "behaviors (known here: _links, action_functions, authentication, base_url, behaviours, ",
-                "dialect.prefx (known here: key_header, network_a_share, ",
+                "dialect.prefx (known here: extension_prefix, key_header, ",
                 "collections.people.operations: raed (known here: create, delete, list, read, update)",
                 "collections.people.fields.given_name.writeable (known here: computed, default, ",
                 "collections.people.fields.email_addresses.fields.address.typ (known here: ",

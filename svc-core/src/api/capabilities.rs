@@ -25,6 +25,7 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     document.base_url = base.as_str().into();
     document.namespace = api.vendor().namespace.as_str().into();
     document.dialect.prefix = dialect.prefix().into();
+    document.dialect.extension_prefix = dialect.extension_prefix().into();
     document.dialect.key_header = dialect.key_header_text().as_str().into();
     document.dialect.version_field = dialect.version_field().into();
     document.dialect.network_a_share = dialect.share_names().network_a().into();

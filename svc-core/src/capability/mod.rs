@@ -2,7 +2,7 @@
 
 pub use svc_declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
-    DeclaredHelper, DeclaredLimits, DeclaredLink,
+    DeclaredHelper, DeclaredLimits, DeclaredLink, EXTENSIONS,
 };
 
 #[cfg(test)]

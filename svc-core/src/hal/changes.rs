@@ -4,7 +4,7 @@ use super::{Hal, close};
 use crate::{
     json::write_string,
     link::Target,
-    ops::{ChangedRecord, ChangesPage},
+    ops::{ChangesPage, FeedEntry},
 };
 
 /// The relation that leads to the change feed, and that its entries stand under, without prefix.
@@ -34,7 +34,7 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     };
     let head = format!("{{\"per_page\":{},\"has_more\":{},\"_links\":{{", view.per_page, view.page.has_more);
     out.extend_from_slice(head.as_bytes());
-    hal.write_curies(out);
+    hal.write_extended_curies(out);
     let own = view.after.map_or_else(|| begin.clone(), behind);
     let next = behind(&view.page.next);
     // Nothing is behind the last page but what is to come.
@@ -49,30 +49,39 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     write_string(&hal.relations.dialect.relation(CHANGES), out);
     out.extend_from_slice(b":[");
     for entry in &view.page.entries {
-        hal.write_link(&Target::Record(entry.record.clone()), out);
-        out.push(b',');
+        out.extend_from_slice(b"{\"href\":");
+        write_string(&own_page(&here, entry), out);
+        out.extend_from_slice(b"},");
     }
     close(out, b']');
     out.extend_from_slice(b"},\"_embedded\":{");
     write_string(&hal.relations.dialect.relation(CHANGES), out);
     out.extend_from_slice(b":[");
     for entry in &view.page.entries {
-        told(hal, entry, out);
+        told(hal, &here, entry, out);
         out.push(b',');
     }
     close(out, b']');
     out.extend_from_slice(b"}}");
 }
 
+/// The address of the page with this entry alone.
+fn own_page(feed: &str, entry: &FeedEntry) -> String {
+    format!("{feed}?after={}&per_page=1", entry.after)
+}
+
 /// One entry: of the record no more than its address.
-fn told(hal: &Hal<'_>, entry: &ChangedRecord, out: &mut Vec<u8>) {
-    let kind = entry.record.kind.singular();
-    out.extend_from_slice(format!("{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":", entry.what).as_bytes());
-    write_string(&entry.at.to_string(), out);
+fn told(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
+    let change = &entry.change;
+    let kind = change.record.kind.singular();
+    out.extend_from_slice(format!("{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":", change.what).as_bytes());
+    write_string(&change.at.to_string(), out);
     out.extend_from_slice(b",\"_links\":{");
+    link("self", &own_page(feed, entry), out);
+    out.push(b',');
     write_string(&hal.relations.dialect.relation(kind), out);
     out.push(b':');
-    hal.write_link(&Target::Record(entry.record.clone()), out);
+    hal.write_link(&Target::Record(change.record.clone()), out);
     out.extend_from_slice(b"}}");
 }
 

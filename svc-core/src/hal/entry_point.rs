@@ -39,7 +39,11 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     text(hal.relations.dialect.version_field(), view.version, out);
     text("namespace", &hal.relations.namespace, out);
     out.extend_from_slice(b"\"_links\":{");
-    hal.write_curies(out);
+    if view.changes || view.webhooks {
+        hal.write_extended_curies(out);
+    } else {
+        hal.write_curies(out);
+    }
     out.push(b',');
     titled("self", &hal.href(&Target::EntryPoint), "Entry point", out);
     for &kind in view.collections {
@@ -57,7 +61,7 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     if view.webhooks {
         titled(&hal.relations.dialect.relation(WEBHOOKS), &hal.href(&Target::Webhooks), "Webhooks", out);
     }
-    // RFC 8631: relations of the interface's own prefix lead to what the interface has (UND-40).
+    // Registered relations of RFC 8631 (UND-40).
     titled("service-meta", &hal.href(&Target::Capabilities), "What this server supports", out);
     if view.openapi {
         titled("service-desc", &hal.href(&Target::OpenApi), "OpenAPI document", out);

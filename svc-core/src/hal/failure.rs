@@ -89,6 +89,7 @@ pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
     out.push(b':');
     list(hal, problems, None, Spelling::Table, out);
     out.push(b'}');
+    hal.extend_curies(out);
 }
 
 /// Writes `{"notice": "..."}` (SCH-02, CRU-05).

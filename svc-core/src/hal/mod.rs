@@ -1,4 +1,4 @@
-//! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-18).
+//! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-19).
 
 mod batch;
 mod changes;
@@ -20,6 +20,8 @@ pub(crate) use record::record;
 pub(crate) use relations::{DocsAddress, Documents, RelationNames};
 #[cfg(feature = "webhooks")]
 pub(crate) use webhooks::{message, webhook, webhooks};
+
+use std::borrow::Cow;
 
 use crate::{
     json::write_string,
@@ -63,27 +65,62 @@ impl Hal<'_> {
         out.push(b'}');
     }
 
-    /// Writes `"curies":[...]`: the template that leads to the page of each relation (HAL-18), and one for the vendor's
-    /// own relations (ENT-27).
+    /// Writes `"curies":[...]`: the template of the pages of the relations (HAL-18), and one for the vendor's own relations
+    /// (ENT-27).
     fn write_curies(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"\"curies\":[{\"name\":");
-        write_string(self.relations.dialect.prefix(), out);
-        out.extend_from_slice(b",\"href\":");
-        let page = self.href(&Target::DocsPage("".into()));
-        write_string(self.relations.docs.as_ref().map_or(&page, |docs| &docs.pages).as_str(), out);
-        // The template's placeholder stands behind the address of the pages.
-        out.pop();
-        out.extend_from_slice(b"{rel}\",\"templated\":true}");
+        let dialect = &self.relations.dialect;
+        out.extend_from_slice(b"\"curies\":[");
+        curie(dialect.prefix(), &self.docs_pages(), out);
         if let Some(own) = &self.relations.own {
-            out.extend_from_slice(b",{\"name\":");
-            write_string(&self.relations.namespace, out);
-            out.extend_from_slice(b",\"href\":");
-            write_string(&own.pages, out);
-            out.pop();
-            out.extend_from_slice(b"{rel}\",\"templated\":true}");
+            out.push(b',');
+            curie(&self.relations.namespace, &own.pages, out);
         }
         out.push(b']');
     }
+
+    /// Writes `"curies":[...]` for a document with relations that the specification does not define (HAL-19).
+    fn write_extended_curies(&self, out: &mut Vec<u8>) {
+        self.write_curies(out);
+        out.pop();
+        self.write_extension_curie(out);
+        out.push(b']');
+    }
+
+    /// Adds the curie of the extensions to a written document, if it has curies without it (HAL-19).
+    fn extend_curies(&self, document: &mut Vec<u8>) {
+        let mut curies = Vec::new();
+        self.write_curies(&mut curies);
+        if let Some(start) = document.windows(curies.len()).position(|window| window == curies) {
+            let end = start.saturating_add(curies.len()).saturating_sub(1);
+            let mut extension = Vec::new();
+            self.write_extension_curie(&mut extension);
+            document.splice(end..end, extension);
+        }
+    }
+
+    fn write_extension_curie(&self, out: &mut Vec<u8>) {
+        out.push(b',');
+        curie(self.relations.dialect.extension_prefix(), &self.docs_pages(), out);
+    }
+
+    /// The address of the pages of relations, to which a name is appended.
+    fn docs_pages(&self) -> Cow<'_, str> {
+        match &self.relations.docs {
+            Some(docs) => docs.pages.as_str().into(),
+            None => self.href(&Target::DocsPage("".into())).into(),
+        }
+    }
+}
+
+/// Writes a curie: `pages` is the address of its template without `{rel}`.
+fn curie(name: &str, pages: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"name\":");
+    write_string(name, out);
+    out.extend_from_slice(b",\"href\":");
+    write_string(pages, out);
+    // The placeholder is inserted before the closing quote.
+    out.pop();
+    out.extend_from_slice(b"{rel}\",\"templated\":true}");
 }
 
 /// Removes a trailing comma and closes an object or array.

@@ -61,7 +61,7 @@ pub(crate) fn webhook(hal: &Hal<'_>, webhook: &Webhook, secret: Option<&str>, is
     out.push(b',');
     out.extend_from_slice(b"\"_links\":{");
     if is_whole {
-        hal.write_curies(out);
+        hal.write_extended_curies(out);
         out.push(b',');
     }
     let id = || webhook.id.clone();
@@ -76,7 +76,7 @@ pub(crate) fn webhook(hal: &Hal<'_>, webhook: &Webhook, secret: Option<&str>, is
 /// Writes all webhooks of a tenant.
 pub(crate) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"_links\":{");
-    hal.write_curies(out);
+    hal.write_extended_curies(out);
     out.push(b',');
     link("self", &hal.href(&Target::Webhooks), out);
     let relation = hal.relations.dialect.relation(WEBHOOKS);

@@ -16,7 +16,7 @@ use crate::{
     draft::{RawDraft, RawPatch},
     link::Address,
     model::Kind,
-    ops::{Changes, ChangesPage, ChangesRequest, Feed, What},
+    ops::{Changes, ChangesPage, ChangesRequest, Feed, FeedEntry, What},
     page::{ListRequest, Next, PageRequest},
     read::Object,
     store::{Call, Outcome, Store, Work},
@@ -253,7 +253,7 @@ impl<S: Store + Changes> History<S> {
     async fn follow(&self, replica: &mut Replica, size: u32) -> Result<(), Broken> {
         loop {
             let page = self.page(replica.after.clone(), size).await?;
-            for entry in page.entries {
+            for FeedEntry { change: entry, .. } in page.entries {
                 if replica.last.is_some_and(|last| entry.at < last) {
                     return Err(self.broken("feed", format!("told behind what was done later: {entry:?}")));
                 }
@@ -284,6 +284,12 @@ impl<S: Store + Changes> History<S> {
         self.follow(&mut again, 100).await?;
         if again.live != replica.live {
             return Err(self.broken("feed", "read from its beginning it tells something else".into()));
+        }
+        for entry in self.page(None, 100).await?.entries.iter().rev().take(3) {
+            let alone = self.page(Some(entry.after.clone()), 1).await?.entries;
+            if alone.first() != Some(entry) {
+                return Err(self.broken("feed", format!("its own cursor leads to {alone:?}: {entry:?}")));
+            }
         }
         let mut met = 0_usize;
         for at in &self.here.known.records {

@@ -45,12 +45,12 @@ impl OwnRelations {
         self
     }
 
-    /// What is wrong with them, for an API with this namespace and prefix.
-    pub(crate) fn problems(&self, namespace: &str, prefix: &str) -> Vec<String> {
+    /// What is wrong with them, for an API with this namespace and these prefixes.
+    pub(crate) fn problems(&self, namespace: &str, prefixes: [&str; 2]) -> Vec<String> {
         let mut problems = Vec::new();
-        if namespace == prefix {
+        if prefixes.contains(&namespace) {
             problems
-                .push(format!("own relations need a namespace other than the dialect's prefix `{prefix}`: choose another with `Vendor::namespace`"));
+                .push(format!("own relations need a namespace other than the dialect's prefix `{namespace}`: choose another with `Vendor::namespace`"));
         }
         for link in self.links.iter().filter(|link| !is_name(&link.name)) {
             problems.push(format!(
@@ -88,11 +88,16 @@ mod tests {
     #[test]
     fn ent_27_own_relations_are_checked_when_the_api_is_built() {
         let good = OwnRelations::new("https://a.example/r/").link("shop", "https://a.example/shop?x=1", "Shop");
-        assert_eq!(good.problems("acme", "svc"), Vec::<String>::new());
-        assert_eq!(good.problems("svc", "svc").len(), 1, "HAL-09");
+        assert_eq!(good.problems("acme", ["svc", "ext"]), Vec::<String>::new());
+        for taken in ["svc", "ext"] {
+            assert_eq!(good.problems(taken, ["svc", "ext"]).len(), 1, "HAL-09, HAL-19");
+        }
         let bad = OwnRelations::new("/r/").link("a:b", "ftp://a.example/", "").link("", "https://a.example/", "");
-        assert_eq!(bad.problems("acme", "svc").len(), 4);
+        assert_eq!(bad.problems("acme", ["svc", "ext"]).len(), 4);
         let twice = good.link("shop", "https://a.example/other", "Other shop");
-        assert_eq!(twice.problems("acme", "svc"), ["the own relation `shop` is added twice: give each its own name"]);
+        assert_eq!(
+            twice.problems("acme", ["svc", "ext"]),
+            ["the own relation `shop` is added twice: give each its own name"]
+        );
     }
 }

@@ -28,7 +28,7 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 /// use std::sync::Mutex;
 ///
 /// use async_trait::async_trait;
-/// use svc_core::{Changes, ChangesRequest, Context, Error, Feed, Result, ops::{ChangedRecord, ChangesPage}};
+/// use svc_core::{Changes, ChangesRequest, Context, Error, Feed, Result, ops::{ChangedRecord, ChangesPage, FeedEntry}};
 ///
 /// /// Changes by the number that the database gave them under the tenant's lock.
 /// struct Crm { log: Mutex<Vec<ChangedRecord>> }
@@ -45,7 +45,10 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 ///         let size = request.size as usize;
 ///         let part = log.iter().skip(after).take(size);
 ///         let next = after.saturating_add(part.len());
-///         let entries = part.filter(|entry| request.kinds.contains(&entry.record.kind)).cloned().collect();
+///         let entries = part.enumerate().map(|(place, change)| {
+///             FeedEntry::new(after.saturating_add(place).to_string(), change.clone())
+///         });
+///         let entries = entries.filter(|entry| request.kinds.contains(&entry.change.record.kind)).collect();
 ///         Ok(Feed::Page(ChangesPage::new(entries, next.to_string(), log.len().to_string(), next < log.len())))
 ///     }
 /// }
@@ -118,7 +121,7 @@ pub enum Feed {
 #[non_exhaustive]
 pub struct ChangesPage {
     /// The changes, in the order of their commits. There may be fewer than asked for, and none, though more follow.
-    pub entries: Vec<ChangedRecord>,
+    pub entries: Vec<FeedEntry>,
     /// The cursor behind them: 1 to 256 of `[A-Za-z0-9_-]`.
     pub next: String,
     /// The cursor behind all that there is now.
@@ -130,8 +133,27 @@ pub struct ChangesPage {
 impl ChangesPage {
     /// Entries, the cursor behind them and the one behind all, and whether more follows.
     #[must_use]
-    pub fn new(entries: Vec<ChangedRecord>, next: String, last: String, has_more: bool) -> Self {
+    pub fn new(entries: Vec<FeedEntry>, next: String, last: String, has_more: bool) -> Self {
         Self { entries, next, last, has_more }
+    }
+}
+
+/// An entry of the feed: a change, and the cursor from which the feed begins with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FeedEntry {
+    /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the entry contains it (SYN-03), so
+    /// that the same entry has the same cursor on every page.
+    pub after: String,
+    /// What was changed.
+    pub change: ChangedRecord,
+}
+
+impl FeedEntry {
+    /// A change and the cursor directly in front of it.
+    #[must_use]
+    pub fn new(after: impl Into<String>, change: ChangedRecord) -> Self {
+        Self { after: after.into(), change }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
     context::Tenant,
     link::Address,
     model::Kind,
-    ops::{ChangedRecord, ChangesPage, ChangesRequest, Feed, What},
+    ops::{ChangedRecord, ChangesPage, ChangesRequest, Feed, FeedEntry, What},
     value::{Id, Timestamp, short_digest},
 };
 
@@ -173,18 +173,18 @@ impl<'a> FeedQuery<'a> {
         let (limit, size) = (self.limit.saturating_sub(1) as usize, self.request.size as usize);
         let mut has_more = read.entries.len() > limit;
         let newest = read.entries.last().map_or(self.after, |(place, _)| *place).max(read.last.unwrap_or_default());
+        let cursor = |place: FeedPlace| self.cursors.encode(self.tenant, place);
         let (mut next, mut entries) = (self.after, Vec::new());
-        for (place, entry) in read.entries.into_iter().take(limit) {
-            if self.request.kinds.contains(&entry.record.kind) {
+        for (place, change) in read.entries.into_iter().take(limit) {
+            if self.request.kinds.contains(&change.record.kind) {
                 if entries.len() >= size {
                     has_more = true;
                     break;
                 }
-                entries.push(entry);
+                entries.push(FeedEntry::new(cursor(next), change));
             }
             next = place;
         }
-        let cursor = |place: FeedPlace| self.cursors.encode(self.tenant, place);
         Feed::Page(ChangesPage::new(entries, cursor(next), cursor(newest), has_more))
     }
 }
@@ -272,7 +272,7 @@ mod tests {
             let entries = behind.take(query.limit as usize).cloned().collect();
             let read = FeedRead { is_kept: true, last: all.last().map(|(place, _)| *place), entries };
             let Feed::Page(page) = query.page(read) else { panic!("no page") };
-            seen.extend(page.entries.iter().map(|entry| entry.at.micros() / 10));
+            seen.extend(page.entries.iter().map(|entry| entry.change.at.micros() / 10));
             pages += 1;
             after = Some(page.next.clone());
             if !page.has_more {

@@ -48,9 +48,38 @@ fn path(link: &Value) -> String {
 }
 
 fn told(page: &Value) -> Vec<(String, String)> {
-    let entries = page["_embedded"]["svc:changes"].as_array().unwrap().iter();
+    let entries = page["_embedded"]["ext:changes"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     entries.map(|entry| (text(&entry["what"]), text(&entry["kind"]))).collect()
+}
+
+fn curies(document: &Value) -> Vec<&str> {
+    document["_links"]["curies"].as_array().unwrap().iter().map(|curie| curie["name"].as_str().unwrap()).collect()
+}
+
+/// SYN-03: `self` of an entry is the same on every page and leads to the entry.
+#[tokio::test]
+async fn syn_03_an_entry_has_a_page_of_its_own() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    for number in 0..3 {
+        make(&api, "people", json!({})).await;
+        make(&api, "tags", json!({"name": format!("{number}")})).await;
+    }
+    let all = get(&api, one(), "changes").await.1;
+    let entries = all["_embedded"]["ext:changes"].as_array().unwrap();
+    let listed: Vec<&Value> = all["_links"]["ext:changes"].as_array().unwrap().iter().collect();
+    assert_eq!(listed, entries.iter().map(|entry| &entry["_links"]["self"]).collect::<Vec<_>>());
+    assert_eq!(entries.len(), 6);
+    for entry in entries {
+        let alone = get(&api, one(), &path(&entry["_links"]["self"])).await.1;
+        assert_eq!(alone["_embedded"]["ext:changes"], json!([entry]));
+    }
+    // A key that may read some of the kinds has the same entries.
+    let narrow = known("one", Rights::only(["tags.read".parse().unwrap()]));
+    let page = get(&api, narrow, "changes?per_page=2").await.1;
+    let tags: Vec<&Value> = entries.iter().filter(|entry| entry["kind"] == "tag").take(2).collect();
+    assert_eq!(page["_embedded"]["ext:changes"], json!(tags));
 }
 
 /// SYN-01, SYN-06, ERR-07: linked where it is registered; to be had with a key only.
@@ -59,14 +88,17 @@ async fn it_is_there_where_it_is_registered() {
     let store = MemoryStore::new();
     let with = api(&store);
     let entry = get(&with, Identity::Nobody, "").await.1;
-    assert_eq!(path(&entry["_links"]["svc:changes"]), "changes");
+    assert_eq!(path(&entry["_links"]["ext:changes"]), "changes");
+    assert_eq!(curies(&entry), ["svc", "ext"], "HAL-19");
     assert_eq!(get(&with, Identity::Nobody, "changes").await.0, 401);
     assert_eq!(get(&with, Identity::Invalid, "changes").await.0, 401);
     assert_eq!(get(&with, one(), "changes").await.0, 200);
     assert!(with.behaviours().contains(&"changes"));
     let without = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).base_url("http://localhost/");
     let without = without.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
-    assert_eq!(get(&without, Identity::Nobody, "").await.1["_links"]["svc:changes"], Value::Null);
+    let entry = get(&without, Identity::Nobody, "").await.1;
+    assert_eq!(entry["_links"]["ext:changes"], Value::Null);
+    assert_eq!(curies(&entry), ["svc"], "HAL-19");
     assert_eq!(get(&without, one(), "changes").await.0, 500);
     assert_eq!(get(&without, Identity::Nobody, "changes").await.0, 401);
     assert!(!without.behaviours().contains(&"changes"));
@@ -95,7 +127,7 @@ async fn what_goes_with_something_else_is_told() {
     let end = get(&api, one(), &path(&start["_links"]["last"])).await.1;
     let gone = |kind: &str| ("deleted".to_owned(), kind.to_owned());
     assert_eq!(told(&end), [gone("tagging"), gone("tag"), gone("person")]);
-    let entry = &end["_embedded"]["svc:changes"][0];
+    let entry = &end["_embedded"]["ext:changes"][0];
     assert_eq!(path(&entry["_links"]["svc:tagging"]), tagging);
     assert_eq!(entry.as_object().unwrap().len(), 4);
     assert!(!end.to_string().contains("Ada"));
@@ -171,7 +203,7 @@ async fn syn_07_cursors_reveal_nothing() {
         make(&api, "tags", json!({"name": format!("{number}")})).await;
         let page = get(&api, one(), "changes").await.1;
         let last =
-            page["_embedded"]["svc:changes"].as_array().unwrap().last().unwrap()["at"].as_str().unwrap().to_owned();
+            page["_embedded"]["ext:changes"].as_array().unwrap().last().unwrap()["at"].as_str().unwrap().to_owned();
         let cursor = path(&page["_links"]["last"]);
         let at = Timestamp::parse(&last).unwrap().micros();
         for readable in [format!("{number:016x}"), format!("{at:012x}")] {

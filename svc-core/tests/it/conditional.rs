@@ -256,7 +256,7 @@ fn etg_08_warnings_are_no_part_of_the_record() {
     for (which, server) in Asked::both(IfMatch::Optional) {
         let person = server.made("people", &json!({}));
         let put = server.send(&Method::PUT, &person, &json!({"given_nam": "A"}), &[]);
-        assert!(json_of(&put)["svc:warnings"].is_array(), "{which}: {put:?}");
+        assert!(json_of(&put)["ext:warnings"].is_array(), "{which}: {put:?}");
         assert_eq!(tag(&put), tag(&server.get(&person)), "{which}");
     }
 }

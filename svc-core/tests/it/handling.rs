@@ -19,7 +19,7 @@ fn preferring(server: &Server, preference: &'static str, method: &Method, to: &s
 
 /// The warnings of an answer, as `CODE property hint`.
 fn warnings(answer: &Answered) -> Vec<String> {
-    let all = answer.json["svc:warnings"].as_array().cloned().unwrap_or_default();
+    let all = answer.json["ext:warnings"].as_array().cloned().unwrap_or_default();
     let one = |warning: &Value| {
         assert!(warning["description"].as_str().is_some_and(|text| !text.is_empty()), "ERR-25: {warning}");
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -67,7 +67,9 @@ fn und_22_what_is_not_taken_is_told_beside_the_answer() {
     assert_eq!((answer.status, warnings(&answer)), (201, owned(&told)));
     assert_eq!(answer.applied, None, "RFC 7240: nothing was asked for");
     let mut stored = answer.json.clone();
-    stored.as_object_mut().expect("an object").remove("svc:warnings");
+    stored.as_object_mut().expect("an object").remove("ext:warnings");
+    let extension = stored["_links"]["curies"].as_array_mut().and_then(Vec::pop).expect("a curie");
+    assert_eq!(extension["name"], "ext", "HAL-19");
     assert_eq!(stored, server.get(answer.link("self").expect("a link")).json, "UND-22: nothing of it is stored");
     // A change may send back what was read.
     told.retain(|warning| !warning.starts_with("PROPERTY_READ_ONLY"));
@@ -88,7 +90,7 @@ fn und_22_strict_handling_refuses_what_is_not_taken() {
     let problems: Vec<String> =
         answer.problems().iter().map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
     assert_eq!((answer.status, problems, answer.applied.as_deref()), (400, expected, Some("handling=strict")));
-    assert_eq!(answer.json["svc:warnings"], Value::Null, "each once");
+    assert_eq!(answer.json["ext:warnings"], Value::Null, "each once");
     assert_eq!(server.get("people").json["total_records"], before, "ERR-04");
     let person = server.made("people", "{}");
     let changed =

@@ -159,7 +159,7 @@ fn hal_09_to_11_another_prefix_and_other_share_names() {
             "HAL-11"
         );
         assert!(!made.text.contains("svc"), "HAL-09: {}", made.text);
-        let warned = &made.json["abc:warnings"][0]["properties"][0];
+        let warned = &made.json["ext:warnings"][0]["properties"][0];
         assert_eq!(warned, "share_options[0].network_a_share", "HAL-11, UND-22");
         assert!(option["network_a_share"].is_null(), "HAL-11: {option}");
         assert!(made.link("abc:signatures").is_some(), "HAL-09");

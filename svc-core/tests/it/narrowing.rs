@@ -177,7 +177,7 @@ fn cap_04_members_that_a_server_has_not_are_unknown_to_it() {
         r#"{"family_name": "B", "email_addresses": [{"address": "a@x.org", "status": 7, "address_type": "work"}]}"#;
     let made = server.post("people", body);
     assert_eq!(made.json["email_addresses"], json!([{"address": "a@x.org"}]), "TYP-11");
-    let told: Vec<&Value> = made.json["svc:warnings"].as_array().unwrap().iter().map(|it| &it["error_code"]).collect();
+    let told: Vec<&Value> = made.json["ext:warnings"].as_array().unwrap().iter().map(|it| &it["error_code"]).collect();
     assert_eq!(told, ["PROPERTY_UNKNOWN", "PROPERTY_UNKNOWN"], "UND-22");
     let strict =
         HeaderMap::from_iter([(HeaderName::from_static("prefer"), HeaderValue::from_static("handling=strict"))]);
@@ -210,7 +210,7 @@ fn cap_04_a_link_that_is_not_kept_is_unknown() {
     let server = server();
     let body = r#"{"title": "A", "start_date": "2026-03-01T10:00:00Z", "_links": {"svc:creator": {"href": "https://nobody.example.org/"}}}"#;
     let made = server.post("events", body);
-    assert_eq!((made.status, &made.json["svc:warnings"][0]["error_code"]), (201, &json!("PROPERTY_UNKNOWN")), "UND-22");
+    assert_eq!((made.status, &made.json["ext:warnings"][0]["error_code"]), (201, &json!("PROPERTY_UNKNOWN")), "UND-22");
     assert!(made.link("svc:creator").is_none());
 }
 

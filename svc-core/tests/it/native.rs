@@ -200,7 +200,7 @@ fn sch_01_to_09_scheduling() {
     );
     let notice = &set.json["notice"];
     assert_eq!((set.status, notice), (200, &json!("The message is scheduled.")), "SCH-02, SCH-09");
-    assert_eq!(set.json["svc:warnings"][0]["properties"][0], "add_tags", "UND-22");
+    assert_eq!(set.json["ext:warnings"][0]["properties"][0], "add_tags", "UND-22");
     assert_eq!(*native.asked.lock().unwrap(), ["2026-01-01T00:00:00Z None"], "SCH-01");
     let start = r#""scheduled_start_date":"2026-01-02T00:00:00Z""#;
     for (body, expected) in [

@@ -144,7 +144,7 @@ async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
         let own = create(&api, ("owner", &Rights::all()), &body).await;
         let before = store.webhooks(&tenant).await.unwrap();
         let list = ask_as(&api, ("other", &others), Method::GET, Target::Webhooks, "").await;
-        assert_eq!(json(&list)["_embedded"]["svc:webhooks"], serde_json::json!([]), "{kind:?}");
+        assert_eq!(json(&list)["_embedded"]["ext:webhooks"], serde_json::json!([]), "{kind:?}");
         let requests = [
             (Method::GET, own.clone(), ""),
             (Method::PUT, own.clone(), r#"{"url": "https://other.example.org/"}"#),
@@ -195,7 +195,7 @@ async fn a_webhook_shows_who_changed_its_receiver() {
     let document = put("third", r#"{"created_by": "third", "changed_by": null}"#).await;
     assert_eq!((&document["created_by"], &document["changed_by"]["key"]), (&"first".into(), &"third".into()));
     let list = json(&ask(&api, all.clone(), Method::GET, Target::Webhooks, "").await);
-    assert_eq!(list["_embedded"]["svc:webhooks"][0]["changed_by"]["key"], "third");
+    assert_eq!(list["_embedded"]["ext:webhooks"][0]["changed_by"]["key"], "third");
     let unnamed = ask(&api, all.clone(), Method::PUT, api.route(&own).unwrap(), r#"{"kinds": ["person"]}"#).await;
     let document = json(&unnamed);
     assert!(document["changed_by"]["key"].is_null() && document["changed_by"]["at"].is_string(), "{document}");

@@ -125,7 +125,7 @@ async fn follow<S: Changes>(
     loop {
         let request = ChangesRequest::new(after, vec![Kind::Person], 7);
         let Feed::Page(page) = store.changes(cx, &request).await.unwrap() else { panic!("no page behind {request:?}") };
-        seen.extend(page.entries.into_iter().map(|entry| (entry.record.id, entry.at)));
+        seen.extend(page.entries.into_iter().map(|entry| (entry.change.record.id, entry.change.at)));
         after = Some(page.next);
         if !page.has_more {
             return after;
@@ -177,7 +177,7 @@ impl Events {
                 self.last = Some(id.to_owned());
             } else if let Some(page) = line.strip_prefix("data: ") {
                 let page: Value = serde_json::from_str(page).unwrap();
-                for entry in page["_embedded"]["svc:changes"].as_array().unwrap() {
+                for entry in page["_embedded"]["ext:changes"].as_array().unwrap() {
                     let href = entry["_links"]["svc:person"]["href"].as_str().unwrap();
                     let id = Id::new(href.rsplit('/').next().unwrap()).unwrap();
                     self.seen.insert((id, Timestamp::parse(entry["at"].as_str().unwrap()).unwrap()));

@@ -61,6 +61,7 @@ fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
     json!({
         "key_header": api.dialect().key_header_text(),
         "prefix": api.dialect().prefix(),
+        "extension_prefix": api.dialect().extension_prefix(),
         "max_pagesize": api.sizes().max_page,
         "routes": listed,
     })

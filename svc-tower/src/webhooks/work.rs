@@ -268,7 +268,13 @@ impl Work {
         }
         match self.feed(held, webhook.cursor.clone(), room, now).await? {
             Feed::Page(page) => {
-                part.events.extend(page.entries.iter().filter(|entry| webhook.wants(entry)).map(Event::from));
+                part.events.extend(
+                    page.entries
+                        .iter()
+                        .map(|entry| &entry.change)
+                        .filter(|change| webhook.wants(change))
+                        .map(Event::from),
+                );
                 part.next = Some(page.next);
             }
             _ => {

@@ -96,11 +96,14 @@ async fn hal_18_every_relation_that_an_answer_has_leads_to_a_page() -> TestResul
         let address = reader.address_of(*kind).await?;
         relations(&reader.read(&address).await?, &mut found);
     }
-    let template = entry["_links"]["curies"][0]["href"].as_str().ok_or("no curie")?.to_owned();
+    let curies = entry["_links"]["curies"].as_array().ok_or("no curies")?;
     assert!(found.len() > 40, "{found:?}");
     assert!(link(&entry, "docs")?.starts_with(reader::BASE));
     for relation in found {
-        let name = relation.strip_prefix("svc:").ok_or_else(|| format!("another prefix: {relation}"))?;
+        let (prefix, name) = relation.split_once(':').ok_or_else(|| format!("no prefix: {relation}"))?;
+        let curie =
+            curies.iter().find(|curie| curie["name"] == prefix).ok_or_else(|| format!("no curie: {relation}"))?;
+        let template = curie["href"].as_str().ok_or("no template")?;
         reader.read_page(&template.replace("{rel}", name)).await?;
     }
     Ok(())

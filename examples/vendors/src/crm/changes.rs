@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
-use svc_core::ops::{ChangedRecord, ChangesPage, What};
+use svc_core::ops::{ChangedRecord, ChangesPage, FeedEntry, What};
 use svc_core::{Changes, ChangesRequest, Context, Feed, Result, link::Address, value::Timestamp};
 
 use super::client::Row;
@@ -122,7 +122,9 @@ impl Changes for Crm {
             let told = tables.iter().find(|told| told.table == table && request.kinds.contains(&told.kind));
             let what = What::ALL.into_iter().find(|known| known.as_str() == what);
             if let (Some(told), Some(what)) = (told, what) {
-                entries.push(ChangedRecord::new(what, Timestamp::from_micros(row.get("at")?), told.address(row)?));
+                let no: i64 = row.get("change_no")?;
+                let change = ChangedRecord::new(what, Timestamp::from_micros(row.get("at")?), told.address(row)?);
+                entries.push(FeedEntry::new(cursor(no - 1), change));
             }
         }
         Ok(Feed::Page(ChangesPage::new(entries, cursor(next), cursor(last), has_more)))

@@ -173,11 +173,11 @@ async fn told(
 ) -> Result<(Vec<[String; 2]>, Value), Box<dyn Error + Send + Sync>> {
     let (_, page) = send(api, behind, None).await?;
     let entry = |entry: &Value| {
-        let links = entry["_links"].as_object().into_iter().flat_map(|links| links.values());
-        let href = links.filter_map(|link| link["href"].as_str()?.strip_prefix(BASE)).collect::<String>();
+        let links = entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "self");
+        let href = links.filter_map(|(_, link)| link["href"].as_str()?.strip_prefix(BASE)).collect::<String>();
         [entry["what"].as_str().unwrap_or_default().to_owned(), href]
     };
-    Ok((page["_embedded"]["svc:changes"].as_array().into_iter().flatten().map(entry).collect(), page))
+    Ok((page["_embedded"]["ext:changes"].as_array().into_iter().flatten().map(entry).collect(), page))
 }
 
 #[tokio::test]

@@ -183,6 +183,18 @@ fn told() -> Vec<Fault> {
         }),
         page("a page has more entries than it says", &[row::SYN_05], |page| set(page, "per_page", 0)),
         entry("times of changes are no dates", &[row::SYN_03], |entry| set(entry, "at", "today")),
+        entry("entries have no `self`", &[row::SYN_03], |entry| {
+            if let Some(links) = links(entry) {
+                links.remove("self");
+            }
+        }),
+        page("`self` of an entry leads past it", &[row::SYN_03], |page| {
+            let last = links(page).and_then(|links| links.get("last").cloned());
+            let entries = members(page).into_iter().flatten().filter_map(Value::as_object_mut);
+            for links in entries.filter_map(links) {
+                last.clone().into_iter().for_each(|last| set(links, "self", last));
+            }
+        }),
         entry("entries do not say of what kind they are", &[row::SYN_03, "SYN-*"], |entry| drop(entry.remove("kind"))),
         entry(
             "entries say in other words what was done",

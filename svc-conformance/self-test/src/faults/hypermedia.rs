@@ -47,6 +47,12 @@ fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>, 
     })
 }
 
+/// A change to documents with extensions.
+fn extended(name: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
+    let interceptor = move || Interceptor::documents(move |_, document, _, _| change(document));
+    Fault::new("curies", name, &[row::HAL_19], interceptor).on_reference()
+}
+
 /// A change to the curies of some documents.
 fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Fault {
     Fault::new("curies", name, rows, move || {
@@ -181,7 +187,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         curies("no curies", &[row::HAL_18, row::ENT_26, row::COL_26], |_| None),
-        curies("curies without template", &[row::HAL_18, row::ENT_26, row::COL_26], |_| {
+        curies("curies without template", &[row::HAL_18, row::HAL_19, row::ENT_26, row::COL_26], |_| {
             Some(json!([{ "name": "svc", "href": "http://example.org/docs/", "templated": true }]))
         })
         .on_reference(),
@@ -199,6 +205,14 @@ pub(super) fn faults() -> Vec<Fault> {
                 set(curie, "name", "other");
             }
             Some(curies)
+        }),
+        extended("extensions have the prefix of the specification", |document| {
+            let Some(all) = links(document) else { return };
+            *all = std::mem::take(all).into_iter().map(|(rel, link)| (rel.replace("ext:", "svc:"), link)).collect();
+        }),
+        extended("extensions have no curie", |document| {
+            let curies = links(document).and_then(|links| links.get_mut("curies")).and_then(Value::as_array_mut);
+            curies.into_iter().for_each(|curies| curies.retain(|curie| curie["name"] != "ext"));
         }),
         Fault::new("curies", "no curies on collections", &[row::COL_26], || {
             Interceptor::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))

@@ -40,8 +40,14 @@ impl ApiBuilder {
                 self.settings.vendor.namespace
             ));
         }
+        let (prefix, extension) = (self.dialect.prefix(), self.dialect.extension_prefix());
+        if extension == prefix {
+            problems.push(format!(
+                "the dialect's prefix `{prefix}` is also its prefix of extensions: choose another with `Dialect::with_extension_prefix`"
+            ));
+        }
         if let Some(own) = &self.own {
-            problems.extend(own.problems(&self.settings.vendor.namespace, self.dialect.prefix()));
+            problems.extend(own.problems(&self.settings.vendor.namespace, [prefix, extension]));
         }
         if self.has_webhooks() && self.settings.changes.is_none() {
             problems.push("webhooks have nothing to tell without a change feed: call `.changes(...)`".to_owned());

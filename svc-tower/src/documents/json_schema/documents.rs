@@ -108,9 +108,14 @@ impl Definitions<'_> {
             entry.require("what", json!({ "type": "string", "enum": what }));
             entry.require("kind", json!({ "type": "string", "enum": kinds }));
             entry.require("at", json!({ "type": "string", "format": "date-time" }));
-            // Under the relation of the kind.
-            entry
-                .require("_links", json!({ "type": "object", "minProperties": 1, "additionalProperties": all.link() }));
+            // `self`, and the record under the relation of its kind.
+            let entry_links = json!({
+                "type": "object",
+                "required": ["self"],
+                "minProperties": 2,
+                "additionalProperties": all.link(),
+            });
+            entry.require("_links", entry_links);
             let mut embedded = Members::default();
             embedded.require(relation, json!({ "type": "array", "items": entry.into_schema() }));
             let mut page = Members::default();

@@ -40,7 +40,7 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
         ("what", "`created`, `changed` or `deleted`"),
         ("kind", "the name of its resource, such as `person`"),
         ("at", "when: its `modified_date` then"),
-        ("_links", "under the relation of the kind, the address of the record"),
+        ("_links", "under the relation of the kind, the address of the record; `self` is a page with this entry alone"),
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
     page.facts.push(Facts { title: "An entry", rows });

@@ -2,6 +2,7 @@
 
 use svc_core::{
     api::Offered,
+    capability::EXTENSIONS,
     error::Code,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
@@ -78,10 +79,14 @@ pub(super) fn groups(docs: &Docs<'_>) -> Vec<Listing> {
         let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links);
         links.into_iter().find(|link| link.name == name).map_or("", |link| link.doc)
     };
-    let others = names().into_iter().map(|name| docs.relation(name).text(plain(about(name))));
+    let others = names().into_iter().filter(|name| !EXTENSIONS.contains(name));
+    let others = others.map(|name| docs.relation(name).text(plain(about(name))));
     let others = others.filter(|entry| !known.contains(&entry.name)).collect();
     let others = ("Other links, and members of answers", others);
-    groups.into_iter().chain([others]).map(|(title, entries)| Listing { title, entries }).collect()
+    let extensions =
+        EXTENSIONS.iter().filter_map(|name| Some(docs.relation(name).text(plain(&docs.page(name)?.summary))));
+    let extensions = ("Extensions", extensions.collect());
+    groups.into_iter().chain([others, extensions]).map(|(title, entries)| Listing { title, entries }).collect()
 }
 
 fn resource(docs: &Docs<'_>, kind: Kind) -> DocPage {

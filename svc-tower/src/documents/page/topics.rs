@@ -346,6 +346,11 @@ fn relations(docs: &Docs<'_>) -> DocPage {
     let summary = format!("Every relation of the interface. The prefix `{prefix}` stands for the address of its page.");
     let mut page = topic("relations", "Relations", &summary);
     page.lists = relation::groups(docs);
+    page.notes.push(format!(
+        "Relations with the prefix `{}` are extensions: the specification does not define them. A document that has one also has \
+         the curie of that prefix.",
+        docs.api.dialect().extension_prefix()
+    ));
     if let Some((namespace, own)) = Description::new(docs.api, docs.base).own_relations() {
         let entries = own.into_iter().map(|it| Entry::new(it.page, it.name).text(it.title)).collect();
         page.lists.push(Listing { title: "Own relations", entries });

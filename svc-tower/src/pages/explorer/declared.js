@@ -22,6 +22,7 @@ export async function readRoutes() {
   const list = await read(routes);
   server.header = list.key_header;
   server.prefix = list.prefix;
+  server.extensionPrefix = list.extension_prefix;
   server.pageSize = list.max_pagesize;
   server.routes = list.routes.map((listed) => new Route(listed));
   // A path without ids counts before one with them.

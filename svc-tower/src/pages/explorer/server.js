@@ -4,7 +4,7 @@
 export const { base, routes, capabilities, docs, aboutKeys, pages } = document.body.dataset;
 
 /** What is declared, as far as it was read: `schemas` are those of the routes that are described. */
-export const server = { header: "", prefix: "", pageSize: 0, routes: [], schemas: {} };
+export const server = { header: "", prefix: "", extensionPrefix: "", pageSize: 0, routes: [], schemas: {} };
 
 const QUERY = new Set(["filter", "order"]);
 
@@ -72,13 +72,13 @@ export const addressOf = (hash) => base + hash.replace(/^#?\/?/, "");
 export const plainPath = (address) => address.slice(base.length).split("?")[0].replace(/\/$/, "");
 export const nameOf = (address) => plainPath(address).split("/").at(-1) || "Entry point";
 
-/** A relation with the prefix of this server. */
+/** A relation of the specification with the prefix of this server. */
 export const relation = (name) => `${server.prefix}:${name}`;
 
-/** The page of a relation; null for one that is not of this interface, or is no name. */
+/** The page of a relation; null for a relation without a page, or text that is not a relation. */
 export function pageOfRelation(name) {
   const [prefix, rel] = String(name).split(":");
-  return prefix === server.prefix && /^\w+$/.test(rel ?? "") ? pages + rel : null;
+  return [server.prefix, server.extensionPrefix].includes(prefix) && /^\w+$/.test(rel ?? "") ? pages + rel : null;
 }
 
 /** The page of an error code; null for what is no code. */
