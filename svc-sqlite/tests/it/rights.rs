@@ -1,10 +1,14 @@
 //! No answer shows a record that its key may not read (AUT-04, ERR-32, UND-31).
 
 use crate::server::{Answer, Server};
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 use svc_core::{
     Context,
-    auth::{Caller, Operation, Right, Rights},
+    api::{IfMatch, Request},
+    auth::{Caller, Identity, Operation, Right, Rights},
     model::Kind,
     schema::Type,
     value::Timestamp,
@@ -168,4 +172,172 @@ async fn aut_04_a_key_sees_what_it_may_read() {
     let signed = server.call_as(&cx, "POST", &format!("{petition}/record_signature_helper"), call).await;
     assert_eq!(signed.status, 200, "{}", signed.json);
     assert_eq!(server.get(person).await.json["given_name"], "Changed", "UND-31: with the right it is");
+}
+
+/// The requests of a key, sent with headers and answered as bytes.
+struct Key<'s> {
+    server: &'s Server,
+    name: &'static str,
+    rights: Rights,
+}
+
+impl Key<'_> {
+    async fn send(&self, method: &str, address: &str, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
+        let path = address.strip_prefix(crate::server::BASE).unwrap_or(address);
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let headers =
+            headers.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()));
+        let (method, headers): (http::Method, HeaderMap) = (method.parse().unwrap(), headers.collect());
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let caller = Caller::with_rights(self.rights.clone()).named(self.name);
+        let request = Request::new(&method, path).with_query(query).with_headers(&headers).with_body(body);
+        let reply = self.server.api.answer(Identity::Known(self.server.tenant.clone(), caller), request).await;
+        (reply.status.as_u16(), String::from_utf8_lossy(&reply.body).into_owned())
+    }
+}
+
+/// The texts of a record that nobody computes: what a client wrote.
+fn written(kind: Kind, record: &Value) -> Value {
+    let fields = kind.schema().fields.fields.iter().filter(|field| !field.is_computed());
+    fields.map(|field| (field.name.to_owned(), record[field.name].clone())).collect()
+}
+
+/// What the tenant has: the planted records as they were written, and the webhooks.
+async fn contents(server: &Server, records: &[(Kind, String)]) -> Vec<(Option<Kind>, String, Value)> {
+    let mut all = Vec::new();
+    for (kind, address) in records {
+        all.push((Some(*kind), address.clone(), written(*kind, &server.get(address).await.json)));
+    }
+    let webhooks = server.get("webhooks").await.json["_embedded"]["ext:webhooks"].clone();
+    let webhooks = webhooks.as_array().unwrap().iter();
+    all.extend(webhooks.map(|webhook| (None, webhook["_links"]["self"]["href"].to_string(), webhook.clone())));
+    all
+}
+
+/// A webhook for each kind, whose receiver has the planted value of the kind.
+async fn plant_webhooks(server: &Server) -> Vec<String> {
+    let mut webhooks = Vec::new();
+    for kind in Kind::ALL {
+        let url = format!("https://hooks.example.org/{}", planted(*kind));
+        let body = json!({"url": url, "kinds": [kind.singular()], "status": "paused"});
+        let made = server.post("webhooks", body).await;
+        assert_eq!(made.status, 201, "{}", made.json);
+        webhooks.push(made.self_link());
+    }
+    webhooks
+}
+
+/// A person of a keyed request.
+fn imported() -> Value {
+    json!({"given_name": planted(Kind::Person)})
+}
+
+/// What the exchange features can be asked about the planted records: method, address, headers and body.
+type Asked = (&'static str, String, Vec<(&'static str, String)>, Value);
+
+async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[String]) -> Vec<Asked> {
+    let person = json!({"email_addresses": [{"address": KNOWN}], "given_name": "Changed"});
+    let feed = server.get("changes").await.json;
+    let events = vec![("accept", "text/event-stream".to_owned())];
+    let mut asked: Vec<Asked> = vec![
+        ("GET", "changes".to_owned(), vec![], Value::Null),
+        ("GET", "changes".to_owned(), events, Value::Null),
+        ("GET", "webhooks".to_owned(), vec![], Value::Null),
+        ("POST", "webhooks".to_owned(), vec![], json!({"url": "https://hooks.example.org/new"})),
+        // The keyed request of another key of the tenant, repeated.
+        ("POST", "people".to_owned(), vec![("idempotency-key", "import-1".to_owned())], imported()),
+    ];
+    for entry in feed["_embedded"]["ext:changes"].as_array().unwrap() {
+        asked.push(("GET", entry["_links"]["self"]["href"].as_str().unwrap().to_owned(), vec![], Value::Null));
+    }
+    for webhook in webhooks {
+        asked.extend([
+            ("GET", webhook.clone(), vec![], Value::Null),
+            ("PUT", webhook.clone(), vec![], json!({"url": "https://hooks.example.org/taken"})),
+            ("POST", format!("{webhook}/redeliver"), vec![], json!({})),
+            ("POST", format!("{webhook}/rotate_secret"), vec![], Value::Null),
+            ("DELETE", webhook.clone(), vec![], Value::Null),
+        ]);
+    }
+    for (kind, address) in records {
+        let read = Key { server, name: "owner", rights: Rights::all() }.etag(address).await;
+        let filter = format!("{}?filter=identifiers%20eq%20'{}:1'", kind.plural(), planted(*kind));
+        asked.extend([
+            ("GET", address.clone(), vec![("if-none-match", read.clone())], Value::Null),
+            ("GET", filter, vec![], Value::Null),
+            ("PUT", address.clone(), vec![("if-match", "\"none\"".to_owned())], json!({})),
+            ("DELETE", address.clone(), vec![("if-match", "\"none\"".to_owned())], Value::Null),
+            (
+                "POST",
+                "webhooks".to_owned(),
+                vec![],
+                json!({"url": "https://hooks.example.org/", "kinds": [kind.singular()]}),
+            ),
+        ]);
+        let links = server.get(address).await.json["_links"].as_object().unwrap().clone();
+        let helpers = links.iter().filter(|(relation, _)| relation.ends_with("_helper"));
+        for batch in helpers.map(|(_, link)| format!("{}/batch", link["href"].as_str().unwrap())) {
+            asked.push(("POST", batch, vec![], json!([{"person": person}, {"person": 7}])));
+        }
+    }
+    asked.push(("POST", "people/person_signup_helper/batch".to_owned(), vec![], json!([{"person": person}])));
+    asked.retain(|(_, address, ..)| {
+        let path = address.strip_prefix(crate::server::BASE).unwrap_or(address).split('?').next().unwrap_or_default();
+        server.api.route(path).is_some()
+    });
+    asked
+}
+
+impl Key<'_> {
+    async fn etag(&self, address: &str) -> String {
+        let path = address.strip_prefix(crate::server::BASE).unwrap_or(address);
+        let reply = self.server.api.answer(self.server.identity(), Request::new(&http::Method::GET, path)).await;
+        reply.header("etag").unwrap_or_default().to_owned()
+    }
+}
+
+/// Each key has one right. Feed, webhooks, batches, stored responses, filters and conditional requests give it nothing of a kind that
+/// it may not read, and change nothing that the right does not allow.
+#[tokio::test]
+async fn aut_04_exchange_gives_a_key_what_it_may_read() {
+    let mut server = Server::start().await;
+    let store = Arc::new(server.store.clone());
+    server.api = crate::server::api(&server.store, |api| {
+        api.batches().changes(&store).webhooks(&store).conditional_requests(IfMatch::Optional)
+    });
+    let records = plant(&server).await;
+    let webhooks = plant_webhooks(&server).await;
+    let keyed = [("idempotency-key", "import-1")];
+    let own = Key { server: &server, name: "owner", rights: Rights::all() };
+    assert_eq!(own.send("POST", "people", &keyed, &imported()).await.0, 201);
+    let asked = exchange(&server, &records, &webhooks).await;
+    let before = contents(&server, &records).await;
+    let (mut shown, mut unchanged) = (0, 0);
+    for right in Right::all() {
+        let key = Key { server: &server, name: "narrow", rights: Rights::only([right]) };
+        let reads = |kind: Kind| matches!(right, Right::On(of, Operation::Read | Operation::List) if of == kind);
+        for (method, address, headers, body) in &asked {
+            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let (status, text) = key.send(method, address, &headers, body).await;
+            let request = format!("{right}: {method} {address} {headers:?} {body}");
+            for kind in Kind::ALL.iter().copied() {
+                let is_told = text.contains(&format!("\"kind\":\"{}\"", kind.singular()));
+                let is_there = text.contains(&planted(kind)) || is_told;
+                assert!(reads(kind) || !is_there, "{request}\n{text}");
+                shown += usize::from(is_there);
+                let is_read = records.iter().any(|(of, own)| *of == kind && own == address) && *method == "GET";
+                assert!(reads(kind) || !is_read || status == 403, "{request}: {status}");
+            }
+            assert!(!text.contains("whsec_"), "{request}\n{text}");
+        }
+        for ((kind, address, before), (_, _, after)) in before.iter().zip(contents(&server, &records).await) {
+            let may_change = match right {
+                Right::On(of, Operation::Update | Operation::Delete) => *kind == Some(of),
+                _ => false,
+            };
+            assert!(may_change || *before == after, "{right} has changed {address}: {before} {after}");
+            unchanged += usize::from(!may_change);
+        }
+    }
+    assert!(shown > 50 && unchanged > 1_000, "{shown} {unchanged}");
 }
