@@ -3,6 +3,9 @@
 //! One of them, the leader, listens and reads; the others wait for its result. If the leader goes away before it has one, another
 //! request becomes the leader and begins with a read, so that nothing is missed. A leader has to be polled when it is woken, as
 //! runtimes do: the others wait for it.
+//!
+//! The result wakes [a few](WOKEN_TOGETHER) of them, and each that has taken it wakes another one. Woken all together, hundreds of
+//! requests of one tenant would be in front of every other task of the runtime.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,6 +17,9 @@ use crate::{
     context::Tenant,
     ops::{ChangesRequest, Feed},
 };
+
+/// Requests of a group that are woken and have not taken the result yet, at most.
+const WOKEN_TOGETHER: usize = 16;
 
 /// What a group waits for.
 type GroupKey = (Tenant, ChangesRequest);
@@ -97,9 +103,9 @@ impl Member {
         self.close(&mut lock(&self.reads.0));
         let mut group = lock(&self.group);
         group.result = Some(result);
-        let wakers = std::mem::take(&mut group.wakers);
+        let woken: Vec<_> = (0..WOKEN_TOGETHER).map_while(|_| group.wakers.pop_first()).collect();
         drop(group);
-        wakers.into_values().for_each(Waker::wake);
+        woken.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
     /// Takes the group out of those that can be joined.
@@ -117,9 +123,9 @@ impl Drop for Member {
         group.members = group.members.saturating_sub(1);
         group.wakers.remove(&self.number);
         group.has_leader &= !self.is_leader;
-        // Whoever is woken may be gone by then, and wakes the next.
-        let needs_leader = !group.has_leader && group.result.is_none();
-        let next = if needs_leader { group.wakers.pop_first() } else { None };
+        // A request that is woken may be gone by then, and wakes the next.
+        let wakes_next = !group.has_leader || group.result.is_some();
+        let next = if wakes_next { group.wakers.pop_first() } else { None };
         if group.members == 0 {
             self.close(&mut groups);
         }
@@ -181,6 +187,28 @@ mod tests {
         assert!(matches!(poll(&mut third), Poll::Ready(Step::Read)));
         drop(third);
         assert!(lock(&reads.0).is_empty());
+    }
+
+    /// SYN-11: a result wakes a few requests, and each that is done with it wakes another one.
+    #[test]
+    fn syn_11_a_result_does_not_wake_all_requests_together() {
+        let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let woken = || count.0.load(Ordering::Relaxed);
+        let mut leader = reads.join(&tenant, &request("a"));
+        assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
+        let mut others: Vec<_> = (0..50).map(|_| reads.join(&tenant, &request("a"))).collect();
+        assert!(others.iter_mut().all(|other| other.poll_step(&Context::from_waker(&waker)).is_pending()));
+        leader.publish(ReadResult::Read(Feed::Expired));
+        // The leader is done with it.
+        let begun = woken();
+        assert_eq!(begun, WOKEN_TOGETHER + 1);
+        for (done, mut other) in others.drain(..).enumerate() {
+            assert_eq!(woken(), 50.min(begun + done));
+            assert!(matches!(poll(&mut other), Poll::Ready(Step::Take(_))));
+        }
+        assert_eq!(woken(), 50);
     }
 
     #[derive(Default)]
