@@ -194,8 +194,8 @@ async fn revoke(location: &Location, store: &Database, id: &str, webhooks: KeyWe
     forget(location, id);
     let webhooks = match disabled_webhooks {
         0 => String::new(),
-        1 => "; 1 webhook of it is disabled".to_owned(),
-        count => format!("; {count} webhooks of it are disabled"),
+        1 => "; 1 of its webhooks is now disabled".to_owned(),
+        count => format!("; {count} of its webhooks are now disabled"),
     };
     say(&format!("key {id} is revoked{webhooks}\n"));
     Ok(())

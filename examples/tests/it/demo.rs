@@ -347,7 +347,7 @@ async fn hook_16_a_revoked_key_takes_its_webhooks_with_it() -> TestResult {
     let data = folder.path().join("demo.db");
     let program = start(&data, &[])?;
     let cases = [
-        (&[][..], "disabled", "is revoked; 2 webhooks of it are disabled\n"),
+        (&[][..], "disabled", "is revoked; 2 of its webhooks are now disabled\n"),
         (&["--keep-webhooks"], "active", "is revoked\n"),
     ];
     for (options, state, ending) in cases {

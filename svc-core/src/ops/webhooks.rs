@@ -1,4 +1,4 @@
-//! Where webhooks are kept (HOOK-01 to HOOK-14).
+//! Where webhooks are kept (HOOK-01 to HOOK-16).
 
 use std::{fmt, sync::Arc};
 

@@ -1,5 +1,5 @@
 //! Webhooks: whoever wants to be told of changes gives the address of a receiver, and gets a signed message for each (HOOK-01 to
-//! HOOK-14).
+//! HOOK-16).
 //!
 //! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it. What could not be delivered
 //! waits in a short list of its own, and the cursor goes on: a receiver that is away holds up nobody. All rules are here, without

@@ -1,4 +1,4 @@
-//! Webhooks in the database (HOOK-01 to HOOK-14).
+//! Webhooks in the database (HOOK-01 to HOOK-16).
 
 use async_trait::async_trait;
 use svc_core::{

@@ -1,4 +1,4 @@
-//! Webhooks in the file (HOOK-01 to HOOK-14).
+//! Webhooks in the file (HOOK-01 to HOOK-16).
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{

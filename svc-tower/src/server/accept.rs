@@ -40,11 +40,12 @@ pub(super) struct Acceptor {
     slots: Arc<Slots>,
     /// A connection that waits for a slot.
     waiting: Option<(TcpStream, SocketAddr)>,
+    has_warned_of_refusal: bool,
 }
 
 impl Acceptor {
     pub(super) fn new(listener: TcpListener, slots: Arc<Slots>) -> Self {
-        Self { listener, slots, waiting: None }
+        Self { listener, slots, waiting: None, has_warned_of_refusal: false }
     }
 
     /// The next connection that has a slot. No connection is lost when the future is dropped.
@@ -61,7 +62,12 @@ impl Acceptor {
                     self.slots.changed().await;
                 }
                 Admission::Refused => {
-                    tracing::debug!("a peer address has too many connections");
+                    // A proxy that is not named looks like one client. One line is enough: clients decide how many more there were.
+                    if !std::mem::replace(&mut self.has_warned_of_refusal, true) {
+                        tracing::warn!(
+                            "a peer address has reached the limit of its connections; if it is a proxy, name it as a trusted proxy"
+                        );
+                    }
                     // A new socket has room for it, so that nothing waits.
                     let _ = stream.into_std().and_then(|mut stream| stream.write_all(REFUSAL));
                 }

@@ -200,7 +200,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
         client.get(&path).await?;
         client.post("/api/v1/webhooks", &json!({"url": "https://hooks.example.org/"})).await?;
         let revoked = place.says(&["keys", "revoke", id])?;
-        assert!(revoked.contains("1 webhook of it is disabled"), "HOOK-16: {revoked}");
+        assert!(revoked.contains("1 of its webhooks is now disabled"), "HOOK-16: {revoked}");
         assert_eq!(client.send("GET", &path, None).await?.status, 401, "UND-15");
         let list = place.says(&["keys", "list"])?;
         let line = list.lines().find(|line| line.starts_with(id)).ok_or("not listed")?;

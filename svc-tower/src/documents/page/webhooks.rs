@@ -1,4 +1,4 @@
-//! The page of webhooks (HOOK-01 to HOOK-14).
+//! The page of webhooks (HOOK-01 to HOOK-16).
 
 use svc_core::error::Code;
 
