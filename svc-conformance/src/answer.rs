@@ -205,25 +205,6 @@ impl Record {
         self.link(&format!("{}:{name}", self.prefix))
     }
 
-    /// The relation of an extension in `_links` or `_embedded`, under whatever prefix; the one that is not the interface's first.
-    pub(crate) fn extension(&self, part: &str, name: &str) -> Option<&str> {
-        let relations = self[part].as_object().into_iter().flat_map(serde_json::Map::keys);
-        let named = relations
-            .filter_map(|rel| rel.split_once(':').filter(|(_, rest)| *rest == name).map(|(prefix, _)| (prefix, rel)));
-        named.min_by_key(|(prefix, _)| *prefix == self.prefix).map(|(_, rel)| rel.as_str())
-    }
-
-    /// The absolute address under the relation of an extension, under whatever prefix.
-    pub(crate) fn extension_href(&self, name: &str) -> Option<String> {
-        self.link(self.extension("_links", name)?)
-    }
-
-    /// As [`Record::extension_href`]; ends the check without the link.
-    pub(crate) fn extension_leads(&self, name: &str) -> Result<String, Stop> {
-        self.extension_href(name)
-            .ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", self.short())))
-    }
-
     /// As [`Record::href`]; what lacks it ends the check.
     pub(crate) fn leads(&self, name: &str) -> Result<String, Stop> {
         self.href(name).ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", self.short())))

@@ -10,8 +10,10 @@ use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
+use crate::answer::Record;
 use crate::fields;
 use crate::kinds::{KINDS, Kind, kind, kind_of};
+use crate::outcome::Stop;
 
 /// Where a declaration came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -114,6 +116,32 @@ impl Declared {
     /// A name of the interface with the prefix in use, such as `svc:person`.
     pub(crate) fn rel(&self, name: &str) -> String {
         format!("{}:{name}", self.text.dialect.prefix)
+    }
+
+    /// The relation of an extension in `_links` or `_embedded` of a document: under the declared prefix if it is there, else under
+    /// any other one than the vendor's namespace, whose relations are the vendor's own (ENT-27).
+    pub(crate) fn extension<'r>(&self, record: &'r Record, part: &str, name: &str) -> Option<&'r str> {
+        let dialect = &self.text.dialect;
+        let relations = record[part].as_object().into_iter().flat_map(serde_json::Map::keys);
+        let named = relations.filter_map(|rel| rel.split_once(':').map(|(prefix, rest)| (prefix, rest, rel.as_str())));
+        let named = named.filter(|(prefix, rest, _)| *rest == name && *prefix != self.text.namespace);
+        let by_preference = |(prefix, ..): &(&str, &str, &str)| match *prefix {
+            prefix if prefix == dialect.extension_prefix => 0,
+            prefix if prefix != dialect.prefix => 1,
+            _ => 2,
+        };
+        named.min_by_key(by_preference).map(|(_, _, rel)| rel)
+    }
+
+    /// The absolute address under the relation of an extension.
+    pub(crate) fn extension_href(&self, record: &Record, name: &str) -> Option<String> {
+        record.link(self.extension(record, "_links", name)?)
+    }
+
+    /// As [`Declared::extension_href`]; ends the check without the link.
+    pub(crate) fn extension_leads(&self, record: &Record, name: &str) -> Result<String, Stop> {
+        self.extension_href(record, name)
+            .ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", record.short())))
     }
 
     /// Whether a person belongs to a container of this kind once: to a tag, a list or a question, or by behaviour.

@@ -42,6 +42,11 @@ impl Relations {
     }
 }
 
+/// Whether the specification has a relation or an object with this name, without prefix.
+pub(crate) fn is_standard(name: &str) -> bool {
+    matches!(name, "attendance" | "target" | "error" | "schedule_helper") || meaning(name, None).is_some()
+}
+
 /// What a relation without prefix leads to, from a record of a kind or from anything else.
 pub(crate) fn meaning(name: &str, from: Option<Kind>) -> Option<Known> {
     // On a person `attendance` is a second name of a collection (HLP-21).

@@ -275,7 +275,7 @@ impl Revision for MemoryStore {
 impl Changes for MemoryStore {
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
         Ok(match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
-            Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(query.after, query.limit))),
+            Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
             Err(refused) => refused,
         })
     }

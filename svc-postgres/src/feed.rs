@@ -3,7 +3,7 @@
 use svc_core::{
     link::Address,
     ops::ChangedRecord,
-    store::feed::{FeedPlace, FeedRead, told},
+    store::feed::{FeedPlace, FeedQuery, FeedRead, told},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -16,19 +16,19 @@ use crate::{
 };
 
 impl Database {
-    /// What the feed of a tenant has behind a place. A replica is not asked: to one that is behind, a new cursor would seem lost.
-    pub(crate) async fn feed(&self, tenant: i64, after: FeedPlace, limit: u32) -> Result<FeedRead> {
-        let place_values = || values![tenant, after.seq, after.row];
+    /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a new cursor would seem lost.
+    pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
+        let FeedQuery { after, named, limit, .. } = query;
         let queries = vec![
-            Query::new(&self.texts.feed_last, place_values()),
-            Query::new(&self.texts.feed_behind, values![tenant, after.seq, after.row, i64::from(limit)]),
-            Query::new(&self.texts.feed_at, place_values()),
+            Query::new(&self.texts.feed_last, values![tenant, after.seq, after.row]),
+            Query::new(&self.texts.feed_behind, values![tenant, after.seq, after.row, i64::from(*limit)]),
+            Query::new(&self.texts.feed_at, values![tenant, named.seq, named.row]),
         ];
         let given = self.read_first(tenant, queries).await?;
         let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);
         let kept = rows(2).first().map(place).transpose()?;
         Ok(FeedRead {
-            is_kept: after == FeedPlace::START || kept == Some(after),
+            is_kept: *named == FeedPlace::START || kept == Some(*named),
             last: rows(0).first().map(place).transpose()?,
             entries: rows(1).iter().map(entry).collect::<Result<_>>()?,
         })

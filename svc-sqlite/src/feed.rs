@@ -5,7 +5,7 @@ use svc_core::{
     link::Address,
     model::Kind,
     ops::{ChangedRecord, What},
-    store::feed::{FeedPlace, FeedRead, Told, told},
+    store::feed::{FeedPlace, FeedQuery, FeedRead, Told, told},
     value::Timestamp,
 };
 
@@ -50,16 +50,16 @@ pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Resul
     Ok(())
 }
 
-/// What the feed has behind a place.
-pub(crate) fn read(file: &Connection, tenant: i64, after: FeedPlace, limit: u32) -> Result<FeedRead> {
+/// What the feed has for a page.
+pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
     let last = file.prepare_cached(sql)?.query_row([tenant], place).optional()?;
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 AND seq = ?2";
-    let kept = file.prepare_cached(sql)?.query_row((tenant, after.seq), place).optional()?;
+    let kept = file.prepare_cached(sql)?.query_row((tenant, query.named.seq), place).optional()?;
     let sql = "SELECT seq, at, kind, id, parent, what FROM feed WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = file.prepare_cached(sql)?;
-    let entries = statement.query_and_then((tenant, after.seq, limit), entry)?.collect::<Result<_>>()?;
-    Ok(FeedRead { is_kept: after == FeedPlace::START || kept == Some(after), last, entries })
+    let entries = statement.query_and_then((tenant, query.after.seq, query.limit), entry)?.collect::<Result<_>>()?;
+    Ok(FeedRead { is_kept: query.named == FeedPlace::START || kept == Some(query.named), last, entries })
 }
 
 fn place(row: &Row<'_>) -> rusqlite::Result<FeedPlace> {

@@ -127,6 +127,14 @@ impl Settings {
                 && prefix.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
             rule(good, "A prefix is lower case letters and digits, beginning with a letter.", option, prefix)?;
         }
+        let prefix = options.prefix.as_deref().unwrap_or("svc");
+        let differs = prefix != options.extension_prefix.as_deref().unwrap_or("ext");
+        rule(
+            differs,
+            "The specification and extensions need different prefixes.",
+            "--prefix, --extension-prefix",
+            prefix,
+        )?;
         if let Some(namespace) = &options.namespace {
             let good = !namespace.is_empty() && namespace.chars().all(is_system_name);
             rule(good, "A namespace is letters, digits, `_`, `.` and `-`.", "--namespace", namespace)?;
@@ -354,6 +362,8 @@ mod tests {
             ["--prefix", "S"],
             ["--prefix", "1a"],
             ["--extension-prefix", "a:b"],
+            ["--extension-prefix", "svc"],
+            ["--prefix", "ext"],
             ["--namespace", "a b"],
             ["--share-names", "a"],
             ["--share-names", "a,a"],

@@ -1,5 +1,7 @@
 //! The change feed (SYN-01 to SYN-12).
 
+use std::collections::HashSet;
+
 use super::prelude::*;
 use crate::address;
 use crate::values::instant;
@@ -27,7 +29,7 @@ const MOST: usize = 200;
 async fn link(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    let (declared, link) = (cx.declared().behaves("changes"), entry.extension_href("changes"));
+    let (declared, link) = (cx.declared().behaves("changes"), cx.declared().extension_href(&entry, "changes"));
     cx.holds(row::SYN_01, link.is_some() == declared, || {
         format!("changes are {}declared, the link is {}", if declared { "" } else { "not " }, json!(link))
     });
@@ -39,24 +41,25 @@ async fn link(cx: &Cx) -> Result<(), Stop> {
 
 /// Where the feed begins.
 async fn feed(api: &Client<'_>) -> Result<String, Stop> {
-    api.entry().await?.extension_leads("changes")
+    api.cx.declared().extension_leads(&api.entry().await?, "changes")
 }
 
 /// A page of the feed, of a form that can be read.
 async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
-    let list = answer.record().extension("_embedded", "changes").map(str::to_owned);
-    let listed = list.is_some_and(|list| answer["_embedded"][list].is_array());
+    let page = answer.record();
+    let list = cx.declared().extension(&page, "_embedded", "changes");
+    let listed = list.is_some_and(|list| page["_embedded"].get(list).is_some_and(Value::is_array));
     let formed = answer.status == 200 && listed && answer["has_more"].is_boolean();
     must(cx, PAGES, formed, || format!("no page of changes: {answer}"))?;
-    let page = answer.record();
+    let mut own = HashSet::new();
     for entry in page.embedded() {
         let kind = entry["kind"].as_str().unwrap_or_default();
         let dated = entry["at"].as_str().and_then(instant).is_some();
         let what = matches!(entry["what"].as_str(), Some("created" | "changed" | "deleted"));
-        let is_linked = entry.href(kind).is_some() && entry.link("self").is_some();
+        let is_linked = entry.href(kind).is_some() && entry.link("self").is_some_and(|address| own.insert(address));
         cx.holds(row::SYN_03, dated && what && is_linked, || {
-            format!("no `what`, `kind`, `at` and links `self` and of the kind in {}", entry.short())
+            format!("no `what`, `kind`, `at`, link of the kind and `self` of its own in {}", entry.short())
         });
     }
     let (has_more, next) = (page["has_more"] == json!(true), page.link("next"));
@@ -260,8 +263,9 @@ async fn removed(cx: &Cx) -> Result<(), Stop> {
         let bare = entry["_links"]
             .as_object()
             .into_iter()
-            .flat_map(|links| links.values())
-            .all(|link| link.as_object().is_some_and(|link| link.keys().all(|name| name == "href")));
+            .flatten()
+            .filter(|(rel, _)| *rel != "self")
+            .all(|(_, link)| link.as_object().is_some_and(|link| link.keys().all(|name| name == "href")));
         cx.holds(row::SYN_10, more.is_empty() && links == 1 && bare, || {
             format!("more than an address is told of a deleted record: {}", entry.short())
         });

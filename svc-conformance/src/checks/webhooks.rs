@@ -52,7 +52,7 @@ const WITHIN: [&str; 28] = [
 
 /// Where the webhooks are; the primary key has to have the right to them.
 async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
-    let url = api.entry().await?.extension_href("webhooks");
+    let url = api.cx.declared().extension_href(&api.entry().await?, "webhooks");
     let url = url.ok_or_else(|| none("the entry point has no link webhooks"))?;
     match api.get(&url).await?.status {
         403 => Err(none(format!("the key lacks the right {RIGHT}"))),
@@ -64,7 +64,9 @@ async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
 async fn list(api: &Client<'_>, url: &str) -> Result<Vec<Record>, Stop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let all = answer.record();
-    let count = |part: &str| all[part].get(all.extension(part, "webhooks")?).and_then(Value::as_array).map(Vec::len);
+    let count = |part: &str| {
+        all[part].get(cx.declared().extension(&all, part, "webhooks")?).and_then(Value::as_array).map(Vec::len)
+    };
     let is_one = answer.status == 200 && count("_embedded").is_some() && count("_embedded") == count("_links");
     cx.must(row::HOOK_01, is_one, || format!("no list of webhooks: {answer}"))?;
     Ok(answer.record().embedded())
@@ -86,7 +88,8 @@ async fn make(api: &Client<'_>, url: &str) -> Result<Answer, Stop> {
 
 async fn link(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let (declared, link) = (cx.declared().behaves("webhooks"), api.entry().await?.extension_href("webhooks"));
+    let (declared, link) =
+        (cx.declared().behaves("webhooks"), cx.declared().extension_href(&api.entry().await?, "webhooks"));
     cx.holds(row::HOOK_01, link.is_some() == declared, || {
         format!("webhooks are {}declared, the link is {}", if declared { "" } else { "not " }, json!(link))
     });
@@ -124,7 +127,9 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
     let listed = all.iter().find(|one| one.link("self").as_ref() == Some(&own));
     cx.must(row::HOOK_01, listed.is_some(), || format!("{own} is not in the list"))?;
     for rel in ["redeliver", "rotate_secret"] {
-        cx.must(row::HOOK_01, webhook.extension_href(rel).is_some(), || format!("{own} has no link {rel}"))?;
+        cx.must(row::HOOK_01, cx.declared().extension_href(&webhook, rel).is_some(), || {
+            format!("{own} has no link {rel}")
+        })?;
     }
     let is_whole =
         made["url"].is_string() && made["kinds"].is_array() && made["events"] == json!(["created", "deleted"]);
@@ -179,7 +184,7 @@ async fn changed(cx: &Cx, api: &Client<'_>, read: &Answer) -> Result<(), Stop> {
 
 /// Another secret, which is shown once.
 async fn rotated(cx: &Cx, api: &Client<'_>, webhook: &Record, first: &str) -> Result<(), Stop> {
-    let url = webhook.extension_leads("rotate_secret")?;
+    let url = cx.declared().extension_leads(webhook, "rotate_secret")?;
     let answer = api.send(Method::POST, &url, None).await?;
     let is_other = secret(&answer).is_some_and(|secret| secret != first);
     cx.holds(row::HOOK_09, answer.status == 200 && is_other, || {
@@ -247,8 +252,8 @@ async fn unreadable_kinds(api: &Client<'_>, narrow: &Client<'_>, url: &str, kind
     for (method, url, body) in [
         (Method::GET, own.clone(), None),
         (Method::PUT, own.clone(), Some(json!({ "url": receiver(cx) }).to_string())),
-        (Method::POST, made.extension_leads("redeliver")?, Some("{}".to_owned())),
-        (Method::POST, made.extension_leads("rotate_secret")?, None),
+        (Method::POST, cx.declared().extension_leads(&made, "redeliver")?, Some("{}".to_owned())),
+        (Method::POST, cx.declared().extension_leads(&made, "rotate_secret")?, None),
         (Method::DELETE, own.clone(), None),
     ] {
         let answer = narrow.send(method, &url, body).await?;
@@ -308,8 +313,8 @@ async fn redeliver(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?.record();
-    let again = made.extension_leads("redeliver")?;
-    let feed = api.entry().await?.extension_leads("changes")?;
+    let again = cx.declared().extension_leads(&made, "redeliver")?;
+    let feed = cx.declared().extension_leads(&api.entry().await?, "changes")?;
     let last = api.get(&feed).await?.record().link("last").unwrap_or_default();
     let last = address::parameter(&last, "after").unwrap_or_default();
     for body in [json!({}), json!({ "after": last })] {
@@ -334,7 +339,8 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
     let all = list(&other, &theirs).await?;
     let is_listed = all.iter().any(|one| one.link("self").as_ref() == Some(&own));
     cx.holds(row::HOOK_14, !is_listed, || format!("{own} is listed for another tenant"));
-    let (again, rotate) = (made.extension_leads("redeliver")?, made.extension_leads("rotate_secret")?);
+    let (again, rotate) =
+        (cx.declared().extension_leads(&made, "redeliver")?, cx.declared().extension_leads(&made, "rotate_secret")?);
     for (method, url, body) in [
         (Method::GET, &own, None),
         (Method::PUT, &own, Some(json!({ "events": ["created"] }).to_string())),

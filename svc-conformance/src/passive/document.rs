@@ -9,7 +9,7 @@ use crate::address;
 use crate::answer::Answer;
 use crate::check::Cx;
 use crate::kinds::{Kind, kind, kind_of};
-use crate::relations::{Known, meaning};
+use crate::relations::{Known, is_standard, meaning};
 use crate::row;
 
 /// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
@@ -58,24 +58,24 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     extensions(cx, answer, object);
 }
 
-/// What the specification does not define has another prefix than the interface's, and a document with such relations has its
-/// curie (HAL-19).
+/// Extensions of a document have the curie of their prefix, and its members not the prefix of the interface (HAL-19).
 fn extensions(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
-    let part = |name: &str| object.get(name).and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let curies = object.get("_links").and_then(|links| links["curies"].as_array()).map_or(&[][..], Vec::as_slice);
-    let names =
-        object.keys().map(|name| (name, false)).chain(part("_links").chain(part("_embedded")).map(|rel| (rel, true)));
-    for (name, is_relation) in names {
-        let Some((prefix, rest)) = name.split_once(':').filter(|(_, rest)| EXTENSIONS.contains(rest)) else { continue };
-        let is_apart = prefix != answer.prefix || rest.is_empty();
-        let is_named = !is_relation || curies.iter().any(|curie| curie["name"] == prefix);
-        cx.holds(row::HAL_19, is_apart && is_named, || {
-            format!(
-                "`{name}` is an extension: its prefix is another than `{}` and has a curie, in {answer}",
-                answer.prefix
-            )
+    let links = object.get("_links").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    for (rel, prefix) in links.filter_map(|rel| Some((rel, extension(rel)?))) {
+        let is_named = curies.iter().any(|curie| curie["name"] == prefix);
+        cx.holds(row::HAL_19, is_named, || format!("no curie of the prefix of the extension `{rel}` in {answer}"));
+    }
+    for (name, prefix) in object.keys().filter_map(|name| Some((name, extension(name)?))) {
+        cx.holds(row::HAL_19, prefix != answer.prefix, || {
+            format!("the extension `{name}` has the prefix of the specification, in {answer}")
         });
     }
+}
+
+/// The prefix of a relation or member that is an extension.
+fn extension(name: &str) -> Option<&str> {
+    name.split_once(':').filter(|(_, rest)| EXTENSIONS.contains(rest)).map(|(prefix, _)| prefix)
 }
 
 /// One document or embedded member, of a kind if it is a record.
@@ -112,6 +112,11 @@ fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<
         cx.holds(row::HAL_09, is_relation(rel, name, links), || {
             format!("the relation `{rel}` has neither the prefix `{own}` nor a registered name, in {answer}")
         });
+        if let Some(name) = name {
+            cx.holds(row::HAL_19, is_standard(name), || {
+                format!("the specification does not have `{rel}`, which has its prefix, in {answer}")
+            });
+        }
         let members = object.get("_embedded").and_then(|embedded| embedded.get(rel)).is_some_and(Value::is_array);
         let is_page = object.contains_key("total_records");
         let many = rel == "curies" || (is_page && name.is_some_and(|name| kind_of(name).is_some())) || members;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use svc_declaration::Declaration;
+use svc_declaration::{Declaration, EXTENSIONS};
 
 use crate::check::{Check, Cx};
 use crate::clean_up::{self, CleanUp};
@@ -95,6 +95,12 @@ impl Suite {
             *count = count.saturating_add(1);
         }
         let most = prefixes.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix.to_owned());
+        let extension = links.keys().filter_map(|rel| rel.split_once(':')).find(|(prefix, name)| {
+            EXTENSIONS.contains(name) && most.as_deref() != Some(*prefix) && answer["namespace"] != **prefix
+        });
+        if let Some((prefix, _)) = extension {
+            prefix.clone_into(&mut found.text.dialect.extension_prefix);
+        }
         let Some(prefix) = most.filter(|prefix| *prefix != found.text.dialect.prefix) else { return Ok(()) };
         if !self.names_header() {
             found.text.dialect.key_header = format!("{}-API-Token", prefix.to_ascii_uppercase());

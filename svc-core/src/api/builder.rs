@@ -336,7 +336,7 @@ impl ApiBuilder {
     }
 
     /// An own documentation in place of the built-in pages (ENT-22): the start page, and the address in front of a
-    /// relation, to which the curie's `{rel}` is appended.
+    /// relation, to which the curie's `{rel}` is appended. The curie of extensions has the same address.
     #[must_use]
     pub fn docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
         self.docs = Some(DocsAddress { start: start.into(), pages: pages.into() });

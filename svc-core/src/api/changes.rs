@@ -153,7 +153,7 @@ impl Api {
             per_page: asked.request.size,
             repeated: &asked.repeated,
         };
-        let mut body = Vec::with_capacity(page.entries.len().saturating_mul(256).saturating_add(1024));
+        let mut body = Vec::with_capacity(page.entries.len().saturating_mul(640).saturating_add(1024));
         hal::changes(&self.hal(&cx.base), &view, &mut body);
         let mut reply = Reply::hal(StatusCode::OK, body);
         if !waits.is_zero() {
@@ -222,7 +222,11 @@ impl Api {
             let feed = match step {
                 None => return Ok(Waited::InVain),
                 Some(Step::Take(ReadResult::Read(feed))) => feed,
-                Some(Step::Take(ReadResult::Failed)) => changes.changes(&waiting.context(cx), wanted).await?,
+                Some(Step::Take(ReadResult::Failed)) => {
+                    // The next request need not wait for this read.
+                    drop(member);
+                    changes.changes(&waiting.context(cx), wanted).await?
+                }
                 Some(Step::Read) => {
                     let read = before(&mut over, read_later(changes, cx, wanted.clone(), waiting)).await;
                     let Some(read) = read else { return Ok(Waited::InVain) };

@@ -1,8 +1,8 @@
 //! Requests that wait for the same changes share one read of the feed (SYN-11).
 //!
 //! One of them, the leader, listens and reads; the others wait for its result. If the leader goes away before it has one, another
-//! request becomes the leader and begins with a read, so that nothing is missed. A leader has to be polled when it is woken, as
-//! runtimes do: the others wait for it.
+//! request becomes the leader and begins with a read, so that nothing is missed. A request that is woken has to be polled or dropped, as
+//! runtimes do: others wait for it.
 //!
 //! The result wakes [a few](WOKEN_TOGETHER) of them, and each that has taken it wakes another one. Woken all together, hundreds of
 //! requests of one tenant would be in front of every other task of the runtime.
@@ -105,7 +105,9 @@ impl Member {
         group.result = Some(result);
         let woken: Vec<_> = (0..WOKEN_TOGETHER).map_while(|_| group.wakers.pop_first()).collect();
         drop(group);
-        woken.into_iter().for_each(|(_, waker)| waker.wake());
+        for (_, waker) in woken {
+            waker.wake();
+        }
     }
 
     /// Takes the group out of those that can be joined.

@@ -65,8 +65,8 @@ impl Dialect {
 
     /// With another prefix of extensions (HAL-19).
     ///
-    /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter. A prefix that is also the one of the
-    /// specification or the vendor's namespace is an error when the API is built.
+    /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter. When the API is built, a prefix is an error that
+    /// is also the one of the specification, or the vendor's namespace if the API has own relations.
     #[must_use]
     pub fn with_extension_prefix(self, prefix: &str) -> Option<Self> {
         is_prefix(prefix).then(|| Self { extension_prefix: prefix.to_owned(), ..self })

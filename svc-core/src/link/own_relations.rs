@@ -50,7 +50,7 @@ impl OwnRelations {
         let mut problems = Vec::new();
         if prefixes.contains(&namespace) {
             problems
-                .push(format!("own relations need a namespace other than the dialect's prefix `{namespace}`: choose another with `Vendor::namespace`"));
+                .push(format!("own relations need a namespace other than the dialect's prefixes, and `{namespace}` is one: choose another with `Vendor::namespace`"));
         }
         for link in self.links.iter().filter(|link| !is_name(&link.name)) {
             problems.push(format!(

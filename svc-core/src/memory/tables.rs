@@ -15,7 +15,7 @@ use crate::{
     schema::{Reference, Source},
     store::{
         Answer, Change, Insert, Kept, Key, Question, Replace, Set, Stored, Sum,
-        feed::{FeedPlace, FeedRead, Told},
+        feed::{FeedPlace, FeedQuery, FeedRead, Told},
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -163,11 +163,12 @@ impl Tables {
         self.feed.push((FeedPlace::new(seq, 0, entry.at.micros()), entry));
     }
 
-    /// The feed behind a place.
-    pub(super) fn told(&self, after: FeedPlace, limit: u32) -> FeedRead {
+    /// What the feed has for a page.
+    pub(super) fn told(&self, query: &FeedQuery<'_>) -> FeedRead {
+        let FeedQuery { after, named, limit, .. } = *query;
         let behind = self.feed.iter().skip_while(|(place, _)| (place.seq, place.row) <= (after.seq, after.row));
         FeedRead {
-            is_kept: after == FeedPlace::START || self.feed.iter().any(|(place, _)| *place == after),
+            is_kept: named == FeedPlace::START || self.feed.iter().any(|(place, _)| *place == named),
             last: self.feed.last().map(|(place, _)| *place),
             entries: behind.take(limit as usize).cloned().collect(),
         }

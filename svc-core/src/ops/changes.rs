@@ -142,8 +142,8 @@ impl ChangesPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
-    /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the entry contains it (SYN-03), so
-    /// that the same entry has the same cursor on every page.
+    /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the entry contains it (SYN-03). It must
+    /// be the same on every page, and expire with the entry.
     pub after: String,
     /// What was changed.
     pub change: ChangedRecord,

@@ -74,6 +74,14 @@ impl FeedPlace {
     pub fn new(seq: i64, row: i64, at: i64) -> Self {
         Self { seq, row, at }
     }
+
+    /// A place after all entries in front of this one, and before this one.
+    fn before(self) -> Self {
+        match self.row {
+            1.. => Self { row: self.row.saturating_sub(1), ..self },
+            _ => Self { seq: self.seq.saturating_sub(1), row: i64::MAX, at: 0 },
+        }
+    }
 }
 
 /// Encodes and decodes the cursors of a store's change feed.
@@ -85,6 +93,15 @@ impl FeedPlace {
 pub struct FeedCursors {
     cursors: Cursors,
     feed_id: String,
+}
+
+/// The side of an entry on which a cursor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// The feed goes on after the entry.
+    After = 0,
+    /// The feed begins with the entry.
+    Before = 1,
 }
 
 /// Digits of the id of a feed, and of a checksum.
@@ -99,24 +116,27 @@ impl FeedCursors {
         Self { cursors: Cursors::new(secret), feed_id }
     }
 
-    fn encode(&self, tenant: &Tenant, place: FeedPlace) -> String {
+    fn encode(&self, tenant: &Tenant, place: FeedPlace, side: Side) -> String {
         let numbers = [place.seq, place.row, place.at];
-        let sealed = self.cursors.write(Purpose::Feed, 0, tenant.as_str().as_bytes(), numbers);
+        let sealed = self.cursors.write(Purpose::Feed, side as i64, tenant.as_str().as_bytes(), numbers);
         let content = format!("{}{sealed}", self.feed_id);
         let checksum = checksum(tenant, &content);
         content + &checksum
     }
 
-    /// The place that a cursor names, or the response to a cursor that names none.
-    fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<FeedPlace, Feed> {
+    /// The place that a cursor names and the side of it, or the response to a cursor that names none.
+    fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<(FeedPlace, Side), Feed> {
         let split = cursor.len().checked_sub(DIGITS).and_then(|at| cursor.split_at_checked(at));
         let content = split.filter(|(content, rest)| *rest == checksum(tenant, content)).map(|(content, _)| content);
         let (feed_id, sealed) = content.and_then(|content| content.split_at_checked(DIGITS)).ok_or(Feed::Unknown)?;
         if feed_id != self.feed_id {
             return Err(Feed::Expired);
         }
-        let numbers = self.cursors.read(Purpose::Feed, 0, tenant.as_str().as_bytes(), sealed);
-        numbers.map(|[seq, row, at]| FeedPlace::new(seq, row, at)).ok_or(Feed::Unknown)
+        let read = |side: Side| {
+            let numbers = self.cursors.read(Purpose::Feed, side as i64, tenant.as_str().as_bytes(), sealed);
+            numbers.map(|[seq, row, at]| (FeedPlace::new(seq, row, at), side))
+        };
+        read(Side::After).or_else(|| read(Side::Before)).ok_or(Feed::Unknown)
     }
 }
 
@@ -135,6 +155,8 @@ pub struct FeedQuery<'a> {
     cursors: &'a FeedCursors,
     /// Entries behind this place are asked for.
     pub after: FeedPlace,
+    /// The place that the cursor names.
+    pub named: FeedPlace,
     /// The most entries to read, whatever their kinds.
     pub limit: u32,
 }
@@ -142,7 +164,7 @@ pub struct FeedQuery<'a> {
 /// What a store has read for a page. `is_kept` has to be read with the entries or behind them.
 #[derive(Debug, Default)]
 pub struct FeedRead {
-    /// Whether [`FeedQuery::after`] is [`FeedPlace::START`] or the exact place of an entry that is kept.
+    /// Whether [`FeedQuery::named`] is [`FeedPlace::START`] or the exact place of an entry that is kept.
     pub is_kept: bool,
     /// The newest place that there is behind the asked one.
     pub last: Option<FeedPlace>,
@@ -158,10 +180,12 @@ impl<'a> FeedQuery<'a> {
     /// What is to be answered where there is no such place.
     pub fn new(tenant: &'a Tenant, request: &'a ChangesRequest, cursors: &'a FeedCursors) -> Result<Self, Feed> {
         let cursor = request.after.as_deref();
-        let after = cursor.map_or(Ok(FeedPlace::START), |cursor| cursors.decode(tenant, cursor))?;
+        let start = (FeedPlace::START, Side::After);
+        let (named, side) = cursor.map_or(Ok(start), |cursor| cursors.decode(tenant, cursor))?;
+        let after = if side == Side::Before { named.before() } else { named };
         let is_all = Kind::ALL.iter().all(|kind| request.kinds.contains(kind));
         let limit = if is_all { request.size } else { WINDOW.max(request.size) };
-        Ok(Self { tenant, request, cursors, after, limit: limit.saturating_add(1) })
+        Ok(Self { tenant, request, cursors, after, named, limit: limit.saturating_add(1) })
     }
 
     /// The page, of what was read.
@@ -173,7 +197,7 @@ impl<'a> FeedQuery<'a> {
         let (limit, size) = (self.limit.saturating_sub(1) as usize, self.request.size as usize);
         let mut has_more = read.entries.len() > limit;
         let newest = read.entries.last().map_or(self.after, |(place, _)| *place).max(read.last.unwrap_or_default());
-        let cursor = |place: FeedPlace| self.cursors.encode(self.tenant, place);
+        let cursor = |place, side| self.cursors.encode(self.tenant, place, side);
         let (mut next, mut entries) = (self.after, Vec::new());
         for (place, change) in read.entries.into_iter().take(limit) {
             if self.request.kinds.contains(&change.record.kind) {
@@ -181,11 +205,11 @@ impl<'a> FeedQuery<'a> {
                     has_more = true;
                     break;
                 }
-                entries.push(FeedEntry::new(cursor(next), change));
+                entries.push(FeedEntry::new(cursor(place, Side::Before), change));
             }
             next = place;
         }
-        Feed::Page(ChangesPage::new(entries, cursor(next), cursor(newest), has_more))
+        Feed::Page(ChangesPage::new(entries, cursor(next, Side::After), cursor(newest, Side::After), has_more))
     }
 }
 
@@ -215,9 +239,9 @@ mod tests {
     fn a_cursor_is_read_by_its_own_feed_only() {
         let (one, other) = (Tenant::new("one"), Tenant::new("other"));
         let (own, foreign) = (FeedCursors::new(&[5; 32]), FeedCursors::new(&[6; 32]));
-        let cursor = own.encode(&one, place(7));
+        let cursor = own.encode(&one, place(7), Side::After);
         assert!(is_token(&cursor), "SYN-05: {cursor}");
-        assert_eq!(own.decode(&one, &cursor).ok(), Some(place(7)));
+        assert_eq!(own.decode(&one, &cursor).ok(), Some((place(7), Side::After)));
         assert!(matches!(foreign.decode(&one, &cursor), Err(Feed::Expired)));
         assert!(matches!(own.decode(&other, &cursor), Err(Feed::Unknown)));
         for at in 0..cursor.len() {
@@ -234,7 +258,7 @@ mod tests {
     #[test]
     fn syn_07_a_cursor_cannot_be_forged() {
         let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
-        let cursor = own.encode(&tenant, place(7));
+        let cursor = own.encode(&tenant, place(7), Side::Before);
         let (content, _) = cursor.split_at(cursor.len() - DIGITS);
         for at in DIGITS..content.len() {
             let other = if content.as_bytes()[at] == b'0' { "1" } else { "0" };
@@ -249,12 +273,12 @@ mod tests {
     #[test]
     fn syn_07_a_cursor_reveals_neither_count_nor_time() {
         let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
-        let cursors: Vec<String> = (1..=65).map(|seq| own.encode(&tenant, place(seq))).collect();
+        let cursors: Vec<String> = (1..=65).map(|seq| own.encode(&tenant, place(seq), Side::After)).collect();
         let alike = |one: &str, two: &str| one.bytes().zip(two.bytes()).filter(|(one, two)| one == two).count();
         let alike: usize = cursors.windows(2).map(|two| alike(&two[0][DIGITS..], &two[1][DIGITS..])).sum();
         // 64 pairs of 88 digits, one in 16 alike: 352, with a deviation of 18.
         assert!((250..450).contains(&alike), "{alike}");
-        let other = own.encode(&Tenant::new("other"), place(1));
+        let other = own.encode(&Tenant::new("other"), place(1), Side::After);
         assert_ne!(cursors[0][DIGITS..DIGITS + 24], other[DIGITS..DIGITS + 24]);
     }
 
@@ -282,6 +306,35 @@ mod tests {
         }
         assert_eq!(seen, (1..=50).map(|nth| nth * 50).collect::<Vec<_>>());
         assert!(pages > 7, "{pages}");
+    }
+
+    /// SYN-03: the cursor in front of an entry depends on that entry alone.
+    #[test]
+    fn syn_03_an_entry_has_one_cursor_on_every_page() {
+        let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let at = |seq, row| FeedPlace::new(seq, row, 1);
+        let of = |place: FeedPlace| (place, entry(place.seq, Kind::Tag).1);
+        let all: Vec<_> = [at(1, 0), at(1, 1), at(1, 2), at(4, 0)].into_iter().map(of).collect();
+        let page = |after: Option<String>, first: usize| {
+            let request = ChangesRequest::new(after, Kind::ALL.to_vec(), 10);
+            let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
+            let kept = &all[first..];
+            let is_kept = query.named == FeedPlace::START || kept.iter().any(|(place, _)| *place == query.named);
+            let entries = kept.iter().filter(|(place, _)| *place > query.after).cloned().collect();
+            match query.page(FeedRead { is_kept, last: all.last().map(|(place, _)| *place), entries }) {
+                Feed::Page(page) => Some(page.entries),
+                _ => None,
+            }
+        };
+        let entries = page(None, 0).unwrap();
+        for (number, entry) in entries.iter().enumerate() {
+            let after = || Some(entry.after.clone());
+            for first in 0..=number {
+                assert_eq!(page(after(), first).unwrap(), entries[number..], "{number} {first}");
+            }
+            assert_eq!(page(None, number).unwrap(), entries[number..]);
+            assert_eq!(page(after(), number + 1), None, "an entry that has gone");
+        }
     }
 
     /// SYN-08: a place that is not kept any more is told.

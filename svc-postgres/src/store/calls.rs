@@ -84,7 +84,7 @@ impl Changes for Store {
             Err(refused) => return Ok(refused),
         };
         let tenant = self.tenant(&cx.tenant).await?;
-        Ok(query.page(self.database().feed(tenant, query.after, query.limit).await?))
+        Ok(query.page(self.database().feed(tenant, &query).await?))
     }
 
     async fn listen(&self, cx: &Context) -> Result<Listening> {

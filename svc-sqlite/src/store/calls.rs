@@ -140,7 +140,7 @@ impl Changes for Store {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
         };
-        let read = self.readers().with(|file| feed::read(file, tenant, query.after, query.limit))?;
+        let read = self.readers().with(|file| feed::read(file, tenant, &query))?;
         Ok(query.page(read))
     }
 

@@ -105,7 +105,7 @@ fn unlink(document: &mut Map<String, Value>, rel: &str) {
 }
 
 pub(super) fn faults() -> Vec<Fault> {
-    [told(), asked_for(), streamed()].concat()
+    [told(), own_links(), asked_for(), streamed()].concat()
 }
 
 /// What pages tell.
@@ -183,18 +183,6 @@ fn told() -> Vec<Fault> {
         }),
         page("a page has more entries than it says", &[row::SYN_05], |page| set(page, "per_page", 0)),
         entry("times of changes are no dates", &[row::SYN_03], |entry| set(entry, "at", "today")),
-        entry("entries have no `self`", &[row::SYN_03], |entry| {
-            if let Some(links) = links(entry) {
-                links.remove("self");
-            }
-        }),
-        page("`self` of an entry leads past it", &[row::SYN_03], |page| {
-            let last = links(page).and_then(|links| links.get("last").cloned());
-            let entries = members(page).into_iter().flatten().filter_map(Value::as_object_mut);
-            for links in entries.filter_map(links) {
-                last.clone().into_iter().for_each(|last| set(links, "self", last));
-            }
-        }),
         entry("entries do not say of what kind they are", &[row::SYN_03, "SYN-*"], |entry| drop(entry.remove("kind"))),
         entry(
             "entries say in other words what was done",
@@ -214,6 +202,24 @@ fn told() -> Vec<Fault> {
                 all.filter_map(Value::as_object_mut).for_each(|link| set(link, "title", "Ada"));
             }
         }),
+    ]
+}
+
+/// Gives every entry of a page the same `self`.
+fn give_self(page: &mut Map<String, Value>, from: &str) {
+    let Some(link) = links(page).and_then(|links| links.get(from).cloned()) else { return };
+    let entries = members(page).into_iter().flatten().filter_map(Value::as_object_mut);
+    for links in entries.filter_map(links) {
+        set(links, "self", link.clone());
+    }
+}
+
+/// Where `self` of an entry leads.
+fn own_links() -> Vec<Fault> {
+    vec![
+        entry("entries have no `self`", &[row::SYN_03], |entry| unlink(entry, "self")),
+        page("`self` of every entry is the page", &[row::SYN_03], |page| give_self(page, "self")),
+        page("`self` of an entry leads past it", &[row::SYN_03], |page| give_self(page, "last")),
     ]
 }
 

@@ -210,9 +210,15 @@ pub(super) fn faults() -> Vec<Fault> {
             let Some(all) = links(document) else { return };
             *all = std::mem::take(all).into_iter().map(|(rel, link)| (rel.replace("ext:", "svc:"), link)).collect();
         }),
+        entry("a relation with the prefix of the specification is an invention", &[row::HAL_19], |_, links| {
+            set(links, "svc:newsfeed", json!({ "href": "http://example.org/news", "title": "News" }));
+        })
+        .on_reference(),
         extended("extensions have no curie", |document| {
             let curies = links(document).and_then(|links| links.get_mut("curies")).and_then(Value::as_array_mut);
-            curies.into_iter().for_each(|curies| curies.retain(|curie| curie["name"] != "ext"));
+            if let Some(curies) = curies {
+                curies.retain(|curie| curie["name"] != "ext");
+            }
         }),
         Fault::new("curies", "no curies on collections", &[row::COL_26], || {
             Interceptor::pages(|_, page, _| drop(links(page).and_then(|links| links.remove("curies"))))

@@ -79,7 +79,8 @@ pub(super) fn groups(docs: &Docs<'_>) -> Vec<Listing> {
         let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links);
         links.into_iter().find(|link| link.name == name).map_or("", |link| link.doc)
     };
-    let others = names().into_iter().filter(|name| !EXTENSIONS.contains(name));
+    // The entry point links `capabilities` as `service-meta`.
+    let others = names().into_iter().filter(|name| !EXTENSIONS.contains(name) && *name != "capabilities");
     let others = others.map(|name| docs.relation(name).text(plain(about(name))));
     let others = others.filter(|entry| !known.contains(&entry.name)).collect();
     let others = ("Other links, and members of answers", others);

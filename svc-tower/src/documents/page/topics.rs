@@ -343,7 +343,9 @@ fn idempotency(docs: &Docs<'_>) -> Option<DocPage> {
 
 fn relations(docs: &Docs<'_>) -> DocPage {
     let prefix = docs.api.dialect().prefix();
-    let summary = format!("Every relation of the interface. The prefix `{prefix}` stands for the address of its page.");
+    let summary = format!(
+        "Every relation of the API. The prefix `{prefix}` is that of the specification. `curies` has the addresses of the pages."
+    );
     let mut page = topic("relations", "Relations", &summary);
     page.lists = relation::groups(docs);
     page.notes.push(format!(
