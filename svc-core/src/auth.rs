@@ -169,6 +169,7 @@ impl Caller {
     }
 
     /// The name of the key; `None` for an anonymous caller and for a key without a name.
+    #[cfg(feature = "webhooks")]
     pub(crate) fn key_name(&self) -> Option<&str> {
         self.key.as_deref()
     }
