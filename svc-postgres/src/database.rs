@@ -13,6 +13,7 @@ use svc_core::{
 use tokio_postgres::Row;
 
 use crate::{
+    cluster::Topology,
     connect::Connector,
     error::{Result, StoreError},
     options::Options,
@@ -26,7 +27,8 @@ use crate::{
 pub(crate) struct Database {
     pub(crate) pool: Arc<Pool>,
     replica: Option<Replica>,
-    pub(crate) texts: Texts,
+    pub(crate) texts: Arc<Texts>,
+    pub(crate) topology: Topology,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
     /// Rung when a tenant's turn of this process is committed.
@@ -59,14 +61,17 @@ impl Replica {
     }
 }
 
-fn pool(connector: &Connector, options: &Options) -> Pool {
-    Pool::new(connector.within(options.patience), options.connections, options.patience, options.statements)
+fn pool(connector: &Connector, options: &Options, texts: &Arc<Texts>) -> Pool {
+    let statements = Topology::of(options).statements(options.statements);
+    Pool::new(connector.within(options.patience), options.connections, options.patience, statements)
+        .naming(Arc::clone(texts))
 }
 
 impl Database {
     /// With these options; nothing is asked yet.
     pub(crate) fn new(options: Options) -> Self {
-        let pool = |connector: &Connector| Arc::new(pool(connector, &options));
+        let (topology, texts) = (Topology::of(&options), Arc::new(Texts::of(&options.schema)));
+        let pool = |connector: &Connector| Arc::new(pool(connector, &options, &texts));
         let replica = options.replica.as_ref().map(|replica| Replica {
             pool: pool(replica),
             written: Written::default(),
@@ -75,8 +80,9 @@ impl Database {
         Self {
             pool: pool(&options.primary),
             replica,
-            workers: options.to_the_workers.then(Workers::default),
-            texts: Texts::of(&options.schema),
+            workers: topology.workers(),
+            topology,
+            texts,
             commits: Commits::default(),
             bells: Bells::default(),
             outgoing: Bells::default(),
@@ -84,22 +90,13 @@ impl Database {
         }
     }
 
-    /// `BEGIN` with what holds for a transaction of a tenant: before the first statement, so that a cluster sends it along.
-    /// Every statement looks a few keys up; where a table was never analyzed, the planner would rather read all of it.
-    pub(crate) fn begin(&self, tenant: Option<i64>) -> Query<'static> {
-        let millis = self.options.patience.as_millis().max(1);
-        let fence = match tenant {
-            _ if !self.options.row_level_security => String::new(),
-            Some(tenant) => format!("; SET LOCAL svc.tenant = '{tenant}'"),
-            None => "; SET LOCAL svc.tenant = 'directory'".to_owned(),
-        };
-        Query::control(format!(
-            "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = {millis}; \
-             SET LOCAL idle_in_transaction_session_timeout = {}; SET LOCAL plan_cache_mode = force_generic_plan; \
-             SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
-             SET LOCAL enable_material = off{fence}",
-            millis.saturating_mul(2)
-        ))
+    /// `BEGIN` with what holds for a transaction of a tenant, or of the directories.
+    pub(crate) fn begin(&self, tenant: Option<i64>) -> Vec<Query<'static>> {
+        let fence = self.options.row_level_security.then(|| match tenant {
+            Some(tenant) => tenant.to_string(),
+            None => "directory".to_owned(),
+        });
+        self.topology.begin(self.options.patience, fence.as_deref())
     }
 
     /// Remembers the number that a tenant's ledger has after a commit of this process, and wakes who waits for one.
@@ -124,8 +121,7 @@ impl Database {
         queries.insert(0, Query::new(&self.texts.seq, values![tenant]));
         let queries = self.fenced(Some(tenant), queries);
         match self.run(&replica.pool, &queries).await {
-            Ok(given) => {
-                let mut given = self.unfenced(given);
+            Ok(mut given) => {
                 let seq = given.first().and_then(|rows| rows.first()).map(|row| row.try_get(0)).transpose()?;
                 if replica.written.is_recent(tenant, seq) {
                     given.remove(0);
@@ -136,48 +132,37 @@ impl Database {
             // What the first server cannot do either, it says itself.
             Err(_) => {}
         }
-        let mut given = self.unfenced(self.at_home(tenant, &queries).await?);
+        let mut given = self.at_home(tenant, &queries).await?;
         given.remove(0);
         Ok(given)
     }
 
     /// The same, never asked of a replica.
     pub(crate) async fn read_first(&self, tenant: i64, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
-        let queries = self.fenced(Some(tenant), queries);
-        Ok(self.unfenced(self.at_home(tenant, &queries).await?))
+        self.at_home(tenant, &self.fenced(Some(tenant), queries)).await
     }
 
     /// What statements about a tenant give that run in one transaction of the primary, in one round trip.
-    pub(crate) async fn transaction_of(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
-        queries.insert(0, self.begin(Some(tenant)));
-        queries.push(Query::control("COMMIT"));
-        let mut given = self.at_home(tenant, &queries).await?;
-        given.pop();
-        Ok(given.split_off(1.min(given.len())))
+    pub(crate) async fn transaction_of(&self, tenant: i64, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
+        self.at_home(tenant, &self.in_transaction(Some(tenant), queries)).await
     }
 
     /// What one statement gives, asked of the first server; without a tenant one of the directories. It may change what nobody
     /// else waits for.
     pub(crate) async fn ask(&self, tenant: Option<i64>, query: Query<'_>) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
-        Ok(self.unfenced(self.run(&self.pool, &queries).await?).pop().unwrap_or_default())
+        let given = self.run(&self.pool, &queries).await;
+        Ok(given.map_err(|error| error.of_tenant(tenant))?.pop().unwrap_or_default())
+    }
+
+    /// Statements with `BEGIN` before and `COMMIT` after them.
+    fn in_transaction<'a>(&self, tenant: Option<i64>, queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
+        self.begin(tenant).into_iter().chain(queries).chain([Query::control("COMMIT")]).collect()
     }
 
     /// Row-level security knows the tenant from the transaction.
-    fn fenced<'a>(&self, tenant: Option<i64>, mut queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
-        if self.options.row_level_security {
-            queries.insert(0, self.begin(tenant));
-            queries.push(Query::control("COMMIT"));
-        }
-        queries
-    }
-
-    fn unfenced(&self, mut given: Vec<Vec<Row>>) -> Vec<Vec<Row>> {
-        if self.options.row_level_security && !given.is_empty() {
-            given.pop();
-            given.remove(0);
-        }
-        given
+    fn fenced<'a>(&self, tenant: Option<i64>, queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
+        if self.options.row_level_security { self.in_transaction(tenant, queries) } else { queries }
     }
 
     /// Where the statements of a tenant go: to its worker, where there are workers and this one is known; else to the first
@@ -189,7 +174,9 @@ impl Database {
         }
         match self.node_of(tenant).await {
             Ok(node) => {
-                workers.move_in(tenant, node, |(host, port)| pool(&self.options.primary.to(host, *port), &self.options))
+                let make =
+                    |(host, port): &Node| pool(&self.options.primary.to(host, *port), &self.options, &self.texts);
+                workers.move_in(tenant, node, make)
             }
             Err(error) => {
                 tracing::warn!(?error, "the worker of a tenant could not be found");
@@ -219,10 +206,11 @@ impl Database {
     /// Asks where the tenant is; the first server, where that one cannot be reached.
     async fn at_home(&self, tenant: i64, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
-        match self.run(&home, queries).await {
+        let given = match self.run(&home, queries).await {
             Err(error) if self.turn_away(tenant, &home, &error) => self.run(&self.pool, queries).await,
             given => given,
-        }
+        };
+        given.map_err(|error| error.of_tenant(Some(tenant)))
     }
 
     /// A connection that has ended since it was last used is replaced once: a server that was started again is met so.

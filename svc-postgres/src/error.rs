@@ -1,9 +1,12 @@
-//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500 (UND-36).
+//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500 (UND-36). Which SQLSTATE is which,
+//! says [`sqlstate`](crate::sqlstate).
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use svc_core::{Error, link::ShareNames};
 use tokio_postgres::error::SqlState;
+
+use crate::sqlstate::{Remedy, remedy};
 
 /// How long a client waits after what passes by itself.
 const SOON: Duration = Duration::from_secs(1);
@@ -17,7 +20,7 @@ pub(crate) enum StoreError {
     /// What the interface answers, as it is.
     Refused(Error),
     /// What PostgreSQL or the connection to it reports.
-    Postgres(tokio_postgres::Error),
+    Postgres(Failure),
     /// No connection was free in time, too many writes wait, or the call came too late.
     Busy,
     /// The server did not answer in time.
@@ -26,7 +29,67 @@ pub(crate) enum StoreError {
     Panicked,
 }
 
+/// An error of PostgreSQL, and what failed with it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: tokio_postgres::Error,
+    /// The name of the statement in [`Texts`](crate::texts::Texts).
+    statement: Option<&'static str>,
+    /// The number of the tenant in the table `tenant`.
+    tenant: Option<i64>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&told(&self.error))?;
+        match (self.statement, self.tenant) {
+            (Some(statement), Some(tenant)) => write!(f, " (statement `{statement}`, tenant number {tenant})"),
+            (Some(statement), None) => write!(f, " (statement `{statement}`)"),
+            (None, Some(tenant)) => write!(f, " (tenant number {tenant})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
 impl StoreError {
+    /// The same error with the name of the statement that failed.
+    pub(crate) fn of_statement(mut self, name: Option<&'static str>) -> Self {
+        if let Self::Postgres(failure) = &mut self {
+            failure.statement = failure.statement.or(name);
+        }
+        self
+    }
+
+    /// The same error with the number of the tenant whose statement failed.
+    pub(crate) fn of_tenant(mut self, number: Option<i64>) -> Self {
+        if let Self::Postgres(failure) = &mut self {
+            failure.tenant = failure.tenant.or(number);
+        }
+        self
+    }
+
+    /// What is done about it.
+    fn remedy(&self) -> Remedy {
+        match self {
+            Self::Postgres(failure) if self.is_guard(failure) => Remedy::Retry,
+            Self::Postgres(failure) => failure.error.code().map_or(Remedy::Reconnect, remedy),
+            Self::Silent => Remedy::Reconnect,
+            Self::Busy => Remedy::Unavailable,
+            Self::Refused(_) | Self::Panicked => Remedy::Fail,
+        }
+    }
+
+    /// Whether the guard of a transaction has refused it: another process has written for the tenant since the lock. A cluster adds
+    /// the number of the shard to the name of the table.
+    fn is_guard(&self, failure: &Failure) -> bool {
+        self.state() == Some(&SqlState::NOT_NULL_VIOLATION)
+            && failure
+                .error
+                .as_db_error()
+                .and_then(|error| error.table())
+                .is_some_and(|table| table.starts_with("ledger"))
+    }
+
     /// What cannot be, in a sentence for the log.
     pub(crate) fn unexpected(what: impl Into<String>) -> Self {
         Self::Refused(Error::unexpected(what.into()))
@@ -34,7 +97,7 @@ impl StoreError {
 
     pub(crate) fn state(&self) -> Option<&SqlState> {
         match self {
-            Self::Postgres(error) => error.code(),
+            Self::Postgres(failure) => failure.error.code(),
             _ => None,
         }
     }
@@ -49,42 +112,19 @@ impl StoreError {
         matches!(self, Self::Busy)
     }
 
-    /// Whether it was the connection that failed, not a statement.
+    /// Whether it was the connection that failed, not a statement: it is closed.
     pub(crate) fn is_of_the_connection(&self) -> bool {
-        match self {
-            Self::Postgres(error) => match error.code() {
-                // A pooler or a new version of the tables: statements that were prepared are no longer what they were. Or it
-                // leads to a server that was the first one.
-                Some(state) => {
-                    let class = state.code().get(..2).unwrap_or_default();
-                    matches!(class, "08" | "57")
-                        || *state == SqlState::INVALID_SQL_STATEMENT_NAME
-                        || *state == SqlState::FEATURE_NOT_SUPPORTED
-                        || *state == SqlState::READ_ONLY_SQL_TRANSACTION
-                }
-                None => true,
-            },
-            Self::Silent => true,
-            Self::Refused(_) | Self::Busy | Self::Panicked => false,
-        }
+        matches!(self.remedy(), Remedy::Reconnect | Remedy::RetryOnce)
     }
 
-    /// Whether the same calls may be given their turn again; nothing of them is stored.
+    /// Whether the same calls are tried once more, because every connection may have what one of them stumbled over.
+    pub(crate) fn is_retried_once(&self) -> bool {
+        self.remedy() == Remedy::RetryOnce
+    }
+
+    /// Whether the same calls are tried again until their deadline; nothing of them is stored.
     pub(crate) fn passes(&self) -> bool {
-        // Somebody wrote past the lock, and the same calls are decided differently now.
-        let wrote_past = [SqlState::NOT_NULL_VIOLATION, SqlState::UNIQUE_VIOLATION];
-        match self.state() {
-            // Nobody makes room while a caller waits.
-            Some(state) if *state == SqlState::DISK_FULL => false,
-            Some(state) => wrote_past.contains(state) || self.is_of_the_connection() || self.is_brief(),
-            None => self.is_of_the_connection(),
-        }
-    }
-
-    /// Whether the server reports what will pass: a lack of connections, memory or room, a lock, its own end.
-    fn is_brief(&self) -> bool {
-        let class = self.state().map(|state| state.code().get(..2).unwrap_or_default());
-        matches!(class, Some("08" | "25" | "40" | "53" | "55" | "57" | "58" | "XX"))
+        matches!(self.remedy(), Remedy::Retry | Remedy::Reconnect)
     }
 
     /// Whether the server knows nothing of the tables.
@@ -105,25 +145,29 @@ impl StoreError {
     /// The same once more, for each of the calls that shared a turn.
     pub(crate) fn again(&self) -> Self {
         match self {
-            Self::Postgres(error) if !self.is_brief() && error.code().is_some() => Self::unexpected(told(error)),
             Self::Refused(error) => Self::unexpected(format!("{error:#}")),
             Self::Panicked => Self::Panicked,
+            Self::Postgres(failure) if !self.is_unavailable() => Self::unexpected(failure.to_string()),
             Self::Postgres(_) | Self::Busy | Self::Silent => Self::Busy,
         }
+    }
+
+    /// Whether a client may try again later.
+    fn is_unavailable(&self) -> bool {
+        // Something else wrote past the lock, again and again: it does not pass.
+        matches!(self.remedy(), Remedy::Retry | Remedy::Reconnect | Remedy::Unavailable) && !self.is_conflict()
     }
 }
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
-        let is_brief = error.is_brief();
+        let is_unavailable = error.is_unavailable();
         match error {
             StoreError::Refused(error) => error,
             StoreError::Busy | StoreError::Silent => Self::unavailable(SOON),
             StoreError::Panicked => Self::unexpected("the matching of people panicked"),
-            StoreError::Postgres(error) if is_brief || error.code().is_none() => {
-                Self::unavailable(SOON).caused_by(told(&error))
-            }
-            StoreError::Postgres(error) => Self::unexpected(told(&error)),
+            StoreError::Postgres(failure) if is_unavailable => Self::unavailable(SOON).caused_by(failure.to_string()),
+            StoreError::Postgres(failure) => Self::unexpected(failure.to_string()),
         }
     }
 }
@@ -147,7 +191,7 @@ impl From<Error> for StoreError {
 
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
-        Self::Postgres(error)
+        Self::Postgres(Failure { error, statement: None, tenant: None })
     }
 }
 
@@ -175,6 +219,23 @@ pub enum ConnectError {
     /// Whatever else is in the way.
     #[error("{0}")]
     Other(String),
+    /// The options say [`cluster`](crate::Options::cluster), and the database is not a cluster.
+    #[error("the database is not a Citus cluster; open it without the cluster option")]
+    NotACluster,
+    /// The options say [`cluster`](crate::Options::cluster), and these tables are not distributed.
+    #[error(
+        "tables of the schema `{schema}` are not distributed ({tables}); distribute them with the last statements of \
+         `export schema --citus`, or open them without the cluster option"
+    )]
+    NotDistributed {
+        /// The schema.
+        schema: String,
+        /// The names of the tables, with commas between them.
+        tables: String,
+    },
+    /// The tables are distributed, and the options do not say [`cluster`](crate::Options::cluster).
+    #[error("the tables of the schema `{0}` are distributed over a cluster; open them with the cluster option")]
+    Distributed(String),
     /// The schema holds tables of somebody else, or none.
     #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
     NotOurs(String),
@@ -199,7 +260,7 @@ pub enum ConnectError {
 impl From<StoreError> for ConnectError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Postgres(error) => Self::Postgres(error),
+            StoreError::Postgres(failure) => Self::Postgres(failure.error),
             other => Self::Other(format!("{:#}", Error::from(other))),
         }
     }

@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod apply;
+mod cluster;
 mod connect;
 mod database;
 mod error;
@@ -36,6 +37,7 @@ mod place;
 mod pool;
 mod rows;
 mod sets;
+mod sqlstate;
 mod stats;
 mod store;
 mod texts;
@@ -51,7 +53,7 @@ pub mod guide {}
 pub use error::ConnectError;
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;
-pub use options::{Options, Pages, Statements};
+pub use options::{Options, Statements};
 pub use stats::Stats;
 pub use store::Store;
 pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};

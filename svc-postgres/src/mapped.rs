@@ -58,8 +58,7 @@ impl Database for Mapped {
         lent.begins();
         let mut all = vec![Query::control("BEGIN")];
         all.extend(queries(&statements));
-        let mut given = run(&mut lent, &all, self.patience).await?;
-        given.drain(..1.min(given.len()));
+        let given = run(&mut lent, &all, self.patience).await?;
         Ok((Box::new(Open { lent, patience: self.patience }), given))
     }
 }
@@ -73,9 +72,8 @@ impl Transaction for Open {
     async fn commit(mut self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
         let mut all = queries(&statements);
         all.push(Query::control("COMMIT"));
-        let mut given = run(&mut self.lent, &all, self.patience).await?;
+        let given = run(&mut self.lent, &all, self.patience).await?;
         self.lent.is_clean_again();
-        given.pop();
         Ok(given)
     }
 

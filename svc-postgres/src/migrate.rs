@@ -8,7 +8,7 @@ use svc_core::{
 };
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
-use crate::{error::ConnectError, options::Options, texts::containers};
+use crate::{cluster::Topology, error::ConnectError, options::Options, texts::containers};
 
 /// How long a server may take to be reached before anything is made.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -58,6 +58,43 @@ pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
     migration.sql.replace("{s}", schema).replace("{containers}", &containers())
 }
 
+/// Refuses tables that are not where the options say: distributed over a cluster, or on one server. Tables that are missing are
+/// not judged.
+async fn check_topology(client: &Client, options: &Options, schema: &str) -> Result<(), ConnectError> {
+    let is_cluster = is_cluster(client).await?;
+    let (distributed, local) = parted(client, schema, is_cluster).await?;
+    match Topology::of(options) {
+        Topology::Cluster if !is_cluster => Err(ConnectError::NotACluster),
+        // Another process that opens the same schema makes the first table before it distributes all of them.
+        Topology::Cluster if local.iter().any(|table| table != "migration") => {
+            Err(ConnectError::NotDistributed { schema: schema.to_owned(), tables: local.join(", ") })
+        }
+        Topology::Server if !distributed.is_empty() => Err(ConnectError::Distributed(schema.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the database is a node of a Citus cluster: whether it has the catalogue of distributed tables.
+async fn is_cluster(client: &Client) -> Result<bool, ConnectError> {
+    let text = "SELECT to_regclass('pg_dist_partition') IS NOT NULL, ''";
+    Ok(pairs(client, text).await?.iter().any(|(is_there, _)| is_there == "t"))
+}
+
+/// The tables of the schema that are distributed, and those that are not.
+async fn parted(client: &Client, schema: &str, is_cluster: bool) -> Result<(Vec<String>, Vec<String>), ConnectError> {
+    let is_distributed =
+        if is_cluster { "EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = c.oid)" } else { "false" };
+    let text = format!(
+        "SELECT c.relname, {is_distributed} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+         WHERE n.nspname = '{schema}' AND c.relkind = 'r' ORDER BY c.relname"
+    );
+    let tables = pairs(client, &text).await?;
+    let ours = tables.into_iter().filter(|(table, _)| TABLES.contains(&table.as_str()));
+    let (distributed, local): (Vec<_>, Vec<_>) = ours.partition(|(_, is_distributed)| is_distributed == "t");
+    let names = |tables: Vec<(String, String)>| tables.into_iter().map(|(table, _)| table).collect();
+    Ok((names(distributed), names(local)))
+}
+
 /// Removes the tables of these options with all that is in them; only where the first of the changes is recorded.
 pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
@@ -65,6 +102,7 @@ pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
     if !is_ours(&found(&client, schema).await?) {
         return Err(ConnectError::NotOurs(schema.to_owned()));
     }
+    check_topology(&client, options, schema).await?;
     let transaction = client.transaction().await?;
     for table in TABLES {
         transaction.batch_execute(&format!("DROP TABLE IF EXISTS {schema}.{table}")).await?;
@@ -124,11 +162,12 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
     Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 5)
 }
 
-/// Brings the tables up to date in one transaction; whoever comes second waits and finds them so. Nothing is changed, and no
-/// right to change anything is needed, where nothing is missing.
+/// Brings the tables up to date in one transaction; a second process waits and finds them so. Nothing is changed, and no right to
+/// change anything is needed, where nothing is missing. On a cluster, new tables are distributed in the same transaction.
 pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
+    check_topology(&client, options, schema).await?;
     if !lacks(&found(&client, schema).await?)?.is_empty() {
         // Outside of the transaction: two that make a schema or a table at the same time may fail, and then it is there.
         let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
@@ -139,6 +178,12 @@ pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
         for migration in lacks(&found(transaction.client(), schema).await?)? {
             transaction.batch_execute(&ddl(migration, schema)).await?;
             transaction.batch_execute(&recorded(migration, schema, (options.now)())).await?;
+        }
+        if Topology::of(options) == Topology::Cluster {
+            let (_, local) = parted(transaction.client(), schema, true).await?;
+            for table in TABLES.iter().filter(|table| local.iter().any(|local| local == *table)) {
+                transaction.batch_execute(&distributing(table, schema)).await?;
+            }
         }
         transaction.commit().await?;
     }
@@ -225,13 +270,18 @@ pub(crate) fn on_citus(options: &Options) -> Result<String, ConnectError> {
     let made = MIGRATIONS
         .iter()
         .map(|migration| format!("{}{};\n", ddl(migration, schema), recorded(migration, schema, (options.now)())));
-    let spread = TABLES.iter().map(|table| match *table {
-        table if DIRECTORIES.contains(&table) => format!("SELECT create_reference_table('{schema}.{table}');\n"),
-        "ledger" => format!("SELECT create_distributed_table('{schema}.ledger', 'tenant');\n"),
-        table => format!(
-            "SELECT create_distributed_table('{schema}.{table}', 'tenant', colocate_with => '{schema}.ledger');\n"
-        ),
-    });
+    let distributed = TABLES.iter().map(|table| format!("{};\n", distributing(table, schema)));
     let first = format!("CREATE SCHEMA IF NOT EXISTS {schema};\n{};\n", record(schema));
-    Ok(std::iter::once(first).chain(made).chain(spread).collect())
+    Ok(std::iter::once(first).chain(made).chain(distributed).collect())
+}
+
+/// Distributes a table over a cluster: a directory to every node, every other table by tenant.
+fn distributing(table: &str, schema: &str) -> String {
+    match table {
+        table if DIRECTORIES.contains(&table) => format!("SELECT create_reference_table('{schema}.{table}')"),
+        "ledger" => format!("SELECT create_distributed_table('{schema}.ledger', 'tenant')"),
+        table => {
+            format!("SELECT create_distributed_table('{schema}.{table}', 'tenant', colocate_with => '{schema}.ledger')")
+        }
+    }
 }

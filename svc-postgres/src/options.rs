@@ -29,18 +29,6 @@ pub enum Statements {
     Unnamed,
 }
 
-/// How a page is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Pages {
-    /// Total and records in one statement, of one moment.
-    #[default]
-    Together,
-    /// Total and records in two statements of one round trip, each of which Citus sends to one shard without planning it
-    /// anew. A record that is committed between them may be on a page whose total does not count it yet.
-    Routed,
-}
-
 /// How a store is opened. Everything but where the database is has a default.
 ///
 /// ```
@@ -58,8 +46,7 @@ pub struct Options {
     pub(crate) batch: usize,
     pub(crate) key_cache: Duration,
     pub(crate) statements: Statements,
-    pub(crate) pages: Pages,
-    pub(crate) to_the_workers: bool,
+    pub(crate) cluster: bool,
     pub(crate) row_level_security: bool,
     pub(crate) share_names: ShareNames,
     pub(crate) matching: Arc<dyn PersonMatching>,
@@ -87,8 +74,7 @@ impl Options {
             batch: 64,
             key_cache: Duration::ZERO,
             statements: Statements::default(),
-            pages: Pages::default(),
-            to_the_workers: false,
+            cluster: false,
             row_level_security: false,
             share_names: ShareNames::default(),
             matching: Arc::new(StockMatching),
@@ -174,19 +160,17 @@ impl Options {
         self
     }
 
-    /// How pages are read.
+    /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant. Tables that are missing are made
+    /// and distributed when the store is opened. Tables that are not distributed are refused then; without this option, distributed
+    /// tables are.
+    ///
+    /// The statements of a tenant go directly to the worker that has its shard, over [`Options::connections`] to each worker. The
+    /// cluster must name its workers as this machine reaches them. If a worker cannot be reached, and for everything that
+    /// belongs to no tenant, the coordinator is asked. Statements are always [`Statements::Unnamed`]. A record that is committed while
+    /// a page is read may be on a page whose total does not count it yet.
     #[must_use]
-    pub fn pages(mut self, how: Pages) -> Self {
-        self.pages = how;
-        self
-    }
-
-    /// On Citus: each tenant's statements go straight to the worker that has its shard, with so many
-    /// [`Options::connections`] to each. The cluster has to name its workers as this machine reaches them. Where a worker cannot
-    /// be reached, and for everything that is no tenant's, the first server is asked.
-    #[must_use]
-    pub fn to_the_workers(mut self) -> Self {
-        self.to_the_workers = true;
+    pub fn cluster(mut self) -> Self {
+        self.cluster = true;
         self
     }
 

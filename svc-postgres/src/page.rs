@@ -17,7 +17,6 @@ use crate::{
     database::Database,
     error::{Result, StoreError},
     jumps::Jumps,
-    options::Pages,
     place::Place,
     rows::stored,
 };
@@ -46,9 +45,10 @@ impl Database {
                 Start::After(row) => row,
                 Start::At(position) => jumps.to(self, &place, position).await?.unwrap_or(i64::MAX),
             };
-            let (queries, first) = match self.options.pages {
-                Pages::Together => (vec![place.whole(&self.texts, after, limit)], 2),
-                Pages::Routed => (place.routed(&self.texts, after, limit).into(), 0),
+            let (queries, first) = if self.topology.splits_pages() {
+                (place.routed(&self.texts, after, limit).into(), 0)
+            } else {
+                (vec![place.whole(&self.texts, after, limit)], 2)
             };
             let read = |given: Vec<Vec<Row>>| read(&given, &place, first, page.size);
             let found = |read: Read| {
@@ -60,7 +60,9 @@ impl Database {
                 return Ok(page_found);
             }
             // The start is of another moment than the records: one statement finds both.
-            if let (Pages::Together, Start::At(position)) = (self.options.pages, start) {
+            if let Start::At(position) = start
+                && !self.topology.splits_pages()
+            {
                 let query = place.whole_at(&self.texts, position, limit);
                 return Ok(found(read(self.read(tenant, vec![query]).await?)?));
             }

@@ -18,6 +18,7 @@ use crate::{
     error::{Result, StoreError},
     options::Statements,
     pipeline::{Query, Value, in_order},
+    texts::Texts,
 };
 
 /// The statements that a connection keeps.
@@ -35,6 +36,8 @@ pub(crate) struct Pool {
     waiting: Arc<()>,
     patience: Duration,
     statements: Statements,
+    /// The statements that errors name.
+    texts: Option<Arc<Texts>>,
 }
 
 /// A connection. Whoever uses it polls its wire: a task of its own would have to be woken for each question and each answer.
@@ -77,7 +80,13 @@ impl Pool {
             waiting: Arc::default(),
             patience,
             statements,
+            texts: None,
         }
+    }
+
+    /// Names the statement of an error as these texts do.
+    pub(crate) fn naming(self, texts: Arc<Texts>) -> Self {
+        Self { texts: Some(texts), ..self }
     }
 
     /// A connection, as soon as one is free; [`StoreError::Busy`] when that takes too long.
@@ -124,7 +133,7 @@ impl Lent {
         self.is_clean = true;
     }
 
-    /// Runs statements in one round trip; what each gave, and the first that failed with its place.
+    /// Runs statements in one round trip; what each of those with values gave, and the first that failed with its place among all.
     ///
     /// All of them have been sent when this waits for the first time. Statements that this connection has not prepared yet
     /// are, in a round trip before.
@@ -146,6 +155,10 @@ impl Lent {
         };
         let is_closed = self.connection.as_ref().is_none_or(Connection::is_closed);
         let is_at_fault = matches!(&done, Err((_, error)) if is_closed || error.is_of_the_connection());
+        if matches!(&done, Err((_, error)) if error.is_retried_once()) {
+            // The others may have prepared the same statements.
+            self.pool.idle().clear();
+        }
         self.is_clean = was_clean && !is_at_fault;
         done
     }
@@ -155,7 +168,17 @@ impl Lent {
         let gone = || (0, StoreError::unexpected("a connection that was given back"));
         let connection = self.connection.as_mut().ok_or_else(gone)?;
         let all = connection.run(queries, by_name).await.map_err(|error| (0, error))?;
-        all.into_iter().enumerate().map(|(place, one)| one.map_err(|error| (place, error))).collect()
+        let mut given = Vec::with_capacity(queries.len());
+        for (place, (query, one)) in queries.iter().zip(all).enumerate() {
+            let named = |error: StoreError| {
+                error.of_statement(self.pool.texts.as_ref().and_then(|texts| texts.name_of(&query.text)))
+            };
+            let rows = one.map_err(|error| (place, named(error)))?;
+            if query.values.is_some() {
+                given.push(rows);
+            }
+        }
+        Ok(given)
     }
 }
 

@@ -41,6 +41,12 @@ macro_rules! texts {
         }
 
         impl Texts {
+            /// The name of a text. Those about sets of records are made for each set, and share one.
+            pub(crate) fn name_of(&self, text: &str) -> Option<&'static str> {
+                let named = self.all().into_iter().find(|(_, of)| *of == text).map(|(name, _)| name);
+                named.or_else(|| (self.worker == text).then_some("worker")).or(Some("a set of records"))
+            }
+
             /// Every text with its name.
             pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
                 let mut all = vec![$((stringify!($name), self.$name.as_str())),+];

@@ -64,14 +64,24 @@ impl Database {
     /// Gives the calls of several callers their turn. Those of one caller are written all or not at all.
     pub(crate) async fn turn(&self, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
         let home = self.home(tenant).await;
-        let mut lent = self.lent_by(&home, tenant).await?;
+        match self.turn_at(&home, tenant, calls, deadline).await {
+            // A worker that does not know the tables: the coordinator does.
+            Ok(Ended::Undone(error)) if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) => {
+                self.turn_at(&self.pool, tenant, calls, deadline).await
+            }
+            ended => ended,
+        }
+    }
+
+    async fn turn_at(&self, home: &Arc<Pool>, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
+        let mut lent = self.lent_by(home, tenant).await?;
         let id = Uuid::new_v4();
         let mut ends_at = None;
         let error = match self.transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at).await {
             Ok(outcomes) => return Ok(Ended::Committed(outcomes)),
-            Err(error) => error,
+            Err(error) => error.of_tenant(Some(tenant)),
         };
-        self.turn_away(tenant, &home, &error);
+        self.turn_away(tenant, home, &error);
         let Some((seq, outcomes)) = ends_at else {
             self.roll_back(lent, &error).await;
             return Ok(Ended::Undone(error));
@@ -86,7 +96,10 @@ impl Database {
                     return Ok(Ended::Committed(outcomes));
                 }
                 Ok(false) => return Ok(Ended::Undone(error)),
-                Err(unsettled) if Instant::now() >= deadline || !(unsettled.passes() || unsettled.is_busy()) => {
+                Err(unsettled)
+                    if Instant::now() >= deadline
+                        || !(unsettled.is_of_the_connection() || unsettled.passes() || unsettled.is_busy()) =>
+                {
                     let waited = began.elapsed();
                     tracing::error!(
                         ?waited,
@@ -128,7 +141,7 @@ impl Database {
     async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
         let noted = Query::new(&self.texts.turn_noted, values![tenant, seq]);
         let given = self.behind_the_lock(tenant, noted).await?;
-        let noted = given.get(2).and_then(|rows| rows.first()).map(|row| row.try_get::<_, Uuid>(0)).transpose()?;
+        let noted = given.get(1).and_then(|rows| rows.first()).map(|row| row.try_get::<_, Uuid>(0)).transpose()?;
         Ok(noted == Some(id))
     }
 
@@ -136,13 +149,13 @@ impl Database {
     async fn behind_the_lock(&self, tenant: i64, asked: Query<'_>) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let mut lent = self.lent_by(&home, tenant).await?;
-        let queries = [
-            self.begin(Some(tenant)),
+        let mut queries = self.begin(Some(tenant));
+        queries.extend([
             Query::new(&self.texts.lock, values![tenant]),
             asked,
             Query::new(&self.texts.touch, values![tenant]),
             Query::control("COMMIT"),
-        ];
+        ]);
         let given = lent.run(&queries, self.options.patience.saturating_mul(2)).await.map_err(|(_, error)| error)?;
         lent.is_clean_again();
         Ok(given)
@@ -213,11 +226,12 @@ impl Database {
         let questions = calls.iter().copied().flatten().flat_map(|call| first_questions(call, &*self.options.matching));
         let wanted: Vec<Question> = questions.filter(|question| known.insert(question.clone())).collect();
         let mut fetch = Fetch::new(&self.texts, tenant, wanted);
-        let mut queries = vec![self.begin(Some(tenant)), Query::new(&self.texts.lock, values![tenant])];
+        let mut queries = self.begin(Some(tenant));
+        queries.push(Query::new(&self.texts.lock, values![tenant]));
         queries.extend(fetch.take_queries());
         let mut given = lent.run(&queries, self.half_of(deadline)).await.map_err(|(_, error)| error)?;
-        let rest = given.split_off(2.min(given.len()));
-        let ledger = given.get(1).and_then(|rows| rows.first());
+        let rest = given.split_off(1.min(given.len()));
+        let ledger = given.first().and_then(|rows| rows.first());
         let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
         let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
         let mut fetched = Fetched::default();

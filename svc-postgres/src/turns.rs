@@ -144,7 +144,7 @@ impl Turns {
     async fn tried(&self, tenant: i64, batch: &[Waiting]) -> Result<Vec<Result<Outcome>>> {
         let calls: Vec<&[Call]> = batch.iter().map(|one| one.calls.as_slice()).collect();
         let Some(deadline) = batch.iter().map(|one| one.deadline).min() else { return Ok(Vec::new()) };
-        let (mut pause, mut conflicts) = (PAUSE, 0_usize);
+        let (mut pause, mut conflicts, mut retried) = (PAUSE, 0_usize, false);
         loop {
             // A matching method of the program's may panic; the connection is closed then, and nothing is stored.
             let turn = AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
@@ -153,7 +153,8 @@ impl Turns {
                 Ok(Ended::Undone(error)) | Err(error) => error,
             };
             conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
-            let goes_on = error.passes() && conflicts < 2;
+            let goes_on =
+                error.passes() && conflicts < 2 || error.is_retried_once() && !std::mem::replace(&mut retried, true);
             let wakes = Instant::now().checked_add(pause).filter(|wakes| *wakes < deadline);
             let Some(wakes) = wakes.filter(|_| goes_on) else { return Err(error) };
             tokio::time::sleep_until(wakes.into()).await;

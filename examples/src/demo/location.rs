@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write as _};
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
-use svc_postgres::{Pages, Statements};
+use svc_postgres::Statements;
 use svc_sqlite::remove_data_file;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
@@ -145,7 +145,7 @@ impl Server {
             server.options = server.options.statements(Statements::Unnamed);
         }
         if options.cluster {
-            server.options = server.options.to_the_workers().pages(Pages::Routed);
+            server.options = server.options.cluster();
         }
         if let Some(url) = &options.read_from {
             server.replica = Some(self::place(url).ok_or_else(|| unreadable("--read-from"))?);

@@ -45,8 +45,8 @@ impl Database {
     pub(crate) async fn remembered_as(&self, tenant: i64, name: &str) -> Result<(i64, Option<String>)> {
         let given = self.behind_the_lock(tenant, Query::new(&*self.texts.meta, values![name.to_owned()])).await?;
         let row = |place: usize| given.get(place).and_then(|rows| rows.first());
-        let seq = row(1).map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
-        let mark: Option<Vec<u8>> = row(2).map(|row| row.try_get(0)).transpose()?;
+        let seq = row(0).map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
+        let mark: Option<Vec<u8>> = row(1).map(|row| row.try_get(0)).transpose()?;
         Ok((seq, mark.map(|mark| String::from_utf8_lossy(&mark).into_owned())))
     }
 

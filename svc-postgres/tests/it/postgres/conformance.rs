@@ -3,7 +3,7 @@
 
 use super::{
     server::options,
-    support::{self, bouncer::Bouncer},
+    support::{self, bouncer::Bouncer, server::url_of},
 };
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::{
@@ -15,7 +15,7 @@ use svc_core::{
     store::Load,
     value::{Id, Timestamp},
 };
-use svc_postgres::{KeyOptions, Options, Pages, Statements, Store};
+use svc_postgres::{KeyOptions, Options, Statements, Store};
 use svc_tower::SvcService;
 
 /// The suite against a store that is opened with these options.
@@ -51,17 +51,19 @@ fn the_store_conforms() {
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }
 
-/// Through pgbouncer in transaction mode, which knows no named statements; with pages in two routed statements, and with
-/// row-level security for a role that it applies to.
+/// Through pgbouncer in transaction mode, which knows no named statements; as on a cluster, and with row-level security for a role
+/// that it applies to.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn the_store_conforms_through_a_pooler() {
     let server = support::server();
     let schema = server.schema();
-    server.psql(&format!("CREATE ROLE fenced LOGIN; CREATE SCHEMA {schema} AUTHORIZATION fenced"));
     let bouncer = Bouncer::start(server, 4);
-    let url = bouncer.url().replace("svc@", "fenced@");
-    let options = options(&url).schema(&schema).row_level_security();
-    let options = options.statements(Statements::Unnamed).pages(Pages::Routed);
+    let role = server.cluster_role(bouncer.port());
+    let options = options(&url_of(&role, bouncer.port()))
+        .schema(&schema)
+        .row_level_security()
+        .statements(Statements::Unnamed)
+        .cluster();
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }

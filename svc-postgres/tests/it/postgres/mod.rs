@@ -1,5 +1,6 @@
 //! What needs a PostgreSQL server, and for some tests pgbouncer. `.ci/postgres` runs it.
 
+mod cluster;
 mod conformance;
 mod crash;
 mod explain;

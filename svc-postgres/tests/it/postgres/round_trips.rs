@@ -1,9 +1,9 @@
 //! Round trips, counted on the socket ("It must show" 3): reads one, helpers and writes two, lone or in a batch.
 
 use super::server::{Server, options};
-use super::support::{self, proxy::Proxy};
+use super::support::{self, proxy::Proxy, server::url_of};
 use serde_json::json;
-use svc_postgres::{Pages, Statements};
+use svc_postgres::{Options, Statements};
 use tokio::task::JoinSet;
 
 /// Counts what something takes, of what the server has prepared already.
@@ -14,16 +14,14 @@ async fn count(way: &Proxy, what: impl AsyncFn()) -> u64 {
     way.round_trips()
 }
 
-fn check(statements: Statements, pages: Pages, is_fenced: bool) {
+fn check(with: impl FnOnce(Options) -> Options) {
     let way = Proxy::start(support::server().port());
-    way.block_on(check_over(&way, statements, pages, is_fenced));
+    let url = way.url();
+    way.block_on(check_over(&way, with(options(&url))));
 }
 
-async fn check_over(way: &Proxy, statements: Statements, pages: Pages, is_fenced: bool) {
-    let schema = support::server().schema();
-    let options = options(&way.url()).schema(&schema).statements(statements).pages(pages);
-    let options = if is_fenced { options.row_level_security() } else { options };
-    let server = Server::open(options).await;
+async fn check_over(way: &Proxy, options: Options) {
+    let server = Server::open(options.schema(&support::server().schema())).await;
     let petition = server.make("petitions", json!({})).await;
     let person = server.make("people", json!({"given_name": "Ada"})).await;
     for number in 0..60 {
@@ -31,7 +29,7 @@ async fn check_over(way: &Proxy, statements: Statements, pages: Pages, is_fenced
     }
     let read = async |path: &str| {
         let trips = count(way, async || assert_eq!(server.get(path).await.status, 200, "{path}")).await;
-        assert_eq!(trips, 1, "{path} {statements:?} {pages:?}");
+        assert_eq!(trips, 1, "{path}");
     };
     read(&person).await;
     read("people").await;
@@ -90,17 +88,27 @@ async fn check_over(way: &Proxy, statements: Statements, pages: Pages, is_fenced
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn named() {
-    check(Statements::Named, Pages::Together, false);
+    check(|options| options);
 }
 
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-fn unnamed_and_routed() {
-    check(Statements::Unnamed, Pages::Routed, false);
+fn unnamed() {
+    check(|options| options.statements(Statements::Unnamed));
+}
+
+/// The settings of a transaction are several messages there, and the worker is asked directly.
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn as_on_a_cluster() {
+    let way = Proxy::start(support::server().port());
+    let role = support::server().cluster_role(way.port());
+    let options = options(&url_of(&role, way.port())).cluster();
+    way.block_on(check_over(&way, options));
 }
 
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn with_row_level_security() {
-    check(Statements::Named, Pages::Together, true);
+    check(Options::row_level_security);
 }

@@ -7,7 +7,7 @@ use std::sync::{
 use std::time::{Duration, Instant};
 
 use super::server::{Server, options};
-use super::support::{self, ClosedPort, proxy::Proxy, until};
+use super::support::{self, ClosedPort, proxy::Proxy, server::url_of, until};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
 use svc_core::{
@@ -163,22 +163,20 @@ async fn reads_go_to_a_replica() {
 async fn a_tenant_is_asked_where_it_is() {
     let database = support::server::Server::start();
     let [front, its, others] = [(); 3].map(|()| Proxy::start(database.port()));
-    let plain = Store::connect(options(&front.url())).await.unwrap();
+    let role = database.cluster_role(its.port());
+    let store = Store::connect(options(&url_of(&role, front.port())).cluster()).await.unwrap();
     for name in ["one", "other"] {
-        plain.ensure_tenant(name).await.unwrap();
+        store.ensure_tenant(name).await.unwrap();
     }
     let number = database.psql("SELECT id FROM svc.tenant WHERE name = 'one'");
-    let (its_port, others_port) = (its.port(), others.port());
+    let others_port = others.port();
     database.psql(&format!(
-        "CREATE TABLE pg_dist_node (groupid int, nodename text, nodeport int, noderole text, isactive bool); \
-         CREATE TABLE pg_dist_placement (shardid bigint, groupid int); \
-         INSERT INTO pg_dist_node VALUES (0, '127.0.0.1', {its_port}, 'primary', true), \
-         (1, '127.0.0.1', {others_port}, 'primary', true), (1, 'nobody', 1, 'secondary', true); \
-         INSERT INTO pg_dist_placement VALUES (100, 0), (101, 1); \
-         CREATE FUNCTION get_shard_id_for_distribution_column(regclass, bigint) RETURNS bigint LANGUAGE sql \
+        "INSERT INTO {role}.pg_dist_node VALUES (1, '127.0.0.1', {others_port}, 'primary', true), \
+         (1, 'nobody', 1, 'secondary', true); \
+         INSERT INTO {role}.pg_dist_placement VALUES (101, 1); \
+         CREATE OR REPLACE FUNCTION {role}.get_shard_id_for_distribution_column(regclass, bigint) RETURNS bigint LANGUAGE sql \
          AS 'SELECT CASE $2 WHEN {number} THEN 100 ELSE 101 END::bigint'"
     ));
-    let store = Store::connect(options(&front.url()).to_the_workers()).await.unwrap();
     let one = Server::of(store.clone(), "one").await;
     let other = Server::of(store, "other").await;
     one.make("tags", json!({"name": "a"})).await;

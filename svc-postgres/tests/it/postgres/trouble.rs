@@ -7,8 +7,11 @@ use super::support::{self, bouncer::Bouncer, client, proxy::Proxy, until};
 use serde_json::json;
 use svc_core::{
     helper::{MatchKey, PersonMatching},
+    model::Kind,
+    raw::RawDraft,
     read::Object,
-    value::Identifier,
+    store::Load,
+    value::{Identifier, Timestamp},
 };
 use svc_postgres::{Options, Statements, Store};
 use tokio::task::JoinSet;
@@ -277,6 +280,64 @@ async fn a_matching_method_that_panics() {
     }
     assert_eq!(sign_up(&server, "after").await.status, 200);
     assert_eq!(people(&server).await, 58);
+}
+
+/// What the server reports decides what is done: the transaction is retried until the deadline, once, or not at all.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn errors_of_each_class() {
+    let database = support::server();
+    let schema = database.schema();
+    let server = Server::open(options(&database.url()).schema(&schema)).await;
+    // A number that is drawn stays drawn when its transaction is undone: it counts the attempts.
+    database.psql(&format!(
+        "CREATE SEQUENCE {schema}.attempts; \
+         CREATE TABLE {schema}.planted (state text, failures bigint); INSERT INTO {schema}.planted VALUES ('', 0); \
+         CREATE FUNCTION {schema}.fails() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE p {schema}.planted; BEGIN \
+         SELECT * INTO p FROM {schema}.planted; IF nextval('{schema}.attempts') <= p.failures THEN \
+         RAISE EXCEPTION 'planted' USING ERRCODE = p.state; END IF; RETURN NEW; END $$; \
+         CREATE TRIGGER fails BEFORE INSERT ON {schema}.record FOR EACH ROW EXECUTE FUNCTION {schema}.fails()"
+    ));
+    let number = database.psql(&format!("SELECT id FROM {schema}.tenant WHERE name = 'demo'"));
+    let many = 4;
+    let mut stored = 0;
+    for (state, attempts, is_stored) in [
+        // Until it passes.
+        ("40001", many + 1, true),
+        ("53300", many + 1, true),
+        ("55P03", many + 1, true),
+        ("57P01", many + 1, true),
+        ("08006", many + 1, true),
+        // Once more, on a new connection.
+        ("0A000", 2, false),
+        ("26000", 2, false),
+        ("XX000", 2, false),
+        // Not at all.
+        ("22003", 1, false),
+        ("23514", 1, false),
+        ("42501", 1, false),
+        ("XX001", 1, false),
+        ("53100", 1, false),
+    ] {
+        database.psql(&format!(
+            "UPDATE {schema}.planted SET state = '{state}', failures = {many}; ALTER SEQUENCE {schema}.attempts RESTART"
+        ));
+        let person = Load::new(uuid::Uuid::new_v4().into(), Timestamp::now(), RawDraft::empty(Kind::Person));
+        let loaded = server.store.seed(&server.tenant, vec![person]).await;
+        let drawn = database.psql(&format!("SELECT last_value FROM {schema}.attempts"));
+        assert_eq!(drawn, attempts.to_string(), "attempts with {state}: {loaded:?}");
+        stored += u64::from(is_stored);
+        match loaded {
+            Ok(()) => assert!(is_stored, "{state}"),
+            Err(error) if state == "53100" => assert!(error.is_unavailable(), "{error:#}"),
+            Err(error) => {
+                assert!(!is_stored && !error.is_unavailable(), "{state}: {error:#}");
+                let said = format!("PostgreSQL {state}: planted (statement `insert_records`, tenant number {number})");
+                assert!(format!("{error:#}").contains(&said), "{error:#}");
+            }
+        }
+        assert_eq!(people(&server).await, stored, "{state}");
+    }
 }
 
 /// A full disk: 503 while it is full, nothing half written, and work as before when there is room again.

@@ -154,6 +154,30 @@ impl Server {
         self.wait_for("SELECT NOT pg_is_in_recovery()");
     }
 
+    /// A role for which this server looks like the coordinator of a Citus cluster whose only worker is on `port`: the catalogue and
+    /// the functions of Citus that the store uses are tables and functions of a schema that no other role searches. The role may
+    /// make schemas, and row-level security holds for it.
+    pub(crate) fn cluster_role(&self, port: u16) -> String {
+        let role = self.schema().replace("test", "cluster");
+        self.psql(&format!(
+            "CREATE ROLE {role} LOGIN; GRANT CREATE ON DATABASE postgres TO {role}; CREATE SCHEMA {role} AUTHORIZATION {role}; \
+             ALTER ROLE {role} SET search_path = {role}; \
+             CREATE TABLE {role}.pg_dist_partition (logicalrelid regclass); \
+             CREATE TABLE {role}.pg_dist_node (groupid int, nodename text, nodeport int, noderole text, isactive bool); \
+             CREATE TABLE {role}.pg_dist_placement (shardid bigint, groupid int); \
+             INSERT INTO {role}.pg_dist_node VALUES (0, '127.0.0.1', {port}, 'primary', true); \
+             INSERT INTO {role}.pg_dist_placement VALUES (100, 0); \
+             CREATE FUNCTION {role}.get_shard_id_for_distribution_column(regclass, bigint) RETURNS bigint LANGUAGE sql \
+             AS 'SELECT 100::bigint'; \
+             CREATE FUNCTION {role}.create_reference_table(regclass) RETURNS void LANGUAGE sql \
+             AS 'INSERT INTO {role}.pg_dist_partition VALUES ($1)'; \
+             CREATE FUNCTION {role}.create_distributed_table(regclass, text, colocate_with text DEFAULT '') RETURNS void \
+             LANGUAGE sql AS 'INSERT INTO {role}.pg_dist_partition VALUES ($1)'; \
+             GRANT ALL ON ALL TABLES IN SCHEMA {role} TO {role}"
+        ));
+        role
+    }
+
     /// What `psql` answers: a line for each row, with `|` between the columns.
     #[track_caller]
     pub(crate) fn psql(&self, sql: &str) -> String {
@@ -173,7 +197,12 @@ impl Server {
 
 /// The database on a port of this machine.
 pub(super) fn url(port: u16) -> String {
-    format!("postgres://svc@127.0.0.1:{port}/postgres")
+    url_of("svc", port)
+}
+
+/// The same for a role.
+pub(crate) fn url_of(role: &str, port: u16) -> String {
+    format!("postgres://{role}@127.0.0.1:{port}/postgres")
 }
 
 /// Asks whatever is behind a URL. Each `;` ends a statement of its own, all in one transaction unless they say otherwise.

@@ -1,0 +1,119 @@
+//! What differs between one PostgreSQL server and a cluster of Citus, which shards by tenant. Each difference is decided here.
+//!
+//! Citus plans a statement that reads more than one table with its values only: a generic plan is an error there, and a prepared
+//! statement saves nothing. It adds the text of each `SET LOCAL` to what its first statement sends to the worker, so each setting is a
+//! message of its own, and those of the planner are left out: the coordinator does not ask that planner.
+
+use std::time::Duration;
+
+use crate::{
+    options::{Options, Statements},
+    pipeline::Query,
+    workers::Workers,
+};
+
+/// Where the tables are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Topology {
+    /// On one server, and its replicas.
+    Server,
+    /// On the workers of a cluster, by tenant.
+    Cluster,
+}
+
+impl Topology {
+    pub(crate) fn of(options: &Options) -> Self {
+        if options.cluster { Self::Cluster } else { Self::Server }
+    }
+
+    /// `BEGIN` with the settings of a transaction: how long it waits for a lock, how long the server waits for its next statement,
+    /// and the tenant that row-level security knows, where that is on.
+    pub(crate) fn begin(self, patience: Duration, tenant: Option<&str>) -> Vec<Query<'static>> {
+        let millis = patience.as_millis().max(1);
+        let mut settings = vec![
+            format!("lock_timeout = {millis}"),
+            format!("idle_in_transaction_session_timeout = {}", millis.saturating_mul(2)),
+        ];
+        settings.extend(tenant.map(|tenant| format!("svc.tenant = '{tenant}'")));
+        match self {
+            Self::Server => {
+                // Every statement looks a few keys up; where a table was never analyzed, the planner would rather read all of it.
+                settings.push("plan_cache_mode = force_generic_plan".to_owned());
+                let avoided = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material"];
+                settings.extend(avoided.map(|way| format!("{way} = off")));
+                let settings: String = settings.iter().map(|setting| format!("; SET LOCAL {setting}")).collect();
+                vec![Query::control(format!("BEGIN{settings}"))]
+            }
+            Self::Cluster => {
+                let messages = ["BEGIN".to_owned(), "SET LOCAL citus.propagate_set_commands = 'local'".to_owned()];
+                let settings = settings.into_iter().map(|setting| format!("SET LOCAL {setting}"));
+                messages.into_iter().chain(settings).map(Query::control).collect()
+            }
+        }
+    }
+
+    /// How statements reach the server. A cluster plans them anew anyway, and each of its sessions would keep some 45 MB of plans.
+    pub(crate) fn statements(self, chosen: Statements) -> Statements {
+        match self {
+            Self::Server => chosen,
+            Self::Cluster => Statements::Unnamed,
+        }
+    }
+
+    /// Whether a page is read in two statements, each of which a cluster sends to one shard with little planning. A record that is
+    /// committed between them may be on a page whose total does not count it yet.
+    pub(crate) fn splits_pages(self) -> bool {
+        self == Self::Cluster
+    }
+
+    /// The workers, each of which is asked directly for what it has.
+    pub(crate) fn workers(self) -> Option<Workers> {
+        (self == Self::Cluster).then(Workers::default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin(topology: Topology, tenant: Option<&str>) -> Vec<String> {
+        let queries = topology.begin(Duration::from_secs(2), tenant);
+        assert!(queries.iter().all(|query| query.values.is_none()));
+        queries.into_iter().map(|query| query.text.into_owned()).collect()
+    }
+
+    /// Citus refuses generic plans with 0A000, and a text with several settings grows with their square there.
+    #[test]
+    fn a_cluster_gets_each_setting_alone_and_none_of_the_planner() {
+        let settings = [
+            "BEGIN",
+            "SET LOCAL citus.propagate_set_commands = 'local'",
+            "SET LOCAL lock_timeout = 2000",
+            "SET LOCAL idle_in_transaction_session_timeout = 4000",
+        ];
+        assert_eq!(begin(Topology::Cluster, None), settings);
+        let fenced = begin(Topology::Cluster, Some("7"));
+        assert_eq!(fenced, [&settings[..], &["SET LOCAL svc.tenant = '7'"]].concat());
+        assert!(fenced.iter().all(|text| !text.contains("plan") && !text.contains("enable_") && !text.contains(';')));
+    }
+
+    #[test]
+    fn a_server_gets_all_settings_in_one_message() {
+        let text = "BEGIN; SET LOCAL lock_timeout = 2000; SET LOCAL idle_in_transaction_session_timeout = 4000; \
+                    SET LOCAL svc.tenant = 'directory'; SET LOCAL plan_cache_mode = force_generic_plan; \
+                    SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
+                    SET LOCAL enable_material = off";
+        assert_eq!(begin(Topology::Server, Some("directory")), [text]);
+    }
+
+    #[test]
+    fn the_option_decides_everything_else() {
+        let options = Options::new("postgres://localhost/crm").unwrap();
+        let (server, cluster) = (Topology::of(&options), Topology::of(&options.cluster()));
+        assert_eq!((server, cluster), (Topology::Server, Topology::Cluster));
+        assert_eq!(server.statements(Statements::Named), Statements::Named);
+        assert_eq!(cluster.statements(Statements::Named), Statements::Unnamed);
+        assert!(!server.splits_pages() && server.workers().is_none());
+        assert!(cluster.splits_pages() && cluster.workers().is_some());
+    }
+}
