@@ -18,7 +18,7 @@ use crate::{
     layout::{ALL, layout},
     pipeline::{Query, Value, columns, of_tenant, values},
     rows::{code, known},
-    sets,
+    sets::Removal,
     texts::Texts,
 };
 use records::{Inserts, Updates, place};
@@ -52,6 +52,8 @@ pub(crate) struct Apply<'a> {
     /// Whether something is to be sent.
     pub(crate) sends: bool,
     told: Vec<Entry>,
+    /// What is removed with the record of this id, and when. Everything before it is among the steps.
+    removal: Option<(Uuid, Removal, Timestamp)>,
     /// What has its place in an order.
     steps: Vec<(String, Vec<Value>)>,
 }
@@ -103,28 +105,28 @@ impl<'a> Apply<'a> {
             outbox: Vec::new(),
             sends: false,
             told: Vec::new(),
+            removal: None,
             steps: Vec::new(),
         }
     }
 
     /// Tells of a change that is taken up next.
     pub(crate) fn tell(&mut self, told: &Told<'_>, time: Timestamp) -> Result<()> {
-        let (seq, at) = (self.next(), time.micros());
         match told {
-            Told::One(what, record) => self.told.push(Entry {
-                seq,
-                step: 0,
-                kind: code(record.kind),
-                id: known(&record.id)?,
-                parent: record.parent.as_ref().map(known).transpose()?,
-                what: *what as i16,
-                at,
-            }),
-            Told::Gone(set) => {
-                let bottom = bottom(set)?;
-                self.settle();
-                self.steps.push((sets::telling(self.schema, set), values![self.tenant, bottom, seq, at]));
+            Told::One(what, record) => {
+                self.remove();
+                let seq = self.next();
+                self.told.push(Entry {
+                    seq,
+                    step: 0,
+                    kind: code(record.kind),
+                    id: known(&record.id)?,
+                    parent: record.parent.as_ref().map(known).transpose()?,
+                    what: *what as i16,
+                    at: time.micros(),
+                });
             }
+            Told::Gone(set) => *self.removal(set)?.1 = time,
             other => return Err(StoreError::unexpected(format!("this store cannot tell {other:?}"))),
         }
         Ok(())
@@ -132,6 +134,9 @@ impl<'a> Apply<'a> {
 
     /// Takes a change of a call up.
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
+        if !matches!(change, Change::Delete(_) | Change::ClearLink { .. }) {
+            self.remove();
+        }
         match change {
             Change::Insert(insert) => self.insert(insert)?,
             Change::Replace(replace) => self.replace(replace)?,
@@ -141,10 +146,10 @@ impl<'a> Apply<'a> {
                 let (start, stop) = (start.map(Timestamp::micros), stop.map(Timestamp::micros));
                 self.edit(at, |row| row.schedule(start, stop))?;
             }
-            Change::Delete(set) => self.set(set, sets::deleting(self.schema, set))?,
+            Change::Delete(set) => self.removal(set)?.0.delete(set),
             Change::ClearLink { kind, link, to } => {
                 let (_, column) = layout(*kind).column(link).ok_or_else(no_link)?;
-                self.set(to, vec![sets::clearing(self.schema, *kind, column, to)])?;
+                self.removal(to)?.0.clear(*kind, column, to);
             }
             Change::SetSum { of, members, sum } => {
                 self.sums.insert((code(*members), code(of.0), known(&of.1)?), *sum);
@@ -185,6 +190,7 @@ impl<'a> Apply<'a> {
 
     /// Hands over what is to be written, in its order, and the number that the ledger has from then on.
     pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<Value>)>) {
+        self.remove();
         // Each transaction has a number of its own, also one that makes no record.
         let seq = self.next();
         self.settle();
@@ -283,14 +289,36 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    /// Statements about a set of records see everything that came before.
-    fn set(&mut self, set: &Set, texts: Vec<String>) -> Result<()> {
+    /// The removal that a set is part of: sets that begin with the same record and follow each other share one.
+    fn removal(&mut self, set: &Set) -> Result<(&mut Removal, &mut Timestamp)> {
         let bottom = bottom(set)?;
-        self.settle();
-        for text in texts {
+        if self.removal.as_ref().is_some_and(|(other, ..)| *other != bottom) {
+            self.remove();
+        }
+        if self.removal.is_none() {
+            // Its statements see everything that came before.
+            self.settle();
+        }
+        let new = || (bottom, Removal::default(), Timestamp::from_micros(0));
+        let (_, removal, time) = self.removal.get_or_insert_with(new);
+        Ok((removal, time))
+    }
+
+    /// Adds the statements of a removal, where there is one.
+    fn remove(&mut self) {
+        let Some((bottom, removal, time)) = self.removal.take() else { return };
+        // A link to records that are deleted is emptied while they are there.
+        if let Some(text) = removal.clearing(self.schema) {
             self.steps.push((text, values![self.tenant, bottom]));
         }
-        Ok(())
+        if let Some(text) = removal.telling(self.schema) {
+            let first = self.seq.saturating_add(1);
+            self.seq = self.seq.saturating_add(removal.numbers());
+            self.steps.push((text, values![self.tenant, bottom, first, time.micros()]));
+        }
+        for text in removal.deleting(self.schema) {
+            self.steps.push((text, values![self.tenant, bottom]));
+        }
     }
 
     fn keep(&mut self, kept: &Kept) -> Result<()> {

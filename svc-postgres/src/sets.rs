@@ -1,132 +1,277 @@
-//! The text of statements about a [`Set`] of records. `$1` is the tenant, `$2` the id of the record that the set begins with.
+//! Removing a record with everything that goes with it: the text of the statements, one a table, however many kinds there are.
+//! `$1` is the tenant, `$2` the id of the record.
 
-use svc_core::{
-    model::Kind,
-    ops::What,
-    schema::Source,
-    store::{At, Set},
-};
+use svc_core::{model::Kind, ops::What, schema::Source, store::Set};
 
-use crate::layout::{ALL, Layout, layout};
+use crate::layout::{ALL, Layout, SLOTS, layout};
 
-/// Tells under a number (`$3`) of each record that it is deleted at this moment (`$4`).
-pub(crate) fn telling(schema: &str, set: &Set) -> String {
-    let (of, condition) = (layout(set.kind()), condition(schema, "r", set));
-    let home = set.kind().schema().home.and_then(|_| of.parent());
-    let parent = home.map_or("NULL::uuid".to_owned(), |column| format!("r.{column}"));
-    let what = What::Deleted as i16;
-    format!(
-        "INSERT INTO {schema}.feed (tenant, seq, step, kind, id, parent, what, at) \
-         SELECT r.tenant, $3::bigint, r.seq, r.kind, r.id, {parent}, {what}::smallint, $4::bigint \
-         FROM {schema}.record r WHERE {condition}"
-    )
+/// Records that are deleted together, and links to them that are emptied. All of it begins with one record.
+#[derive(Debug, Default)]
+pub(crate) struct Removal {
+    /// The kinds of the records that a condition holds for.
+    deleted: Vec<(Condition, Vec<Kind>)>,
+    /// The same of links, with their columns.
+    cleared: Vec<(Condition, &'static str, Vec<Kind>)>,
 }
 
-/// Removes the records: from what other records count, then all that was counted of them, then themselves.
-pub(crate) fn deleting(schema: &str, set: &Set) -> Vec<String> {
-    let (s, of, kind) = (schema, layout(set.kind()), set.kind());
-    let code = of.code;
-    let condition = condition(schema, "r", set);
-    let these = |column: &str| format!("(SELECT r.{column} FROM {s}.record r WHERE {condition})");
-    let from = format!("FROM {s}.record r JOIN {s}.ledger l ON l.tenant = $1 WHERE {condition}");
-    let taken_out = "ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
-                     moved = excluded.moved";
-    let mut texts: Vec<String> = of
-        .scopes()
-        .map(|(reference, column)| {
-            let scope = layout(reference.kind).code;
+/// What holds for the records of a set, except their kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Condition {
+    /// It is the record itself.
+    Itself,
+    /// A column leads to a record of another set, which has this kind.
+    LeadsTo(&'static str, Kind, Box<Condition>),
+}
+
+impl Condition {
+    fn of(set: &Set) -> Self {
+        match set {
+            Set::Under(kind, link, inner) => {
+                let column = layout(*kind).column(link).map(|(_, column)| column).unwrap_or_default();
+                Self::leading_to(column, inner)
+            }
+            _ => Self::Itself,
+        }
+    }
+
+    fn leading_to(column: &'static str, set: &Set) -> Self {
+        Self::LeadsTo(column, set.kind(), Box::new(Self::of(set)))
+    }
+
+    /// Its text about the records that are called `name`.
+    fn text(&self, schema: &str, name: &str) -> String {
+        match self {
+            Self::Itself => format!("{name}.id = $2"),
+            Self::LeadsTo(column, _, inner) if **inner == Self::Itself => format!("{name}.{column} = $2"),
+            Self::LeadsTo(column, kind, inner) => {
+                let (within, code) = (format!("{name}i"), layout(*kind).code);
+                let condition = inner.text(schema, &within);
+                format!(
+                    "{name}.{column} IN (SELECT {within}.id FROM {schema}.record {within} WHERE {within}.tenant = $1 \
+                     AND {within}.kind = {code} AND {condition})"
+                )
+            }
+        }
+    }
+}
+
+impl Removal {
+    /// Adds records that are deleted.
+    pub(crate) fn delete(&mut self, set: &Set) {
+        let condition = Condition::of(set);
+        match self.deleted.iter_mut().find(|(other, _)| *other == condition) {
+            Some((_, kinds)) => kinds.push(set.kind()),
+            None => self.deleted.push((condition, vec![set.kind()])),
+        }
+    }
+
+    /// Adds a link that is emptied where it leads to a record of a set.
+    pub(crate) fn clear(&mut self, kind: Kind, column: &'static str, to: &Set) {
+        let condition = Condition::leading_to(column, to);
+        match self.cleared.iter_mut().find(|(other, ..)| *other == condition) {
+            Some((_, _, kinds)) => kinds.push(kind),
+            None => self.cleared.push((condition, column, vec![kind])),
+        }
+    }
+
+    /// How many numbers of the ledger [`Removal::telling`] takes.
+    pub(crate) fn numbers(&self) -> i64 {
+        i64::try_from(self.deleted.len()).unwrap_or(i64::MAX)
+    }
+
+    /// Writes to the feed that each record is deleted: under numbers from `$3` on, at this moment (`$4`). What goes with a record
+    /// comes before it.
+    pub(crate) fn telling(&self, schema: &str) -> Option<String> {
+        let what = What::Deleted as i16;
+        let parents = self.cases(|of, kind| Some(format!("d.{}", kind.schema().home.and_then(|_| of.parent())?)));
+        let parent = parents.map_or("NULL::uuid".to_owned(), |cases| format!("CASE d.kind{cases} END"));
+        let records = self.records(schema, &format!("d.kind, d.id, d.seq, {parent} AS parent"))?;
+        Some(format!(
+            "INSERT INTO {schema}.feed (tenant, seq, step, kind, id, parent, what, at) \
+             SELECT l.tenant, $3::bigint + x.place, x.seq, x.kind, x.id, x.parent, {what}::smallint, $4::bigint \
+             FROM {schema}.ledger l, {records} x WHERE l.tenant = $1"
+        ))
+    }
+
+    /// Empties the links.
+    pub(crate) fn clearing(&self, schema: &str) -> Option<String> {
+        let select = |(condition, _, kinds): &(Condition, &str, Vec<Kind>)| {
+            let condition = condition.text(schema, "d");
+            let codes = codes(kinds);
             format!(
-                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
-                 SELECT r.tenant, {code}::smallint, {scope}::smallint, r.{column}, -count(*), max(l.seq) {from} \
-                 AND r.{column} IS NOT NULL GROUP BY r.tenant, r.{column} {taken_out}"
+                "SELECT d.id, d.kind FROM {schema}.record d WHERE d.tenant = $1 AND d.kind IN ({codes}) AND {condition}"
+            )
+        };
+        let set = |column: &str| {
+            let of_column = self.cleared.iter().filter(|(_, of, _)| *of == column);
+            let emptied = of_column.map(|(condition, _, kinds)| {
+                format!(" WHEN r.kind IN ({}) AND {} THEN NULL", codes(kinds), condition.text(schema, "r"))
+            });
+            let emptied: String = emptied.collect();
+            (!emptied.is_empty()).then(|| format!("{column} = CASE{emptied} ELSE r.{column} END"))
+        };
+        let columns: Vec<String> = SLOTS.into_iter().chain(["modified_by"]).filter_map(set).collect();
+        let records: Vec<String> = self.cleared.iter().map(select).collect();
+        (!records.is_empty()).then(|| {
+            format!(
+                "UPDATE {schema}.record r SET {} FROM ({} OFFSET 0) x WHERE r.tenant = $1 AND r.id = x.id AND r.kind = x.kind",
+                columns.join(", "),
+                records.join(" UNION ALL ")
             )
         })
-        .collect();
-    if kind.schema().has_collection() {
-        texts.push(format!(
-            "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
-             SELECT r.tenant, {code}::smallint, 0::smallint, '{ALL}'::uuid, -count(*), max(l.seq) {from} GROUP BY r.tenant \
-             {taken_out}"
-        ));
     }
-    let members = Kind::ALL.iter().filter(|member| layout(**member).scope(kind).is_some());
-    let members: Vec<String> = members.map(|member| layout(*member).code.to_string()).collect();
-    if !members.is_empty() {
-        texts.push(format!(
-            "DELETE FROM {s}.total t WHERE t.tenant = $1 AND t.kind IN ({}) AND t.scope = {code} AND t.owner IN {}",
-            members.join(", "),
-            these("id")
-        ));
+
+    /// Removes the records: from what other records count, then all that was counted of them, then themselves.
+    pub(crate) fn deleting(&self, schema: &str) -> Vec<String> {
+        let s = schema;
+        let Some(records) = self.records(s, "d.kind, d.id, d.seq, d.l1, d.l2, d.l3, d.l4") else { return Vec::new() };
+        let delete = |table: &str, condition: &str| {
+            format!("DELETE FROM {s}.{table} t USING {records} x WHERE t.tenant = $1 AND {condition}")
+        };
+        let mut texts: Vec<String> = self.discounting(s, &records).into_iter().collect();
+        let is_counted = |kind: &Kind| Kind::ALL.iter().any(|member| layout(*member).scope(*kind).is_some());
+        let members = |member: &Kind| self.kinds().any(|kind| layout(*member).scope(kind).is_some());
+        if self.kinds().any(|kind| is_counted(&kind)) {
+            let members: Vec<Kind> = Kind::ALL.iter().copied().filter(members).collect();
+            let of_these = format!("t.kind IN ({}) AND t.scope = x.kind AND t.owner = x.id", codes(&members));
+            texts.push(delete("total", &of_these));
+        }
+        if self.kinds().any(|kind| has_parts(layout(kind))) {
+            texts.push(delete("part", "t.owner = x.id"));
+        }
+        if self.kinds().any(|kind| kind == Kind::Attendance) {
+            texts.push(delete("holder", "t.attendance = x.seq"));
+        }
+        if self.kinds().any(|kind| kind == Kind::Person) {
+            texts.push(delete("email", "t.seq = x.seq"));
+        }
+        texts.push(delete("identifier", "t.seq = x.seq AND t.kind = x.kind"));
+        texts.push(delete("record", "t.id = x.id AND t.kind = x.kind"));
+        texts
     }
-    if has_parts(of) {
-        texts.push(format!("DELETE FROM {s}.part p WHERE p.tenant = $1 AND p.owner IN {}", these("id")));
+
+    /// Takes the records out of what other records count, and out of the collections of all.
+    fn discounting(&self, s: &str, records: &str) -> Option<String> {
+        let of_slot = |slot: &&str| {
+            let cases = self.cases(|of, _| {
+                let (reference, _) = of.scopes().find(|(_, column)| column == slot)?;
+                Some(layout(reference.kind).code.to_string())
+            })?;
+            Some(format!("(CASE x.kind{cases} END, x.{slot})"))
+        };
+        let of_all = self.cases(|_, kind| kind.schema().has_collection().then(|| "0".to_owned()));
+        let of_all = of_all.map(|cases| format!("(CASE x.kind{cases} END, '{ALL}'::uuid)"));
+        let counted: Vec<String> = SLOTS.iter().filter_map(of_slot).chain(of_all).collect();
+        (!counted.is_empty()).then(|| {
+            format!(
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
+                 SELECT l.tenant, x.kind, c.scope::smallint, c.owner, -count(*), l.seq FROM {s}.ledger l, {records} x \
+                 CROSS JOIN LATERAL (VALUES {}) c(scope, owner) WHERE l.tenant = $1 AND c.scope IS NOT NULL \
+                 AND c.owner IS NOT NULL GROUP BY l.tenant, l.seq, x.kind, c.scope, c.owner \
+                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET records = o.records + excluded.records, \
+                 moved = excluded.moved",
+                counted.join(", ")
+            )
+        })
     }
-    if kind == Kind::Attendance {
-        texts.push(format!("DELETE FROM {s}.holder h WHERE h.tenant = $1 AND h.attendance IN {}", these("seq")));
+
+    /// The records that are deleted: these columns of each, and the place of its condition.
+    fn records(&self, schema: &str, columns: &str) -> Option<String> {
+        let select = |(place, (condition, kinds)): (usize, &(Condition, Vec<Kind>))| {
+            let (codes, condition) = (codes(kinds), condition.text(schema, "d"));
+            format!(
+                "SELECT {columns}, {place} AS place FROM {schema}.record d WHERE d.tenant = $1 AND d.kind IN ({codes}) \
+                 AND {condition}"
+            )
+        };
+        let selects: Vec<String> = self.deleted.iter().enumerate().map(select).collect();
+        (!selects.is_empty()).then(|| format!("({} OFFSET 0)", selects.join(" UNION ALL ")))
     }
-    if kind == Kind::Person {
-        texts.push(format!("DELETE FROM {s}.email e WHERE e.tenant = $1 AND e.seq IN {}", these("seq")));
+
+    /// The kinds of the records that are deleted.
+    fn kinds(&self) -> impl Iterator<Item = Kind> {
+        self.deleted.iter().flat_map(|(_, kinds)| kinds.iter().copied())
     }
-    texts.push(format!(
-        "DELETE FROM {s}.identifier i WHERE i.tenant = $1 AND i.kind = {code} AND i.seq IN {}",
-        these("seq")
-    ));
-    texts.push(format!("DELETE FROM {s}.record r WHERE {condition}"));
-    texts
+
+    /// The branches of a `CASE` by the kind, for those kinds that have one.
+    fn cases(&self, branch: impl Fn(&Layout, Kind) -> Option<String>) -> Option<String> {
+        let case = |kind: Kind| Some(format!(" WHEN {} THEN {}", layout(kind).code, branch(layout(kind), kind)?));
+        let mut kinds: Vec<Kind> = self.kinds().collect();
+        kinds.sort_unstable_by_key(|kind| layout(*kind).code);
+        kinds.dedup();
+        let cases: String = kinds.into_iter().filter_map(case).collect();
+        (!cases.is_empty()).then_some(cases)
+    }
 }
 
-/// Empties a link of the records of a kind that lead to a set.
-pub(crate) fn clearing(schema: &str, kind: Kind, column: &str, to: &Set) -> String {
-    let code = layout(kind).code;
-    let leads = leads_to(schema, "r", column, to);
-    format!("UPDATE {schema}.record r SET {column} = NULL WHERE r.tenant = $1 AND r.kind = {code} AND {leads}")
+fn codes(kinds: &[Kind]) -> String {
+    let codes: Vec<String> = kinds.iter().map(|kind| layout(*kind).code.to_string()).collect();
+    codes.join(", ")
 }
 
 fn has_parts(layout: &Layout) -> bool {
     layout.table.computed.iter().any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
 }
 
-/// What holds for the records of a set.
-fn condition(schema: &str, name: &str, set: &Set) -> String {
-    let code = layout(set.kind()).code;
-    let which = match set {
-        Set::Under(kind, link, inner) => {
-            let column = layout(*kind).column(link).map(|(_, column)| column).unwrap_or_default();
-            leads_to(schema, name, column, inner)
-        }
-        _ => format!("{name}.id = $2"),
-    };
-    format!("{name}.tenant = $1 AND {name}.kind = {code} AND {which}")
-}
-
-/// What holds for records whose column leads to a record of a set.
-fn leads_to(schema: &str, name: &str, column: &str, set: &Set) -> String {
-    match set {
-        Set::Under(..) => {
-            let inner = format!("{name}i");
-            let condition = condition(schema, &inner, set);
-            format!("{name}.{column} IN (SELECT {inner}.id FROM {schema}.record {inner} WHERE {condition})")
-        }
-        _ => format!("{name}.{column} = $2"),
-    }
-}
-
-/// Every text with a name, of sets with up to two steps: for tests.
+/// Every text with a name, of the removal of a record of each kind: for tests.
 pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for kind in Kind::ALL {
-        let one = || Set::One(At::new(*kind, ALL.into(), 1), Vec::new());
-        all.push((format!("telling {kind:?}"), telling(schema, &one())));
-        all.extend(deleting(schema, &one()).into_iter().map(|text| (format!("deleting {kind:?}"), text)));
+    let texts = |kind: &Kind| {
+        let removal = removal_of(*kind);
+        let texts = removal.clearing(schema).into_iter().chain(removal.telling(schema)).chain(removal.deleting(schema));
+        texts.map(|text| (format!("removing a {}", kind.singular()), text)).collect::<Vec<_>>()
+    };
+    Kind::ALL.iter().flat_map(texts).collect()
+}
+
+/// What the rulebook removes with a record of a kind.
+fn removal_of(kind: Kind) -> Removal {
+    use svc_core::{schema::OnDelete, store::At};
+
+    fn add(removal: &mut Removal, set: &Set) {
         for member in Kind::ALL {
-            for (reference, column) in layout(*member).columns().filter(|(reference, _)| reference.kind == *kind) {
-                let name = format!("{member:?} under {kind:?}");
-                let under = Set::Under(*member, reference.name, Box::new(one()));
-                all.push((format!("telling {name}"), telling(schema, &under)));
-                all.extend(deleting(schema, &under).into_iter().map(|text| (name.clone(), text)));
-                all.push((format!("clearing {name}"), clearing(schema, *member, column, &one())));
+            for (reference, column) in layout(*member).columns().filter(|(to, _)| to.kind == set.kind()) {
+                match reference.on_delete {
+                    OnDelete::Cascade => add(removal, &Set::Under(*member, reference.name, Box::new(set.clone()))),
+                    OnDelete::Clear => removal.clear(*member, column, set),
+                    _ => {}
+                }
             }
         }
+        removal.delete(set);
     }
-    all
+    let mut removal = Removal::default();
+    add(&mut removal, &Set::One(At::new(kind, ALL.into(), 1), Vec::new()));
+    removal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However many kinds lead to a record, removing it is a few statements.
+    #[test]
+    fn a_removal_is_one_statement_a_table() {
+        let of = |kind| {
+            let removal = removal_of(kind);
+            let others = [removal.clearing("s"), removal.telling("s")].into_iter().flatten().count();
+            others + removal.deleting("s").len()
+        };
+        let expected = [(Kind::Person, 7), (Kind::Tag, 5), (Kind::List, 5), (Kind::Petition, 5), (Kind::Event, 6)];
+        for (kind, statements) in expected {
+            assert_eq!(of(kind), statements, "{kind:?}");
+        }
+        assert!(Kind::ALL.iter().all(|kind| of(*kind) <= 7));
+    }
+
+    #[test]
+    fn kinds_with_the_same_condition_share_it() {
+        let removal = removal_of(Kind::Person);
+        let clearing = removal.clearing("s").unwrap();
+        // Each of l1, l2 and modified_by leads to the person, and two columns to the canvasses of the person.
+        assert_eq!(clearing.matches("SELECT d.id").count(), 5, "{clearing}");
+        assert_eq!(clearing.matches(" = CASE WHEN").count(), 5, "{clearing}");
+        // What goes with the person comes first.
+        assert_eq!(removal.deleted.last().unwrap().0, Condition::Itself);
+        assert_eq!(removal.numbers(), 3);
+    }
 }

@@ -1,4 +1,4 @@
-//! Every statement of this crate but those that remove sets of records (`sets`) and change tables (`migrate`). `$1` is the
+//! Every statement of this crate but those that remove records with what goes with them (`sets`) and change tables (`migrate`). `$1` is the
 //! tenant, in each but those of the directories of tenants and keys.
 //!
 //! Only the name of the schema and constants of the interface's tables go into a text; values are always bound. Statements
@@ -41,10 +41,10 @@ macro_rules! texts {
         }
 
         impl Texts {
-            /// The name of a text. Those about sets of records are made for each set, and share one.
+            /// The name of a text. Those of removals are made for each kind, and share one.
             pub(crate) fn name_of(&self, text: &str) -> Option<&'static str> {
                 let named = self.all().into_iter().find(|(_, of)| *of == text).map(|(name, _)| name);
-                named.or_else(|| (self.worker == text).then_some("worker")).or(Some("a set of records"))
+                named.or_else(|| (self.worker == text).then_some("worker")).or(Some("removal"))
             }
 
             /// Every text with its name.
