@@ -50,6 +50,9 @@ mod workers;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 
+#[doc = include_str!("operations.md")]
+pub mod operations {}
+
 pub use error::ConnectError;
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;
