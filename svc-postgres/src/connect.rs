@@ -1,8 +1,16 @@
 //! Ways to a server: plain, or with TLS where the feature `tls` is on.
 
-use std::{fmt, pin::Pin, time::Duration};
+use std::{
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+    pin::Pin,
+    time::Duration,
+};
 
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{
+    Client, Config, NoTls,
+    config::{Host, LoadBalanceHosts},
+};
 
 use crate::error::ConnectError;
 
@@ -40,19 +48,42 @@ impl Connector {
         let mut other = self.clone();
         let config = &mut other.config;
         if config.get_connect_timeout().is_none() {
-            let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
-            let tries = u32::try_from(hosts).unwrap_or(u32::MAX).saturating_add(1);
+            let tries = u32::try_from(hosts(config)).unwrap_or(u32::MAX).saturating_add(1);
             config.connect_timeout(time.checked_div(tries).unwrap_or(time));
         }
         other
     }
 
+    /// The same way to one host of the URL alone.
+    fn to_host(&self, index: usize) -> Self {
+        let known = &self.config;
+        let mut other = self.without_hosts();
+        let of = |ports: &[u16]| ports.get(index).or(ports.first()).copied();
+        let config = &mut other.config;
+        match known.get_hosts().get(index) {
+            Some(Host::Tcp(name)) => _ = config.host(name),
+            #[cfg(unix)]
+            Some(Host::Unix(path)) => _ = config.host_path(path),
+            None => {}
+        }
+        known.get_hostaddrs().get(index).map(|address| config.hostaddr(*address));
+        of(known.get_ports()).map(|port| config.port(port));
+        other
+    }
+
     /// The same way to another server of the same cluster.
     pub(crate) fn to(&self, host: &str, port: u16) -> Self {
+        let mut other = self.without_hosts();
+        other.config.host(host).port(port);
+        other
+    }
+
+    /// The same way to no host.
+    fn without_hosts(&self) -> Self {
         let mut other = self.clone();
         let known = std::mem::take(&mut other.config);
         let config = &mut other.config;
-        config.host(host).port(port).ssl_mode(known.get_ssl_mode()).ssl_negotiation(known.get_ssl_negotiation());
+        config.ssl_mode(known.get_ssl_mode()).ssl_negotiation(known.get_ssl_negotiation());
         config.channel_binding(known.get_channel_binding()).target_session_attrs(known.get_target_session_attrs());
         config.keepalives(known.get_keepalives()).keepalives_idle(known.get_keepalives_idle());
         // What is not said stays so.
@@ -69,14 +100,38 @@ impl Connector {
     }
 
     /// A connection with its own task, which speaks to the server until the client is dropped.
-    pub(crate) async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+    pub(crate) async fn connect(&self) -> Result<Client, ConnectError> {
         let (client, wire) = self.open().await?;
         tokio::spawn(wire);
         Ok(client)
     }
 
-    /// A connection that is spoken to by whoever polls its [`Wire`].
-    pub(crate) async fn open(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+    /// A connection whose [`Wire`] the caller polls: to the first host of the URL that takes it. Each host has as long as
+    /// `connect_timeout`, until it has answered everything that a connection begins with: one that accepts connections and is silent
+    /// does not keep the others away.
+    pub(crate) async fn open(&self) -> Result<(Client, Wire), ConnectError> {
+        let mut order: Vec<usize> = (0..hosts(&self.config).max(1)).collect();
+        if self.config.get_load_balance_hosts() == LoadBalanceHosts::Random {
+            let hasher = RandomState::new();
+            order.sort_by_cached_key(|index| hasher.hash_one(index));
+        }
+        let mut failed = ConnectError::Silent;
+        for index in order {
+            let host = self.to_host(index);
+            let opened = match self.config.get_connect_timeout() {
+                Some(time) => tokio::time::timeout(*time, host.open_host()).await,
+                None => Ok(host.open_host().await),
+            };
+            match opened {
+                Ok(Ok(opened)) => return Ok(opened),
+                Ok(Err(error)) => failed = ConnectError::Postgres(error),
+                Err(_) => failed = ConnectError::Silent,
+            }
+        }
+        Err(failed)
+    }
+
+    async fn open_host(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
         #[cfg(feature = "tls")]
         if let Some(tls) = self.tls.clone() {
             let (client, connection) = self.config.connect(tls).await?;
@@ -85,6 +140,11 @@ impl Connector {
         let (client, connection) = self.config.connect(NoTls).await?;
         Ok((client, Box::pin(ended(connection))))
     }
+}
+
+/// How many hosts a URL names.
+fn hosts(config: &Config) -> usize {
+    config.get_hosts().len().max(config.get_hostaddrs().len())
 }
 
 async fn ended(connection: impl Future<Output = Result<(), tokio_postgres::Error>>) {

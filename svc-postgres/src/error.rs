@@ -202,6 +202,9 @@ pub enum ConnectError {
     /// PostgreSQL, or the way to it.
     #[error("{}", told(.0))]
     Postgres(#[from] tokio_postgres::Error),
+    /// The server accepted a connection and did not answer in time.
+    #[error("the server accepts connections and does not answer")]
+    Silent,
     /// The URL of the database cannot be read.
     #[error("the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database")]
     Url(#[source] tokio_postgres::Error),
@@ -257,10 +260,21 @@ pub enum ConnectError {
     Damaged(u32),
 }
 
+impl From<ConnectError> for StoreError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Postgres(error) => error.into(),
+            ConnectError::Silent => Self::Silent,
+            other => Self::unexpected(other.to_string()),
+        }
+    }
+}
+
 impl From<StoreError> for ConnectError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Postgres(failure) => Self::Postgres(failure.error),
+            StoreError::Silent => Self::Silent,
             other => Self::Other(format!("{:#}", Error::from(other))),
         }
     }

@@ -95,58 +95,58 @@ impl Removal {
 
     /// Empties the links.
     pub(crate) fn clearing(&self, schema: &str) -> Option<String> {
-        let select = |(condition, _, kinds): &(Condition, &str, Vec<Kind>)| {
-            let condition = condition.text(schema, "d");
-            let codes = codes(kinds);
-            format!(
-                "SELECT d.id, d.kind FROM {schema}.record d WHERE d.tenant = $1 AND d.kind IN ({codes}) AND {condition}"
-            )
-        };
+        let links = || self.cleared.iter().map(|(condition, _, kinds)| (condition, &**kinds));
         let set = |column: &str| {
             let of_column = self.cleared.iter().filter(|(_, of, _)| *of == column);
-            let emptied = of_column.map(|(condition, _, kinds)| {
-                format!(" WHEN r.kind IN ({}) AND {} THEN NULL", codes(kinds), condition.text(schema, "r"))
-            });
-            let emptied: String = emptied.collect();
-            (!emptied.is_empty()).then(|| format!("{column} = CASE{emptied} ELSE r.{column} END"))
+            let emptied = any(schema, "t", of_column.map(|(condition, _, kinds)| (condition, &**kinds)))?;
+            Some(format!("{column} = CASE WHEN {emptied} THEN NULL ELSE t.{column} END"))
         };
         let columns: Vec<String> = SLOTS.into_iter().chain(["modified_by"]).filter_map(set).collect();
-        let records: Vec<String> = self.cleared.iter().map(select).collect();
-        (!records.is_empty()).then(|| {
-            format!(
-                "UPDATE {schema}.record r SET {} FROM ({} OFFSET 0) x WHERE r.tenant = $1 AND r.id = x.id AND r.kind = x.kind",
-                columns.join(", "),
-                records.join(" UNION ALL ")
-            )
-        })
+        let (records, condition) = (records(schema, "d.id", links())?, any(schema, "t", links())?);
+        Some(format!(
+            "UPDATE {schema}.record t SET {} WHERE t.tenant = $1 AND t.id = ANY (ARRAY(SELECT x.id FROM {records} x)) \
+             AND ({condition})",
+            columns.join(", ")
+        ))
     }
 
     /// Removes the records: from what other records count, then all that was counted of them, then themselves.
     pub(crate) fn deleting(&self, schema: &str) -> Vec<String> {
         let s = schema;
         let Some(records) = self.records(s, "d.kind, d.id, d.seq, d.l1, d.l2, d.l3, d.l4") else { return Vec::new() };
-        let delete = |table: &str, condition: &str| {
-            format!("DELETE FROM {s}.{table} t USING {records} x WHERE t.tenant = $1 AND {condition}")
+        // As an array, so that the index of the table is used whatever the planner believes to know of it.
+        let delete = |table: &str, key: &str, of: &str, kinds: &[Kind]| {
+            let codes = codes(kinds);
+            format!(
+                "DELETE FROM {s}.{table} t WHERE t.tenant = $1 AND t.{key} = ANY (ARRAY(SELECT x.{of} FROM {records} x \
+                 WHERE x.kind IN ({codes})))"
+            )
         };
+        let all: Vec<Kind> = self.kinds().collect();
         let mut texts: Vec<String> = self.discounting(s, &records).into_iter().collect();
         let is_counted = |kind: &Kind| Kind::ALL.iter().any(|member| layout(*member).scope(*kind).is_some());
         let members = |member: &Kind| self.kinds().any(|kind| layout(*member).scope(kind).is_some());
-        if self.kinds().any(|kind| is_counted(&kind)) {
+        if all.iter().any(is_counted) {
             let members: Vec<Kind> = Kind::ALL.iter().copied().filter(members).collect();
-            let of_these = format!("t.kind IN ({}) AND t.scope = x.kind AND t.owner = x.id", codes(&members));
-            texts.push(delete("total", &of_these));
+            texts.push(format!(
+                "DELETE FROM {s}.total t USING {records} x WHERE t.tenant = $1 AND t.kind IN ({}) AND t.scope = x.kind \
+                 AND t.owner = x.id",
+                codes(&members)
+            ));
         }
-        if self.kinds().any(|kind| has_parts(layout(kind))) {
-            texts.push(delete("part", "t.owner = x.id"));
+        let with_parts: Vec<Kind> = all.iter().copied().filter(|kind| has_parts(layout(*kind))).collect();
+        if !with_parts.is_empty() {
+            texts.push(delete("part", "owner", "id", &with_parts));
         }
-        if self.kinds().any(|kind| kind == Kind::Attendance) {
-            texts.push(delete("holder", "t.attendance = x.seq"));
+        if all.contains(&Kind::Attendance) {
+            texts.push(delete("holder", "attendance", "seq", &[Kind::Attendance]));
         }
-        if self.kinds().any(|kind| kind == Kind::Person) {
-            texts.push(delete("email", "t.seq = x.seq"));
+        if all.contains(&Kind::Person) {
+            texts.push(delete("email", "seq", "seq", &[Kind::Person]));
         }
-        texts.push(delete("identifier", "t.seq = x.seq AND t.kind = x.kind"));
-        texts.push(delete("record", "t.id = x.id AND t.kind = x.kind"));
+        texts.push(delete("identifier", "seq", "seq", &all));
+        let condition = any(s, "t", self.deleted.iter().map(|(condition, kinds)| (condition, &**kinds)));
+        texts.extend(condition.map(|condition| format!("{} AND ({condition})", delete("record", "id", "id", &all))));
         texts
     }
 
@@ -177,15 +177,7 @@ impl Removal {
 
     /// The records that are deleted: these columns of each, and the place of its condition.
     fn records(&self, schema: &str, columns: &str) -> Option<String> {
-        let select = |(place, (condition, kinds)): (usize, &(Condition, Vec<Kind>))| {
-            let (codes, condition) = (codes(kinds), condition.text(schema, "d"));
-            format!(
-                "SELECT {columns}, {place} AS place FROM {schema}.record d WHERE d.tenant = $1 AND d.kind IN ({codes}) \
-                 AND {condition}"
-            )
-        };
-        let selects: Vec<String> = self.deleted.iter().enumerate().map(select).collect();
-        (!selects.is_empty()).then(|| format!("({} OFFSET 0)", selects.join(" UNION ALL ")))
+        records(schema, columns, self.deleted.iter().map(|(condition, kinds)| (condition, &**kinds)))
     }
 
     /// The kinds of the records that are deleted.
@@ -202,6 +194,32 @@ impl Removal {
         let cases: String = kinds.into_iter().filter_map(case).collect();
         (!cases.is_empty()).then_some(cases)
     }
+}
+
+/// The records that one of these conditions holds for: these columns of each, and the place of the condition.
+fn records<'a>(
+    schema: &str,
+    columns: &str,
+    conditions: impl Iterator<Item = (&'a Condition, &'a [Kind])>,
+) -> Option<String> {
+    let select = |(place, (condition, kinds)): (usize, (&Condition, &[Kind]))| {
+        let (codes, condition) = (codes(kinds), condition.text(schema, "d"));
+        format!(
+            "SELECT {columns}, {place} AS place FROM {schema}.record d WHERE d.tenant = $1 AND d.kind IN ({codes}) \
+             AND {condition}"
+        )
+    };
+    let selects: Vec<String> = conditions.enumerate().map(select).collect();
+    (!selects.is_empty()).then(|| format!("({} OFFSET 0)", selects.join(" UNION ALL ")))
+}
+
+/// Whether one of these conditions holds for a record that is called `name`.
+fn any<'a>(schema: &str, name: &str, conditions: impl Iterator<Item = (&'a Condition, &'a [Kind])>) -> Option<String> {
+    let text = |(condition, kinds): (&Condition, &[Kind])| {
+        format!("{name}.kind IN ({}) AND {}", codes(kinds), condition.text(schema, name))
+    };
+    let texts: Vec<String> = conditions.map(text).collect();
+    (!texts.is_empty()).then(|| texts.join(" OR "))
 }
 
 fn codes(kinds: &[Kind]) -> String {

@@ -194,6 +194,10 @@ impl Revision for Store {
         self.database().wrote(number, seq);
         u64::try_from(seq).ok()
     }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
 }
 
 impl fmt::Debug for Store {

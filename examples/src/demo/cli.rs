@@ -67,8 +67,8 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_READ_FROM", value_name = "postgres://...", global = true, hide_env_values = true)]
     pub read_from: Option<DatabaseUrl>,
 
-    /// The database is a cluster of Citus: each tenant is asked at its worker, a page by two routed statements
-    #[arg(long, env = "SVC_DEMO_CLUSTER", value_parser = FalseyValueParser::new())]
+    /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant
+    #[arg(long, env = "SVC_DEMO_CLUSTER", value_parser = FalseyValueParser::new(), global = true)]
     pub cluster: bool,
 
     /// Delete the data first: the file, if it is one of this program, or the tables in the database

@@ -37,7 +37,7 @@ pub(crate) struct ResponseCache {
     revision: Arc<dyn Revision>,
     hasher: RandomState,
     bodies: Kept<(Bytes, Option<Validators>)>,
-    /// Of each place of a body the hash of the last request that led there and was answered anew.
+    /// The hashes of requests that succeeded and were not answered from here: each at the place that it leads to.
     asked: Vec<AtomicU64>,
     validators: Kept<Validators>,
     documents: Kept<(Bytes, Option<Validators>)>,
@@ -67,7 +67,7 @@ impl<T: Clone> Kept<T> {
 
     fn get(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> Option<T> {
         let place = self.place(entry.hash)?;
-        let answer = place.as_ref().filter(|answer| answer.revision == entry.revision)?;
+        let answer = place.as_ref().filter(|answer| Some(answer.revision) == entry.revision)?;
         answer.is_of(entry, cx, target, query).then(|| answer.what.clone())
     }
 
@@ -78,12 +78,13 @@ impl<T: Clone> Kept<T> {
     }
 
     fn keep(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>, what: T) {
+        let Some(revision) = entry.revision else { return };
         if cx.base.as_str().len().saturating_add(query.map_or(0, str::len)) > ADDRESS {
             return;
         }
         let Some(mut place) = self.place(entry.hash) else { return };
         *place = Some(Answer {
-            revision: entry.revision,
+            revision,
             tenant: cx.tenant.clone(),
             base: cx.base.clone(),
             target: target.clone(),
@@ -115,7 +116,8 @@ pub(crate) struct Entry<'a> {
     /// None of documents: they are kept at once, with their validators.
     of_records: Option<OfRecords<'a>>,
     hash: u64,
-    revision: u64,
+    /// `None` if it was not asked for: nothing is stored here then, except that the request has succeeded.
+    revision: Option<u64>,
 }
 
 /// What is known of reads of records alone.
@@ -129,23 +131,27 @@ impl ResponseCache {
     pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
         let hasher = RandomState::new();
         let (bodies, validators, documents) = (Kept::new(BODIES), Kept::new(VALIDATORS), Kept::new(DOCUMENTS));
-        let asked = std::iter::repeat_with(AtomicU64::default).take(BODIES).collect();
+        let asked = std::iter::repeat_with(AtomicU64::default).take(VALIDATORS).collect();
         Self { revision, hasher, bodies, asked, validators, documents }
     }
 
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
     pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
-        // Told before anything is read: what changes meanwhile makes the answer stale.
-        let revision = self.revision.revision(&cx.tenant, cx.begun).await?;
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
         let of_records = OfRecords { asked: &self.asked, validators: &self.validators };
+        let was_asked = || at(&self.asked, hash).is_some_and(|asked| asked.load(Ordering::Relaxed) == hash);
+        // Told before anything is read: what changes meanwhile makes the answer stale.
+        let revision = match self.revision.is_remote() && !was_asked() {
+            true => None,
+            false => Some(self.revision.revision(&cx.tenant, cx.begun).await?),
+        };
         Some(Entry { bodies: &self.bodies, of_records: Some(of_records), hash, revision })
     }
 
     /// The same of a document that no change of the data changes; `variant` tells those apart that lie at one address.
     pub(super) fn entry_of_document(&self, cx: &Context, target: &Target, variant: u64) -> Entry<'_> {
         let hash = self.hasher.hash_one((cx.base.as_str(), target));
-        Entry { bodies: &self.documents, of_records: None, hash, revision: variant }
+        Entry { bodies: &self.documents, of_records: None, hash, revision: Some(variant) }
     }
 }
 

@@ -54,11 +54,21 @@ pub trait Revision: Send + Sync {
     /// backend has found out meanwhile, for this request or for another one, it need not ask again. `None` when it cannot be told
     /// now.
     async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64>;
+
+    /// Whether the number comes from another process. It is then asked for only if a read of the same address has succeeded before: a
+    /// first read, and one of something that does not exist, is one round trip. `false` unless overridden.
+    fn is_remote(&self) -> bool {
+        false
+    }
 }
 
 #[async_trait]
 impl<T: Revision + ?Sized> Revision for Arc<T> {
     async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64> {
         (**self).revision(tenant, since).await
+    }
+
+    fn is_remote(&self) -> bool {
+        (**self).is_remote()
     }
 }

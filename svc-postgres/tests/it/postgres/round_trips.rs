@@ -85,6 +85,36 @@ async fn check_over(way: &Proxy, options: Options) {
     assert_eq!(count(way, many).await, 4, "65 callers");
 }
 
+/// With a response cache, a read is one round trip: the first one of an address, one of something that does not exist, and one that
+/// the cache answers. The second read of an address also asks what the answer is as recent as.
+#[test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+fn reads_with_a_response_cache() {
+    let way = Proxy::start(support::server().port());
+    let options = options(&way.url()).schema(&support::server().schema());
+    way.block_on(async {
+        let server = Server::keeping(options).await;
+        let people = [server.make("people", json!({})).await, server.make("people", json!({})).await];
+        let trips = async |path: &str, status: u16| {
+            way.reset();
+            assert_eq!(server.get(path).await.status, status, "{path}");
+            way.round_trips()
+        };
+        for person in people.iter().chain(&people) {
+            // The statements are prepared in round trips of their own.
+            trips(person, 200).await;
+        }
+        let third = server.make("people", json!({})).await;
+        for (read, expected) in [1, 2, 1, 1].into_iter().enumerate() {
+            assert_eq!(trips(&third, 200).await, expected, "read {read}");
+        }
+        for _ in 0..3 {
+            let unknown = format!("people/{}", uuid::Uuid::new_v4());
+            assert_eq!([trips(&unknown, 404).await, trips(&unknown, 404).await], [1, 1]);
+        }
+    });
+}
+
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn named() {

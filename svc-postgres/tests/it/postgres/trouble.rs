@@ -13,7 +13,7 @@ use svc_core::{
     store::Load,
     value::{Identifier, Timestamp},
 };
-use svc_postgres::{Options, Statements, Store};
+use svc_postgres::{ConnectError, Options, Statements, Store};
 use tokio::task::JoinSet;
 
 /// How long a call waits where a test asserts that it is refused.
@@ -93,6 +93,27 @@ async fn a_network_that_stalls() {
     is_back(&server, "after").await;
     // What was under way when the network stalled may have been done, once.
     assert!((2..=3).contains(&people(&direct).await));
+}
+
+/// A host of the URL that accepts connections and is silent does not keep the other one away, nor does it hold the start up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_host_that_is_silent() {
+    let database = support::server();
+    let schema = database.schema();
+    // The system accepts connections for it.
+    let silent = support::listener();
+    let address = silent.local_addr().unwrap();
+    let url = format!("postgres://svc@{address},127.0.0.1:{}/postgres?connect_timeout=1", database.port());
+    let server = Server::open(options(&url).schema(&schema)).await;
+    let calls = (0..8).map(|number| {
+        let (server, name) = (server.clone(), format!("silent{number}"));
+        async move { sign_up(&server, &name).await.status }
+    });
+    assert_eq!(futures_util::future::join_all(calls).await, [200; 8]);
+    let alone = format!("postgres://svc@{address}/postgres?connect_timeout=1");
+    let refused = Store::connect(options(&alone).schema(&schema)).await.unwrap_err();
+    assert!(matches!(refused, ConnectError::Silent), "{refused}");
 }
 
 /// The answer to COMMIT is lost: what is stored decides the answer, and nothing is done twice.
