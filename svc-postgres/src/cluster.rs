@@ -41,8 +41,7 @@ impl Topology {
                 settings.push("plan_cache_mode = force_generic_plan".to_owned());
                 let avoided = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material"];
                 settings.extend(avoided.map(|way| format!("{way} = off")));
-                let settings: String = settings.iter().map(|setting| format!("; SET LOCAL {setting}")).collect();
-                vec![Query::control(format!("BEGIN{settings}"))]
+                vec![Query::control(format!("BEGIN; SET LOCAL {}", settings.join("; SET LOCAL ")))]
             }
             Self::Cluster => {
                 let messages = ["BEGIN".to_owned(), "SET LOCAL citus.propagate_set_commands = 'local'".to_owned()];

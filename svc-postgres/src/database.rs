@@ -11,11 +11,13 @@ use svc_core::{
     store::{commits::Commits, written::Written},
 };
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::{
     cluster::Topology,
     connect::Connector,
     error::{Result, StoreError},
+    lease::Lookout,
     options::Options,
     pipeline::{Query, values},
     pool::{For, Pool},
@@ -29,6 +31,11 @@ pub(crate) struct Database {
     replica: Option<Replica>,
     pub(crate) texts: Arc<Texts>,
     pub(crate) topology: Topology,
+    /// This process, as other processes of the database know it.
+    pub(crate) process: Uuid,
+    /// Look for what is to be sent: see [`Lookout`].
+    pub(crate) outbox: Arc<Lookout>,
+    pub(crate) webhooks: Arc<Lookout>,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
     /// Rung when a tenant's turn of this process is committed.
@@ -82,6 +89,9 @@ impl Database {
             replica,
             workers: topology.workers(),
             topology,
+            process: Uuid::new_v4(),
+            outbox: Arc::new(Lookout::new("outbox")),
+            webhooks: Arc::new(Lookout::new("webhooks")),
             texts,
             commits: Commits::default(),
             bells: Bells::default(),

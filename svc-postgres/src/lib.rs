@@ -27,6 +27,7 @@ mod fetch;
 mod filtered;
 mod jumps;
 mod layout;
+mod lease;
 #[cfg(feature = "mapped")]
 mod mapped;
 mod migrate;

@@ -21,12 +21,14 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(4, "filters", include_str!("../migrations/0004_filters.sql")),
     Migration::new(5, "outbox", include_str!("../migrations/0005_outbox.sql")),
     Migration::new(6, "webhooks", include_str!("../migrations/0006_webhooks.sql")),
+    Migration::new(7, "leases", include_str!("../migrations/0007_leases.sql")),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 16] = [
+pub(crate) const TABLES: [&str; 17] = [
     "migration",
     "meta",
+    "lease",
     "tenant",
     "api_key",
     "ledger",
@@ -43,7 +45,7 @@ pub(crate) const TABLES: [&str; 16] = [
     "webhook",
 ];
 /// Those that belong to no tenant: directories.
-pub(crate) const DIRECTORIES: [&str; 4] = ["migration", "meta", "tenant", "api_key"];
+pub(crate) const DIRECTORIES: [&str; 5] = ["migration", "meta", "lease", "tenant", "api_key"];
 
 /// Whether a schema can have this name: it goes into the text of statements.
 pub(crate) fn is_schema(name: &str) -> bool {

@@ -12,6 +12,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use svc_core::{
@@ -156,6 +157,25 @@ impl Store {
         Ok(())
     }
 
+    /// Takes or renews a lease for a time: what a program must do in one process of the database at a time, such as filling it.
+    /// `false` if another process has the lease. A lease ends with [`Store::end_lease`], or when its time is over.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the database.
+    pub async fn take_lease(&self, name: &str, time: Duration) -> Result<bool> {
+        Ok(self.database().take_lease(&mark(name), self.now(), time).await?)
+    }
+
+    /// Ends a lease, if this process has it.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the database.
+    pub async fn end_lease(&self, name: &str) -> Result<()> {
+        Ok(self.database().end_lease(&mark(name)).await?)
+    }
+
     /// Reads a mark; `None` when it was never written.
     ///
     /// # Errors
@@ -168,7 +188,7 @@ impl Store {
         Ok(Some(String::from_utf8_lossy(&value).into_owned()))
     }
 
-    fn database(&self) -> &Database {
+    fn database(&self) -> &Arc<Database> {
         &self.inner.database
     }
 
@@ -177,7 +197,7 @@ impl Store {
     }
 }
 
-/// Keeps a program's marks apart from what the store itself remembers.
+/// Keeps a program's marks and leases apart from what the store itself remembers.
 fn mark(name: &str) -> String {
     format!("mark.{name}")
 }

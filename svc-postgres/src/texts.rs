@@ -99,9 +99,10 @@ texts! {
     // What is to be sent.
     outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
     // Webhooks.
-    webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks,
+    webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook,
     // Directories.
     tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
+    lease, take_lease, end_lease, ask_lease,
 }
 
 impl Texts {
@@ -109,7 +110,8 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
-        let [webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks] = of_webhooks(s);
+        let [webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook] =
+            of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
         let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
         // Taggings and items lie alike: a test of `layout` says so.
@@ -380,6 +382,7 @@ impl Texts {
             write_webhook,
             delete_webhook,
             due_webhooks,
+            next_webhook,
             tenant: format!("SELECT id FROM {s}.tenant WHERE name = $1"),
             tenants: format!("SELECT name FROM {s}.tenant ORDER BY created, id"),
             make_tenant: format!(
@@ -410,6 +413,14 @@ impl Texts {
                 "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
             ),
             make_meta: format!("INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING"),
+            lease: format!("SELECT holder, until, asked FROM {s}.lease WHERE name = $1"),
+            take_lease: format!(
+                "INSERT INTO {s}.lease AS l (name, holder, until) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE \
+                 SET holder = excluded.holder, until = excluded.until WHERE l.holder = excluded.holder OR l.until <= $4 \
+                 RETURNING name"
+            ),
+            end_lease: format!("UPDATE {s}.lease SET until = 0 WHERE name = $1 AND holder = $2"),
+            ask_lease: format!("UPDATE {s}.lease SET asked = asked + 1 WHERE name = $1"),
         }
     }
 }

@@ -29,8 +29,8 @@ use crate::{
 
 /// How a turn ended.
 pub(crate) enum Ended {
-    /// With these outcomes, one for each caller.
-    Committed(Vec<Result<Outcome>>),
+    /// With these outcomes, one for each caller, and whether something is to be sent.
+    Committed(Vec<Result<Outcome>>, bool),
     /// Nothing of it is stored.
     Undone(StoreError),
 }
@@ -78,7 +78,7 @@ impl Database {
         let id = Uuid::new_v4();
         let mut ends_at = None;
         let error = match self.transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at).await {
-            Ok(outcomes) => return Ok(Ended::Committed(outcomes)),
+            Ok((outcomes, sends)) => return Ok(Ended::Committed(outcomes, sends)),
             Err(error) => error.of_tenant(Some(tenant)),
         };
         self.turn_away(tenant, home, &error);
@@ -93,7 +93,7 @@ impl Database {
             match self.is_noted(tenant, seq, id).await {
                 Ok(true) => {
                     self.committed(tenant, seq);
-                    return Ok(Ended::Committed(outcomes));
+                    return Ok(Ended::Committed(outcomes, true));
                 }
                 Ok(false) => return Ok(Ended::Undone(error)),
                 Err(unsettled)
@@ -161,7 +161,7 @@ impl Database {
         Ok(given)
     }
 
-    /// Runs the transaction. `ends_at` is set just before COMMIT is sent: an error behind it leaves in doubt whether it was
+    /// Runs the transaction; its outcomes, and whether something is to be sent. `ends_at` is set just before COMMIT is sent: an error behind it leaves in doubt whether it was
     /// done, unless the error is that of a statement before.
     async fn transaction(
         &self,
@@ -170,7 +170,7 @@ impl Database {
         calls: &[&[Call]],
         (id, deadline): (Uuid, Instant),
         ends_at: &mut Option<(i64, Vec<Result<Outcome>>)>,
-    ) -> Result<Vec<Result<Outcome>>> {
+    ) -> Result<(Vec<Result<Outcome>>, bool)> {
         let mut progress = self.open(lent, tenant, calls, deadline).await?;
         let mut outcomes = Vec::with_capacity(calls.len());
         for calls in calls {
@@ -180,7 +180,7 @@ impl Database {
             if lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok() {
                 lent.is_clean_again();
             }
-            return Ok(outcomes);
+            return Ok((outcomes, false));
         }
         let began = Instant::now();
         let (seq, mut queries) = self.writes(tenant, &mut progress);
@@ -202,7 +202,7 @@ impl Database {
                 if progress.apply.sends {
                     self.outgoing.ring(&());
                 }
-                Ok(outcomes)
+                Ok((outcomes, progress.apply.sends))
             }
             Err((place, error)) => {
                 // A statement that the server refused ends the transaction, COMMIT or not.

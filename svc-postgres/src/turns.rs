@@ -149,7 +149,12 @@ impl Turns {
             // A matching method of the program's may panic; the connection is closed then, and nothing is stored.
             let turn = AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
-                Ok(Ended::Committed(outcomes)) => return Ok(outcomes),
+                Ok(Ended::Committed(outcomes, sends)) => {
+                    if sends {
+                        self.database.outbox.ask(&self.database);
+                    }
+                    return Ok(outcomes);
+                }
                 Ok(Ended::Undone(error)) | Err(error) => error,
             };
             conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));

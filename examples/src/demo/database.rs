@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use svc_core::api::ApiBuilder;
 use svc_core::auth::{AnonymousTenant, Authenticator};
@@ -228,6 +229,21 @@ impl Database {
 
     pub(super) async fn mark(&self, name: &str, value: &str) -> Result<()> {
         either!(self, store => store.mark(name, value).await)
+    }
+
+    /// Takes or renews a lease; a file has one process.
+    pub(super) async fn take_lease(&self, name: &str, time: Duration) -> Result<bool> {
+        match self {
+            Self::File(_) => Ok(true),
+            Self::Server(store, _) => store.take_lease(name, time).await,
+        }
+    }
+
+    pub(super) async fn end_lease(&self, name: &str) -> Result<()> {
+        match self {
+            Self::File(_) => Ok(()),
+            Self::Server(store, _) => store.end_lease(name).await,
+        }
     }
 
     pub(super) async fn read_mark(&self, name: &str) -> Result<Option<String>> {

@@ -19,14 +19,25 @@ const SERVER_STEP: usize = 500;
 /// How long a step is waited for that another process is likely to load, and how often it is looked for.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a process loads before it renews its lease, which it does after each step; and how often another one tries to take over.
+const LEASE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// The data of one tenant that is still to be loaded.
 #[derive(Debug)]
 pub struct Load {
     tenant: Tenant,
     people: u32,
-    /// Rows that are known to be there.
-    done: usize,
+}
+
+/// What a process finds when it may load.
+enum Ready {
+    /// So many rows are there.
+    From(usize),
+    /// Everything is.
+    Loaded,
+    /// The process has stopped before.
+    Stopped,
 }
 
 /// How far a load is.
@@ -81,13 +92,13 @@ impl Load {
         // The mark comes first: a tenant without one was not made by this program, and nothing is loaded into it.
         Mark { people, done: Some(0), owner }.write(store, tenant).await?;
         let tenant = store.ensure_tenant(tenant).await?;
-        Ok(Self { tenant, people, done: 0 })
+        Ok(Self { tenant, people })
     }
 
     /// What is left to load of a tenant that exists; `None` when that is nothing.
     pub(super) async fn resume(store: &Database, tenant: &str) -> Result<Option<Self>> {
         let Some(mark) = Mark::read(store, tenant).await? else { return Ok(None) };
-        Ok(mark.done.map(|done| Self { tenant: Tenant::new(tenant), people: mark.people, done }))
+        Ok(mark.done.map(|_| Self { tenant: Tenant::new(tenant), people: mark.people }))
     }
 
     /// The person to whom a tenant's keys are bound; `None` for a tenant that was not made by this program.
@@ -124,8 +135,16 @@ impl Load {
             Database::File(_) => STEP,
             Database::Server(..) => SERVER_STEP,
         };
+        let done = match self.ready(store, &mut go_on).await? {
+            Ready::From(done) => done,
+            Ready::Loaded => {
+                store.end_lease(&name(self.tenant.as_str())).await?;
+                return Ok(true);
+            }
+            Ready::Stopped => return Ok(false),
+        };
         let mut patience = Duration::ZERO;
-        let mut done = seed.by_ref().take(self.done).count();
+        let mut done = seed.by_ref().take(done).count();
         loop {
             let step: Vec<Row> = seed.by_ref().take(most).collect();
             let Some(first) = step.first().map(|row| row.address.clone()) else { break };
@@ -145,14 +164,30 @@ impl Load {
             done += rows;
             let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
             mark.write(store, self.tenant.as_str()).await?;
+            // A process that was held up may have lost it: two that load at the same time make nothing twice.
+            store.take_lease(&name(self.tenant.as_str()), LEASE).await?;
             if !go_on(Progress { people: seed.people_made(), records: done }) {
+                store.end_lease(&name(self.tenant.as_str())).await?;
                 return Ok(false);
             }
             // On a machine with one core the requests and signals that came meanwhile have their turn.
             tokio::task::yield_now().await;
         }
         Mark { people: self.people, done: None, owner }.write(store, self.tenant.as_str()).await?;
+        store.end_lease(&name(self.tenant.as_str())).await?;
         Ok(true)
+    }
+
+    /// Waits while another process loads the same tenant. Returns how many rows are there then.
+    async fn ready(&self, store: &Database, go_on: &mut (impl FnMut(Progress) -> bool + Send)) -> Result<Ready> {
+        while !store.take_lease(&name(self.tenant.as_str()), LEASE).await? {
+            if !go_on(Progress { people: 0, records: 0 }) {
+                return Ok(Ready::Stopped);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        let mark = Mark::read(store, self.tenant.as_str()).await?;
+        Ok(mark.and_then(|mark| mark.done).map_or(Ready::Loaded, Ready::From))
     }
 
     /// Whether a record is there, or is before this time is over.

@@ -38,7 +38,7 @@ fn the_tables_of_a_cluster_are_printed() {
     let tables = text.matches("CREATE TABLE").count();
     let spread =
         ["create_distributed_table('crm.", "create_reference_table('crm."].map(|way| text.matches(way).count());
-    assert_eq!((tables, spread.iter().sum::<usize>(), spread[1]), (16, 16, 4), "{text}");
+    assert_eq!((tables, spread.iter().sum::<usize>(), spread[1]), (17, 17, 5), "{text}");
     assert!(text.contains("INSERT INTO crm.migration VALUES (1, 'tables', '") && !text.contains('{'), "{text}");
     assert!(text.contains("create_distributed_table('crm.record', 'tenant', colocate_with => 'crm.ledger')"), "{text}");
     let refused = export(&["--schema", "not a name", "export", "schema", "--citus"]);

@@ -141,9 +141,10 @@ impl ResponseCache {
         let of_records = OfRecords { asked: &self.asked, validators: &self.validators };
         let was_asked = || at(&self.asked, hash).is_some_and(|asked| asked.load(Ordering::Relaxed) == hash);
         // Told before anything is read: what changes meanwhile makes the answer stale.
-        let revision = match self.revision.is_remote() && !was_asked() {
-            true => None,
-            false => Some(self.revision.revision(&cx.tenant, cx.begun).await?),
+        let revision = if self.revision.is_remote() && !was_asked() {
+            None
+        } else {
+            Some(self.revision.revision(&cx.tenant, cx.begun).await?)
         };
         Some(Entry { bodies: &self.bodies, of_records: Some(of_records), hash, revision })
     }

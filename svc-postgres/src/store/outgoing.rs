@@ -22,7 +22,10 @@ impl Outgoing for Store {
     /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another process has claimed meanwhile is
     /// not due any more.
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
-        let texts = &self.database().texts;
+        let (texts, lookout) = (&self.database().texts, &self.database().outbox);
+        if !lookout.may_look(self.database(), now).await? {
+            return Ok(Claimed::new(Vec::new(), None));
+        }
         let found = values![now.micros(), i64::from(most)];
         let rows = self.database().ask(None, Query::new(&*texts.outbox_due, found)).await?;
         let mut found = BTreeMap::<(i64, String), Vec<i64>>::new();
@@ -39,7 +42,11 @@ impl Outgoing for Store {
             }
         }
         let next = self.database().ask(None, Query::new(&*texts.outbox_next, Vec::new())).await?;
-        Ok(Claimed::new(claims, next.first().map(first).transpose()?.flatten()))
+        let next = next.first().map(first).transpose()?.flatten();
+        if rows.is_empty() {
+            lookout.found_nothing(now, next).await;
+        }
+        Ok(Claimed::new(claims, next))
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::Store;
 use crate::{
+    cluster::Topology,
     error::{self, StoreError},
     pipeline::{Query, Value, values},
 };
@@ -44,12 +45,14 @@ impl Webhooks for Store {
         let values = values![id, webhook.version, webhook.next.map(Timestamp::micros), webhook.body.to_vec()];
         if webhook.version != 1 {
             let written = self.of_webhooks(&texts.write_webhook, tenant, values).await?;
+            self.database().webhooks.ask(self.database());
             return Ok(if written.is_empty() { WebhookWrite::Conflict } else { WebhookWrite::Written });
         }
         // The lock first: concurrent creations are counted one after the other.
         let values = std::iter::once(Value::from(tenant)).chain(values).collect();
         let queries = vec![Query::new(&texts.lock, values![tenant]), Query::new(&texts.make_webhook, values)];
         if self.database().transaction_of(tenant, queries).await?.pop().is_some_and(|created| !created.is_empty()) {
+            self.database().webhooks.ask(self.database());
             return Ok(WebhookWrite::Written);
         }
         Ok(match self.webhook(name, &webhook.id).await? {
@@ -72,9 +75,21 @@ impl Webhooks for Store {
         after: Option<&Id>,
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
+        let lookout = &self.database().webhooks;
+        if after.is_none() && !lookout.may_look(self.database(), now).await? {
+            return Ok(Vec::new());
+        }
+        let is_first = after.is_none();
         let after = after.and_then(Id::uuid).unwrap_or(Uuid::nil());
         let query = Query::new(&*self.database().texts.due_webhooks, values![now.micros(), after, i64::from(most)]);
         let rows = self.database().ask(None, query).await?;
+        if is_first && rows.is_empty() && self.database().topology == Topology::Cluster {
+            let next = Query::new(&*self.database().texts.next_webhook, values![now.micros()]);
+            let next = self.database().ask(None, next).await?;
+            let next: Option<i64> =
+                next.first().map(|row| row.try_get(0)).transpose().map_err(StoreError::from)?.flatten();
+            lookout.found_nothing(now, next.map(Timestamp::from_micros)).await;
+        }
         let found = |row: &Row| Ok((Tenant::new(row.try_get::<_, String>(0)?), webhook(row, 1)?));
         Ok(rows.iter().map(found).collect::<error::Result<_>>()?)
     }

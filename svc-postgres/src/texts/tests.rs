@@ -6,7 +6,7 @@ use super::*;
 use crate::{migrate, sets};
 
 /// Statements of the directories, which are small and the same on every node, and the look-ups that find a tenant.
-const WITHOUT_TENANT: [&str; 15] = [
+const WITHOUT_TENANT: [&str; 20] = [
     "tenant",
     "tenants",
     "make_tenant",
@@ -19,6 +19,11 @@ const WITHOUT_TENANT: [&str; 15] = [
     "meta",
     "set_meta",
     "make_meta",
+    "lease",
+    "take_lease",
+    "end_lease",
+    "ask_lease",
+    "next_webhook",
     "outbox_due",
     "outbox_next",
     "tenants_to_sweep",

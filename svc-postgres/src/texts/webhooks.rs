@@ -2,8 +2,8 @@
 
 use svc_core::webhook::MOST_WEBHOOKS;
 
-/// All, one, a new one, the next version of one, its end; and what is due, of all tenants.
-pub(super) fn of_webhooks(s: &str) -> [String; 6] {
+/// All, one, a new one, the next version of one, its end; and what is due now and next, of all tenants.
+pub(super) fn of_webhooks(s: &str) -> [String; 7] {
     [
         format!("SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 ORDER BY h.id"),
         format!("SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 AND h.id = $2"),
@@ -23,5 +23,6 @@ pub(super) fn of_webhooks(s: &str) -> [String; 6] {
             "SELECT t.name, h.id, h.version, h.next, h.body FROM {s}.webhook h JOIN {s}.tenant t ON t.id = h.tenant \
              WHERE h.next <= $1 AND h.id > $2 ORDER BY h.id LIMIT $3"
         ),
+        format!("SELECT min(h.next) FROM {s}.webhook h WHERE h.next > $1"),
     ]
 }

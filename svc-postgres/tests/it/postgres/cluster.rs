@@ -1,7 +1,17 @@
-//! Opening tables where the options say that they are: distributed over a cluster, or on one server.
+//! What differs on a cluster: opening tables that are distributed, and looking for what is due.
 
-use super::server::options;
-use super::support::{self, server::url_of};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use super::server::{Server, options};
+use super::support::{self, proxy::Proxy, server::url_of, until};
+use serde_json::json;
+use svc_core::{ops::Webhooks as _, store::Store as _, value::Timestamp};
 use svc_postgres::{ConnectError, Options, Store};
 
 /// A role for which the shared server is a cluster, and options of a schema of its own.
@@ -26,16 +36,16 @@ async fn missing_tables_are_made_and_distributed() {
     for store in futures_util::future::join_all(opened).await {
         store.unwrap();
     }
-    assert_eq!(distributed(&role), "16");
+    assert_eq!(distributed(&role), "17");
     let all = format!("SELECT count(*) FROM {role}.pg_dist_partition");
-    assert_eq!(support::server().psql(&all), "16", "each of them once");
+    assert_eq!(support::server().psql(&all), "17", "each of them once");
 
     // All of them are removed and made again as they were.
     Store::remove(&options).await.unwrap();
     Store::connect(options).await.unwrap();
     let there =
         format!("SELECT count(*) FROM {role}.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid::oid");
-    assert_eq!(support::server().psql(&there), "16");
+    assert_eq!(support::server().psql(&there), "17");
 }
 
 #[tokio::test]
@@ -74,4 +84,74 @@ async fn a_server_without_a_cluster_is_refused_with_the_option() {
     let refused = Store::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::NotACluster), "{refused}");
     assert!(!Store::is_there(&options).await.unwrap(), "nothing was made");
+}
+
+/// On a cluster one process looks for what is due, over all shards. The others, and this one while nothing is due, read one row.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn one_process_looks_for_what_is_due() {
+    let database = support::server();
+    let ways = [(); 2].map(|()| Proxy::start(database.port()));
+    let role = database.cluster_role(database.port());
+    let [one, other] =
+        [0, 1].map(|at: usize| options(&url_of(&role, ways[at].port())).schema(&format!("{role}_t")).cluster());
+    let (one, other) = (Server::open(one).await, Server::open(other).await);
+    let now = Timestamp::now();
+    let due = async |server: &Server, at: Timestamp| server.store.due_webhooks(at, None, 100).await.unwrap().len();
+    let trips = async |way: &Proxy, server: &Server, at: Timestamp| {
+        way.reset();
+        assert_eq!(due(server, at).await, 0);
+        way.round_trips()
+    };
+    assert_eq!((due(&one, now).await, due(&other, now).await), (0, 0));
+    for _ in 0..3 {
+        assert_eq!([trips(&ways[0], &one, now).await, trips(&ways[1], &other, now).await], [1, 1], "nothing is due");
+    }
+    // The other process makes a webhook, and asks the one that looks to do so.
+    other.make("webhooks", json!({"url": "https://hooks.example.org/"})).await;
+    until("it is found", async || due(&one, Timestamp::now()).await == 1).await;
+    assert_eq!(due(&other, Timestamp::now()).await, 0, "the other process does not look");
+    assert_eq!(due(&one, Timestamp::now()).await, 1, "as long as something is due");
+    // The process that looks is gone.
+    let later = Timestamp::now().plus(Duration::from_secs(20));
+    assert_eq!((due(&other, later).await, due(&one, later).await), (1, 0));
+}
+
+/// What is to be sent is found by the process that looks, whichever process has stored it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn what_another_process_stores_is_found() {
+    let (_, options) = on_a_cluster();
+    let (one, other) = (Server::open(options.clone().cluster()).await, Server::open(options.cluster()).await);
+    let claimed = async |server: &Server| {
+        let now = Timestamp::now();
+        let outgoing = Arc::new(server.store.clone()).outgoing().unwrap();
+        outgoing.due(now, now.plus(Duration::from_secs(60)), 100).await.unwrap().claims.len()
+    };
+    assert_eq!((claimed(&one).await, claimed(&other).await), (0, 0));
+    let person = json!({"email_addresses": [{"address": "ada@example.org"}]});
+    let sign_up = json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}});
+    assert_eq!(other.post("people/person_signup", sign_up).await.status, 200);
+    until("it is found", async || claimed(&one).await == 1).await;
+    assert_eq!((claimed(&one).await, claimed(&other).await), (0, 0));
+}
+
+/// A lease is one process's until it ends.
+#[tokio::test]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_lease_has_one_holder() {
+    let database = support::server();
+    let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
+    let of_stores = Arc::clone(&clock);
+    let options = options(&database.url()).schema(&database.schema());
+    let options = options.now(move || Timestamp::from_micros(of_stores.load(Ordering::Relaxed)));
+    let (one, other) = (Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap());
+    let take = async |store: &Store| store.take_lease("loading", Duration::from_secs(10)).await.unwrap();
+    assert_eq!([take(&one).await, take(&other).await, take(&one).await], [true, false, true]);
+    other.end_lease("loading").await.unwrap();
+    assert!(!take(&other).await, "it is another process's");
+    one.end_lease("loading").await.unwrap();
+    assert_eq!([take(&other).await, take(&one).await], [true, false]);
+    clock.fetch_add(10_000_000, Ordering::Relaxed);
+    assert!(take(&one).await, "its time is over");
 }

@@ -36,7 +36,7 @@ async fn tables_are_made_once() {
         for store in starting {
             store.await.unwrap().unwrap();
         }
-        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "6");
+        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "7");
     }
 
     let names = ShareNames::new("one", "other").unwrap();
@@ -44,7 +44,7 @@ async fn tables_are_made_once() {
     assert!(matches!(refused, ConnectError::ShareNames(_)), "{refused}");
     database.psql(&format!("INSERT INTO {schema}.migration VALUES (99, 'later', 'x', 0)"));
     let refused = Store::connect(options.clone()).await.unwrap_err();
-    assert!(matches!(refused, ConnectError::Newer { found: 99, known: 6 }), "{refused}");
+    assert!(matches!(refused, ConnectError::Newer { found: 99, known: 7 }), "{refused}");
     database.psql(&format!(
         "DELETE FROM {schema}.migration WHERE number = 99; UPDATE {schema}.migration SET checksum = checksum || 'x'"
     ));
