@@ -3,6 +3,7 @@
 use std::{
     fmt,
     hash::{BuildHasher as _, RandomState},
+    net::SocketAddr,
     pin::Pin,
     time::Duration,
 };
@@ -106,7 +107,7 @@ impl Connector {
         Ok(client)
     }
 
-    /// A connection whose [`Wire`] the caller polls: to the first host of the URL that takes it. Each host has as long as
+    /// A connection whose [`Wire`] the caller polls: to the first host of the URL that takes it. Each address has as long as
     /// `connect_timeout`, until it has answered everything that a connection begins with: one that accepts connections and is silent
     /// does not keep the others away.
     pub(crate) async fn open(&self) -> Result<(Client, Wire), ConnectError> {
@@ -118,20 +119,44 @@ impl Connector {
         let mut failed = ConnectError::Silent;
         for index in order {
             let host = self.to_host(index);
-            let opened = match self.config.get_connect_timeout() {
-                Some(time) => tokio::time::timeout(*time, host.open_host()).await,
-                None => Ok(host.open_host().await),
-            };
-            match opened {
-                Ok(Ok(opened)) => return Ok(opened),
-                Ok(Err(error)) => failed = ConnectError::Postgres(error),
-                Err(_) => failed = ConnectError::Silent,
+            for address in self.within_timeout(host.addresses()).await.unwrap_or_default() {
+                match self.within_timeout(address.open_address()).await {
+                    Some(Ok(opened)) => return Ok(opened),
+                    Some(Err(error)) => failed = ConnectError::Postgres(error),
+                    None => failed = ConnectError::Silent,
+                }
             }
         }
         Err(failed)
     }
 
-    async fn open_host(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
+    /// What a step comes to; `None` if it takes longer than `connect_timeout`.
+    async fn within_timeout<T>(&self, step: impl Future<Output = T>) -> Option<T> {
+        match self.config.get_connect_timeout() {
+            Some(time) => tokio::time::timeout(*time, step).await.ok(),
+            None => Some(step.await),
+        }
+    }
+
+    /// The same way to each address of its host.
+    async fn addresses(self) -> Vec<Self> {
+        let port = self.config.get_ports().first().copied().unwrap_or(5432);
+        let name = match self.config.get_hosts() {
+            [Host::Tcp(name)] if self.config.get_hostaddrs().is_empty() => name.clone(),
+            _ => return vec![self],
+        };
+        let found = tokio::net::lookup_host((name, port)).await.map(Iterator::collect::<Vec<_>>).unwrap_or_default();
+        let to = |address: SocketAddr| {
+            let mut one = self.clone();
+            one.config.hostaddr(address.ip());
+            one
+        };
+        let all: Vec<Self> = found.into_iter().map(to).collect();
+        // A name that is not known is reported by the attempt.
+        if all.is_empty() { vec![self] } else { all }
+    }
+
+    async fn open_address(&self) -> Result<(Client, Wire), tokio_postgres::Error> {
         #[cfg(feature = "tls")]
         if let Some(tls) = self.tls.clone() {
             let (client, connection) = self.config.connect(tls).await?;

@@ -58,7 +58,8 @@ impl Options {
     /// The database that a URL names, such as `postgres://user@localhost/crm`.
     ///
     /// With the feature `tls` the way is encrypted unless the URL says `sslmode=disable`, and the server's certificate is
-    /// checked against those of the system; without it `sslmode=require` is refused.
+    /// checked against those of the system; without it `sslmode=require` is refused. `verify-ca` and `verify-full` are the same as
+    /// `require`, which always verifies certificate and name.
     ///
     /// # Errors
     ///
@@ -215,6 +216,8 @@ impl Options {
 }
 
 fn connector(url: &str) -> Result<Connector, ConnectError> {
+    // The client knows no other word for it.
+    let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
     let mut config: Config = url.parse().map_err(ConnectError::Url)?;
     if config.get_application_name().is_none() {
         config.application_name("svc-postgres");
@@ -229,5 +232,32 @@ impl fmt::Debug for Options {
     /// Without the configuration: it may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_postgres::config::SslMode;
+
+    use super::*;
+
+    #[test]
+    #[cfg(feature = "tls")]
+    fn the_words_of_libpq_for_verified_tls_are_known() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let options = Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap();
+            assert_eq!(options.primary.config.get_ssl_mode(), SslMode::Require, "{mode}");
+        }
+    }
+
+    #[test]
+    #[cfg(not(feature = "tls"))]
+    fn verified_tls_is_refused_without_the_feature() {
+        for mode in ["require", "verify-ca", "verify-full"] {
+            let refused = Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap_err();
+            assert!(matches!(refused, ConnectError::NoTls), "{mode}: {refused}");
+        }
+        let options = Options::new("postgres://svc@localhost/crm").unwrap();
+        assert_eq!(options.primary.config.get_ssl_mode(), SslMode::Prefer);
     }
 }

@@ -125,3 +125,64 @@ fn gauge(name: &str, help: &str, value: impl TryInto<i64>) -> Result<Vec<MetricF
     gauge.set(value.try_into().unwrap_or(i64::MAX));
     Ok(gauge.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use svc_core::store::commits::Committed;
+
+    use super::*;
+
+    /// The names of metrics in a text.
+    fn names(text: &str) -> BTreeSet<&str> {
+        let of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        let words = text.split(|letter| !of_name(letter)).filter(|word| word.starts_with("svc_"));
+        // A histogram has three series, which have its name and their own.
+        let series = ["_bucket", "_sum", "_count"];
+        words.map(|word| series.iter().find_map(|part| word.strip_suffix(part)).unwrap_or(word)).collect()
+    }
+
+    /// Every metric of either store, as `/metrics` names it.
+    fn served() -> BTreeSet<String> {
+        let metrics = Metrics::new().expect("metrics");
+        let families = |connections| {
+            let stats = Stats { writes_waiting: 0, commits: Committed::default(), connections };
+            metrics.requests.with_label_values(&["people", "GET", "200"]).inc();
+            metrics.latency.with_label_values(&["people", "GET"]).observe(0.1);
+            metrics.text(&stats, svc_tower::BodyBudget::new(0).usage()).expect("a text")
+        };
+        let texts = [
+            families(Connections::Readers { open: 0, busy: 0, waiting: 0 }),
+            families(Connections::Pool { busy: 0, idle: 0, wanted: 0 }),
+        ];
+        let types = texts.iter().flat_map(|text| text.lines()).filter_map(|line| line.strip_prefix("# TYPE "));
+        types.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn rules_and_dashboard_name_metrics_that_are_served() {
+        let served = served();
+        assert_eq!(served.len(), 16, "{served:?}");
+        for file in ["operations/alerts.yaml", "operations/alerts-test.yaml", "operations/dashboard.json"] {
+            let text = fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a file");
+            let named = names(&text);
+            assert!(named.len() > 5, "{file}: {named:?}");
+            let unknown: Vec<_> = named.into_iter().filter(|name| !served.contains(*name)).collect();
+            assert_eq!(unknown, Vec::<&str>::new(), "{file}");
+        }
+    }
+
+    #[test]
+    fn every_metric_is_described() {
+        let chapter = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../svc-postgres/src/operations.md"));
+        let chapter = chapter.expect("the chapter");
+        let rows: BTreeSet<String> = chapter
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `svc_")?.split('`').next())
+            .map(|name| format!("svc_{name}"))
+            .collect();
+        assert_eq!(rows, served());
+    }
+}

@@ -95,7 +95,7 @@ impl Empty {
 
     /// A turn of a tenant: two round trips, with what the store sets for a transaction.
     pub(crate) async fn turn(&self, tenant: i64) {
-        const BEGIN: &str = "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL lock_timeout = 2000; \
+        const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = 2000; \
                              SET LOCAL idle_in_transaction_session_timeout = 4000; \
                              SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
                              SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
