@@ -63,8 +63,11 @@ struct State {
     held: i64,
     /// Until when nothing is due, unless something is asked.
     quiet: i64,
-    /// How often it was asked when this process last looked.
+    /// How often it was asked by other processes, and by this one, when this process last looked.
     asked: i64,
+    asked_here: u64,
+    /// How often this process has asked itself.
+    asks: u64,
 }
 
 impl Lookout {
@@ -94,19 +97,33 @@ impl Lookout {
         if asked == state.asked && state.quiet > now.micros() {
             return Ok(false);
         }
-        (state.asked, state.quiet) = (asked, 0);
+        (state.asked, state.asked_here, state.quiet) = (asked, state.asks, 0);
         Ok(true)
     }
 
     /// Nothing is due before `next`, or at all.
     pub(crate) async fn found_nothing(&self, now: Timestamp, next: Option<Timestamp>) {
         let quiet = now.plus(QUIET).micros();
-        self.state.lock().await.quiet = next.map_or(quiet, |next| quiet.min(next.micros()));
+        let mut state = self.state.lock().await;
+        // What was asked meanwhile may not have been found.
+        if state.asked_here == state.asks {
+            state.quiet = next.map_or(quiet, |next| quiet.min(next.micros()));
+        }
     }
 
     /// Asks the process that looks to do so: something new may be due.
     pub(crate) fn ask(self: &Arc<Self>, database: &Arc<Database>) {
-        if database.topology == Topology::Server || self.is_asking.swap(true, Ordering::AcqRel) {
+        if database.topology == Topology::Server {
+            return;
+        }
+        if let Ok(mut state) = self.state.try_lock()
+            && state.held > (database.options.now)().micros()
+        {
+            // It is this process.
+            (state.asks, state.quiet) = (state.asks.wrapping_add(1), 0);
+            return;
+        }
+        if self.is_asking.swap(true, Ordering::AcqRel) {
             return;
         }
         let (lookout, database) = (Arc::clone(self), Arc::clone(database));

@@ -129,11 +129,17 @@ async fn what_another_process_stores_is_found() {
         outgoing.due(now, now.plus(Duration::from_secs(60)), 100).await.unwrap().claims.len()
     };
     assert_eq!((claimed(&one).await, claimed(&other).await), (0, 0));
-    let person = json!({"email_addresses": [{"address": "ada@example.org"}]});
-    let sign_up = json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}});
-    assert_eq!(other.post("people/person_signup", sign_up).await.status, 200);
+    let sign_up = async |server: &Server, address: &str| {
+        let person = json!({"email_addresses": [{"address": address}]});
+        let body = json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}});
+        assert_eq!(server.post("people/person_signup", body).await.status, 200);
+    };
+    sign_up(&other, "ada@example.org").await;
     until("it is found", async || claimed(&one).await == 1).await;
     assert_eq!((claimed(&one).await, claimed(&other).await), (0, 0));
+    // The process that looks stores something itself.
+    sign_up(&one, "grace@example.org").await;
+    assert_eq!(claimed(&one).await, 1);
 }
 
 /// A lease is one process's until it ends.
