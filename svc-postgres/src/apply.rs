@@ -134,7 +134,7 @@ impl<'a> Apply<'a> {
 
     /// Takes a change of a call up.
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
-        if !matches!(change, Change::Delete(_) | Change::ClearLink { .. }) {
+        if !matches!(change, Change::Delete(_) | Change::ClearLink { .. } | Change::Forget(_)) {
             self.remove();
         }
         match change {
@@ -169,13 +169,7 @@ impl<'a> Apply<'a> {
                 self.step(&self.texts.drop_holders, values![self.tenant, row]);
                 self.step(&self.texts.lower_holders, values![self.tenant, row]);
             }
-            Change::Forget(person) => {
-                let person = known(person)?;
-                self.settle();
-                self.step(&self.texts.forget_holdings, values![self.tenant, person]);
-                self.step(&self.texts.forget_outbox, values![self.tenant, person]);
-                self.step(&self.texts.forget_kept, values![self.tenant, person]);
-            }
+            Change::Forget(person) => self.removal_with(known(person)?).0.forget(),
             Change::Keep(kept) => self.keep(kept)?,
             Change::Outbox(dispatch) => self.outbox(dispatch)?,
             Change::Recall(message) => {
@@ -291,7 +285,10 @@ impl<'a> Apply<'a> {
 
     /// The removal that a set is part of: sets that begin with the same record and follow each other share one.
     fn removal(&mut self, set: &Set) -> Result<(&mut Removal, &mut Timestamp)> {
-        let bottom = bottom(set)?;
+        Ok(self.removal_with(bottom(set)?))
+    }
+
+    fn removal_with(&mut self, bottom: Uuid) -> (&mut Removal, &mut Timestamp) {
         if self.removal.as_ref().is_some_and(|(other, ..)| *other != bottom) {
             self.remove();
         }
@@ -301,7 +298,7 @@ impl<'a> Apply<'a> {
         }
         let new = || (bottom, Removal::default(), Timestamp::from_micros(0));
         let (_, removal, time) = self.removal.get_or_insert_with(new);
-        Ok((removal, time))
+        (removal, time)
     }
 
     /// Adds the statements of a removal, where there is one.
@@ -316,7 +313,7 @@ impl<'a> Apply<'a> {
             self.seq = self.seq.saturating_add(removal.numbers());
             self.steps.push((text, values![self.tenant, bottom, first, time.micros()]));
         }
-        for text in removal.deleting(self.schema) {
+        for text in [removal.discounting(self.schema), removal.deleting(self.schema)].into_iter().flatten() {
             self.steps.push((text, values![self.tenant, bottom]));
         }
     }

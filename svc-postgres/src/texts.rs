@@ -95,9 +95,9 @@ texts! {
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
-    hold, lift_holders, drop_holders, lower_holders, forget_holdings, keep, forget_kept, expire_kept, tenants_to_sweep,
+    hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // What is to be sent.
-    outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
+    outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
     // Webhooks.
     webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook,
     // Directories.
@@ -153,8 +153,8 @@ impl Texts {
         let from_ledger = |types: &str| {
             format!("SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1", arrays(2, types))
         };
-        let [keep, expire_feed, forget_kept, expire_kept, tenants_to_sweep] = of_kept(s, &from_ledger);
-        let [outbox, forget_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again] =
+        let [keep, expire_feed, expire_kept, tenants_to_sweep] = of_kept(s, &from_ledger);
+        let [outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again] =
             of_outbox(s, &from_ledger);
         let key = format!(
             "SELECT k.id, t.name, k.hint, k.label, k.rights, k.read_only, k.person, k.created, k.expires, k.revoked, k.hash \
@@ -362,11 +362,8 @@ impl Texts {
             lower_holders: format!(
                 "UPDATE {s}.holder SET place = place - {LIFT} WHERE tenant = $1 AND attendance = $2"
             ),
-            forget_holdings: format!("DELETE FROM {s}.holder WHERE tenant = $1 AND person = $2"),
-            forget_outbox,
             keep,
             expire_feed,
-            forget_kept,
             expire_kept,
             tenants_to_sweep,
             outbox,

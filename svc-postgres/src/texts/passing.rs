@@ -1,8 +1,7 @@
 //! Statements about what does not stay: answers that are kept for a while, old changes, and what is to be sent.
 
-/// A kept answer; what goes: changes that are too old, the answers about a person, and those that are too old; and the tenants that
-/// have some of the latter.
-pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 5] {
+/// A kept answer; what goes: changes and answers that are too old; and the tenants that have some of the latter.
+pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 4] {
     [
         format!(
             "INSERT INTO {s}.kept AS o (tenant, key, person, at, answer) {} \
@@ -13,10 +12,6 @@ pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String;
         format!(
             "DELETE FROM {s}.feed WHERE tenant = $1 AND seq = ANY (ARRAY( \
              SELECT f.seq FROM {s}.feed f WHERE f.tenant = $1 AND f.seq > 0 ORDER BY f.seq, f.step LIMIT 256)) AND at < $2"
-        ),
-        format!(
-            "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
-             SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2))"
         ),
         // The same with each answer that comes.
         format!(
@@ -31,14 +26,13 @@ pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String;
     ]
 }
 
-/// What is to be sent: new, forgotten with a person, taken back with a message, due, next, claimed, done, and tried again.
-pub(super) fn of_outbox(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 8] {
+/// What is to be sent: new, taken back with a message, due, next, claimed, done, and tried again.
+pub(super) fn of_outbox(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 7] {
     [
         format!(
             "INSERT INTO {s}.outbox (tenant, seq, person, message, due, body) {}",
             from_ledger("bigint uuid uuid bigint text")
         ),
-        format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND person = $2"),
         format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND message = $2"),
         // Look-ups that do not begin with the tenant, because they find it.
         format!(
