@@ -52,7 +52,7 @@ pub(crate) struct Apply<'a> {
     /// Whether something is to be sent.
     pub(crate) sends: bool,
     told: Vec<Entry>,
-    /// What is removed with the record of this id, and when. Everything before it is among the steps.
+    /// The id of a record that is removed, what is removed with it, and when. It is written after all steps.
     removal: Option<(Uuid, Removal, Timestamp)>,
     /// What has its place in an order.
     steps: Vec<(String, Vec<Value>)>,

@@ -22,6 +22,8 @@ pub(crate) type Wire = Pin<Box<dyn Future<Output = ()> + Send>>;
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) config: Config,
+    /// The time until a connection is open, over all addresses.
+    limit: Option<Duration>,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
 }
@@ -32,7 +34,7 @@ impl Connector {
     pub(crate) fn new(config: Config) -> Result<Self, ConnectError> {
         let is_plain = config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable;
         let tls = if is_plain { None } else { Some(crate::tls::of_the_system()?) };
-        Ok(Self { config, tls })
+        Ok(Self { config, limit: None, tls })
     }
 
     /// The way that a configuration names.
@@ -41,18 +43,13 @@ impl Connector {
         if config.get_ssl_mode() == tokio_postgres::config::SslMode::Require {
             return Err(ConnectError::NoTls);
         }
-        Ok(Self { config })
+        Ok(Self { config, limit: None })
     }
 
-    /// The same way, with an end to each try that leaves time for the other hosts of a URL, unless the URL names one.
+    /// The same way, with a limit of the time until it is open. Each address has an equal part of it, unless the URL has a
+    /// `connect_timeout`.
     pub(crate) fn within(&self, time: Duration) -> Self {
-        let mut other = self.clone();
-        let config = &mut other.config;
-        if config.get_connect_timeout().is_none() {
-            let tries = u32::try_from(hosts(config)).unwrap_or(u32::MAX).saturating_add(1);
-            config.connect_timeout(time.checked_div(tries).unwrap_or(time));
-        }
-        other
+        Self { limit: Some(time), ..self.clone() }
     }
 
     /// The same way to one host of the URL alone.
@@ -79,7 +76,7 @@ impl Connector {
         other
     }
 
-    /// The same way to no host.
+    /// The same settings without a host.
     fn without_hosts(&self) -> Self {
         let mut other = self.clone();
         let known = std::mem::take(&mut other.config);
@@ -107,39 +104,49 @@ impl Connector {
         Ok(client)
     }
 
-    /// A connection whose [`Wire`] the caller polls: to the first host of the URL that takes it. Each address has as long as
-    /// `connect_timeout`, until it has answered everything that a connection begins with: one that accepts connections and is silent
+    /// A connection whose [`Wire`] the caller polls: to the first address of the hosts of the URL that accepts it. Each address has a
+    /// part of the time, until it has answered everything that a connection begins with: one that accepts connections and is silent
     /// does not keep the others away.
     pub(crate) async fn open(&self) -> Result<(Client, Wire), ConnectError> {
-        let mut order: Vec<usize> = (0..hosts(&self.config).max(1)).collect();
-        if self.config.get_load_balance_hosts() == LoadBalanceHosts::Random {
-            let hasher = RandomState::new();
-            order.sort_by_cached_key(|index| hasher.hash_one(index));
-        }
+        let addresses = timeout(self.limit, self.addresses()).await.unwrap_or_default();
+        let tries = u32::try_from(addresses.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let part = self.limit.and_then(|limit| limit.checked_div(tries));
+        let part = self.config.get_connect_timeout().copied().or(part);
         let mut failed = ConnectError::Silent;
-        for index in order {
-            let host = self.to_host(index);
-            for address in self.within_timeout(host.addresses()).await.unwrap_or_default() {
-                match self.within_timeout(address.open_address()).await {
-                    Some(Ok(opened)) => return Ok(opened),
-                    Some(Err(error)) => failed = ConnectError::Postgres(error),
-                    None => failed = ConnectError::Silent,
-                }
+        for address in addresses {
+            match timeout(part, address.open_address()).await {
+                Some(Ok(opened)) => return Ok(opened),
+                Some(Err(error)) => failed = ConnectError::Postgres(error),
+                None => failed = ConnectError::Silent,
             }
         }
         Err(failed)
     }
 
-    /// What a step comes to; `None` if it takes longer than `connect_timeout`.
-    async fn within_timeout<T>(&self, step: impl Future<Output = T>) -> Option<T> {
-        match self.config.get_connect_timeout() {
-            Some(time) => tokio::time::timeout(*time, step).await.ok(),
-            None => Some(step.await),
+    /// The same way to each address of each host, in the order in which they are tried.
+    async fn addresses(&self) -> Vec<Self> {
+        let (hosts, fixed, ports) = (self.config.get_hosts(), self.config.get_hostaddrs(), self.config.get_ports());
+        let many = hosts.len().max(fixed.len());
+        let differs = |number: usize| number != 0 && number != many;
+        if differs(hosts.len()) || differs(fixed.len()) || ports.len() > 1 && differs(ports.len()) {
+            // The client reports that their numbers differ.
+            return vec![self.clone()];
         }
+        let mut all = Vec::new();
+        for index in 0..many.max(1) {
+            all.extend(self.to_host(index).resolved().await);
+        }
+        if self.config.get_load_balance_hosts() == LoadBalanceHosts::Random {
+            let hasher = RandomState::new();
+            let mut numbered: Vec<(usize, Self)> = all.into_iter().enumerate().collect();
+            numbered.sort_by_cached_key(|(number, _)| hasher.hash_one(number));
+            all = numbered.into_iter().map(|(_, address)| address).collect();
+        }
+        all
     }
 
-    /// The same way to each address of its host.
-    async fn addresses(self) -> Vec<Self> {
+    /// The same way to each address of the name of its one host.
+    async fn resolved(self) -> Vec<Self> {
         let port = self.config.get_ports().first().copied().unwrap_or(5432);
         let name = match self.config.get_hosts() {
             [Host::Tcp(name)] if self.config.get_hostaddrs().is_empty() => name.clone(),
@@ -167,9 +174,12 @@ impl Connector {
     }
 }
 
-/// How many hosts a URL names.
-fn hosts(config: &Config) -> usize {
-    config.get_hosts().len().max(config.get_hostaddrs().len())
+/// What a step comes to; `None` if it takes longer than this.
+async fn timeout<T>(limit: Option<Duration>, step: impl Future<Output = T>) -> Option<T> {
+    match limit {
+        Some(limit) => tokio::time::timeout(limit, step).await.ok(),
+        None => Some(step.await),
+    }
 }
 
 async fn ended(connection: impl Future<Output = Result<(), tokio_postgres::Error>>) {

@@ -100,6 +100,11 @@ impl Database {
         }
     }
 
+    /// Whether a replica answers reads.
+    pub(crate) fn has_replica(&self) -> bool {
+        self.replica.is_some()
+    }
+
     /// `BEGIN` with what holds for a transaction of a tenant, or of the directories.
     pub(crate) fn begin(&self, tenant: Option<i64>) -> Vec<Query<'static>> {
         let fence = self.options.row_level_security.then(|| match tenant {

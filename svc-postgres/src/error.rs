@@ -1,10 +1,13 @@
-//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500 (UND-36). Which SQLSTATE is which,
-//! says [`sqlstate`](crate::sqlstate).
+//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500 (UND-36). [`sqlstate`](crate::sqlstate) has the
+//! table of SQLSTATEs.
 
 use std::{fmt, time::Duration};
 
 use svc_core::{Error, link::ShareNames};
-use tokio_postgres::error::SqlState;
+use tokio_postgres::{
+    error::SqlState,
+    types::{WasNull, WrongType},
+};
 
 use crate::sqlstate::{Remedy, remedy};
 
@@ -39,6 +42,20 @@ pub(crate) struct Failure {
     tenant: Option<i64>,
 }
 
+impl Failure {
+    /// Whether the guard of a transaction has refused it: another process has written for the tenant since the lock. Citus does not
+    /// forward the name of the table.
+    fn is_guard(&self) -> bool {
+        self.error.code() == Some(&SqlState::NOT_NULL_VIOLATION) && self.statement == Some("guard")
+    }
+
+    /// Whether a value has another type than this program expects: the server and the connection to it work.
+    fn is_of_the_program(&self) -> bool {
+        let cause = std::error::Error::source(&self.error);
+        cause.is_some_and(|cause| cause.is::<WrongType>() || cause.is::<WasNull>())
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&told(&self.error))?;
@@ -71,23 +88,13 @@ impl StoreError {
     /// What is done about it.
     fn remedy(&self) -> Remedy {
         match self {
-            Self::Postgres(failure) if self.is_guard(failure) => Remedy::Retry,
+            Self::Postgres(failure) if failure.is_guard() => Remedy::Retry,
+            Self::Postgres(failure) if failure.is_of_the_program() => Remedy::Fail,
             Self::Postgres(failure) => failure.error.code().map_or(Remedy::Reconnect, remedy),
             Self::Silent => Remedy::Reconnect,
             Self::Busy => Remedy::Unavailable,
             Self::Refused(_) | Self::Panicked => Remedy::Fail,
         }
-    }
-
-    /// Whether the guard of a transaction has refused it: another process has written for the tenant since the lock. A cluster adds
-    /// the number of the shard to the name of the table.
-    fn is_guard(&self, failure: &Failure) -> bool {
-        self.state() == Some(&SqlState::NOT_NULL_VIOLATION)
-            && failure
-                .error
-                .as_db_error()
-                .and_then(|error| error.table())
-                .is_some_and(|table| table.starts_with("ledger"))
     }
 
     /// What cannot be, in a sentence for the log.
@@ -117,7 +124,7 @@ impl StoreError {
         matches!(self.remedy(), Remedy::Reconnect | Remedy::RetryOnce)
     }
 
-    /// Whether the same calls are tried once more, because every connection may have what one of them stumbled over.
+    /// Whether the same calls are tried once more, on a new connection.
     pub(crate) fn is_retried_once(&self) -> bool {
         self.remedy() == Remedy::RetryOnce
     }
@@ -137,9 +144,10 @@ impl StoreError {
         self.state() == Some(&SqlState::UNIQUE_VIOLATION)
     }
 
-    /// Whether it may be a matter of one of the calls that share a turn, and none of the others.
+    /// Whether one of the calls that share a turn may be the cause: the others do not fail with it.
     pub(crate) fn is_of_one_call(&self) -> bool {
-        self.is_conflict() || matches!(self, Self::Panicked)
+        let is_final = matches!(self.remedy(), Remedy::Fail | Remedy::RetryOnce);
+        self.is_conflict() || matches!(self, Self::Panicked) || is_final && matches!(self, Self::Postgres(_))
     }
 
     /// The same once more, for each of the calls that shared a turn.

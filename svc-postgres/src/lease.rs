@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -19,17 +19,22 @@ use crate::{
     pipeline::{Query, values},
 };
 
-/// How long a process looks for all, unless it renews its lease. It does so when half of this time is over.
+/// The time of the lease of a process that looks. The process renews it when half of the time has passed.
 const LOOKING: Duration = Duration::from_secs(15);
-/// How long a process that has found nothing relies on being asked.
+/// The longest time without a look.
 const QUIET: Duration = Duration::from_secs(60);
-/// How long requests to look are collected.
+/// How often the process that looks reads whether it was asked.
+const READ: Duration = Duration::from_secs(1);
+/// The shortest time between two requests to look.
 const GATHER: Duration = Duration::from_millis(200);
+/// A lease that ends later than this many times its duration is invalid: its holder has another time.
+const SKEW: u32 = 4;
 
 impl Database {
-    /// Takes or renews a lease until a time. `false` if another process has it.
+    /// Takes or renews a lease. `false` if another process has it.
     pub(crate) async fn take_lease(&self, name: &str, now: Timestamp, time: Duration) -> Result<bool> {
-        let values = values![name.to_owned(), self.process, now.plus(time).micros(), now.micros()];
+        let latest = now.plus(time.saturating_mul(SKEW)).micros();
+        let values = values![name.to_owned(), self.process, now.plus(time).micros(), now.micros(), latest];
         Ok(!self.ask(None, Query::new(&*self.texts.take_lease, values)).await?.is_empty())
     }
 
@@ -40,7 +45,7 @@ impl Database {
         Ok(())
     }
 
-    /// Who has a lease, until when, and how often it was asked.
+    /// Holder and end of a lease, and the number of requests to look.
     async fn lease(&self, name: &str) -> Result<Option<(Uuid, i64, i64)>> {
         let rows = self.ask(None, Query::new(&*self.texts.lease, values![name.to_owned()])).await?;
         let row =
@@ -49,94 +54,130 @@ impl Database {
     }
 }
 
-/// Looking for what is due over all tenants. On a cluster that asks every shard: there one process at a time looks, and while
-/// nothing is due it looks only if another process asks it to. On one server every process looks.
+/// Looks for what is due over all tenants. On a cluster that asks every shard: one process at a time looks, and while nothing is due it
+/// looks only if it is asked to. On one server every process looks.
 pub(crate) struct Lookout {
     name: &'static str,
     state: Mutex<State>,
-    is_asking: AtomicBool,
+    /// How often this process was asked by itself.
+    asks: AtomicU64,
+    /// Whether another process is being asked: [`IDLE`], [`ASKING`] or [`AGAIN`].
+    asking: AtomicU8,
 }
+
+const IDLE: u8 = 0;
+const ASKING: u8 = 1;
+const AGAIN: u8 = 2;
 
 #[derive(Default)]
 struct State {
-    /// Until when this process has the lease; in microseconds, like the others.
+    /// The end of the lease of this process; in microseconds, like the others.
     held: i64,
-    /// Until when nothing is due, unless something is asked.
+    /// Until when nothing is due, unless the process is asked.
     quiet: i64,
-    /// How often it was asked by other processes, and by this one, when this process last looked.
+    /// How often other processes, and this one, had asked when it last looked.
     asked: i64,
     asked_here: u64,
-    /// How often this process has asked itself.
-    asks: u64,
+}
+
+/// What a process does when it could look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// It looks.
+    Now,
+    /// Nothing is due now. It looks later.
+    Later,
+    /// Another process looks.
+    Elsewhere,
 }
 
 impl Lookout {
     pub(crate) fn new(name: &'static str) -> Self {
-        Self { name, state: Mutex::default(), is_asking: AtomicBool::default() }
+        Self { name, state: Mutex::default(), asks: AtomicU64::default(), asking: AtomicU8::new(IDLE) }
     }
 
     /// Whether this process looks now.
-    pub(crate) async fn may_look(&self, database: &Database, now: Timestamp) -> Result<bool> {
+    pub(crate) async fn may_look(&self, database: &Database, now: Timestamp) -> Result<Look> {
         if database.topology == Topology::Server {
-            return Ok(true);
+            return Ok(Look::Now);
         }
         let mut state = self.state.lock().await;
-        // Every node has this table: no other one is asked.
+        // The table is on every node: no other node is asked.
         let lease = database.lease(self.name).await?;
         let asked = lease.map_or(0, |(.., asked)| asked);
-        let is_others = lease.is_some_and(|(holder, until, _)| holder != database.process && until > now.micros());
+        let valid = now.micros()..now.plus(LOOKING.saturating_mul(SKEW)).micros();
+        let is_others = lease.is_some_and(|(holder, until, _)| holder != database.process && valid.contains(&until));
         let renews = state.held <= now.plus(LOOKING.div_f64(2.0)).micros();
         if is_others || renews && !database.take_lease(self.name, now, LOOKING).await? {
             // What it has found is no longer known when it takes over.
             *state = State::default();
-            return Ok(false);
+            return Ok(Look::Elsewhere);
         }
         if renews {
             state.held = now.plus(LOOKING).micros();
         }
-        if asked == state.asked && state.quiet > now.micros() {
-            return Ok(false);
+        let asked_here = self.asks.load(Ordering::Acquire);
+        if (asked, asked_here) == (state.asked, state.asked_here) && state.quiet > now.micros() {
+            return Ok(Look::Later);
         }
-        (state.asked, state.asked_here, state.quiet) = (asked, state.asks, 0);
-        Ok(true)
+        (state.asked, state.asked_here, state.quiet) = (asked, asked_here, 0);
+        Ok(Look::Now)
     }
 
     /// Nothing is due before `next`, or at all.
     pub(crate) async fn found_nothing(&self, now: Timestamp, next: Option<Timestamp>) {
         let quiet = now.plus(QUIET).micros();
-        let mut state = self.state.lock().await;
-        // What was asked meanwhile may not have been found.
-        if state.asked_here == state.asks {
-            state.quiet = next.map_or(quiet, |next| quiet.min(next.micros()));
-        }
+        self.state.lock().await.quiet = next.map_or(quiet, |next| quiet.min(next.micros()));
     }
 
-    /// Asks the process that looks to do so: something new may be due.
+    /// Asks the process that looks to do so: something new may be due. Returns before it was asked.
     pub(crate) fn ask(self: &Arc<Self>, database: &Arc<Database>) {
-        if database.topology == Topology::Server {
-            return;
-        }
-        if let Ok(mut state) = self.state.try_lock()
-            && state.held > (database.options.now)().micros()
+        self.asks.fetch_add(1, Ordering::AcqRel);
+        if database.topology == Topology::Server
+            || self.is_here(database)
+            || self.asking.swap(AGAIN, Ordering::AcqRel) != IDLE
         {
-            // It is this process.
-            (state.asks, state.quiet) = (state.asks.wrapping_add(1), 0);
-            return;
-        }
-        if self.is_asking.swap(true, Ordering::AcqRel) {
             return;
         }
         let (lookout, database) = (Arc::clone(self), Arc::clone(database));
         tokio::spawn(async move {
-            tokio::time::sleep(GATHER).await;
-            lookout.is_asking.store(false, Ordering::Release);
-            let asked = Query::new(&*database.texts.ask_lease, values![lookout.name.to_owned()]);
-            if let Err(error) = database.ask(None, asked).await {
-                tracing::warn!(
-                    ?error,
-                    "the process that looks for what is due could not be asked; it looks within a minute"
-                );
+            loop {
+                lookout.asking.store(ASKING, Ordering::Release);
+                lookout.ask_others(&database).await;
+                tokio::time::sleep(GATHER).await;
+                if lookout.asking.compare_exchange(ASKING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                    return;
+                }
             }
         });
+    }
+
+    /// The same, and returns when it was asked.
+    pub(crate) async fn ask_now(&self, database: &Database) {
+        self.asks.fetch_add(1, Ordering::AcqRel);
+        if database.topology == Topology::Cluster && !self.is_here(database) {
+            self.ask_others(database).await;
+        }
+    }
+
+    /// Whether this process looks, as far as it knows.
+    fn is_here(&self, database: &Database) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.held > (database.options.now)().micros())
+    }
+
+    async fn ask_others(&self, database: &Database) {
+        let asked = Query::new(&*database.texts.ask_lease, values![self.name.to_owned()]);
+        if let Err(error) = database.ask(None, asked).await {
+            tracing::warn!(?error, "the process that looks for what is due was not asked; it looks within a minute");
+        }
+    }
+}
+
+/// When the process that looks does so next, if the next entry is due then.
+pub(crate) fn next_look(topology: Topology, now: Timestamp, next: Option<Timestamp>) -> Option<Timestamp> {
+    let read = now.plus(READ);
+    match topology {
+        Topology::Server => next,
+        Topology::Cluster => Some(next.map_or(read, |next| next.min(read))),
     }
 }

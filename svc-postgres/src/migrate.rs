@@ -84,8 +84,12 @@ async fn is_cluster(client: &Client) -> Result<bool, ConnectError> {
 
 /// The tables of the schema that are distributed, and those that are not.
 async fn parted(client: &Client, schema: &str, is_cluster: bool) -> Result<(Vec<String>, Vec<String>), ConnectError> {
-    let is_distributed =
-        if is_cluster { "EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = c.oid)" } else { "false" };
+    // By a hash of the tenant, or as a reference table. Schemas that are one shard are none of these.
+    let is_distributed = if is_cluster {
+        "EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = c.oid AND (p.partmethod = 'h' OR p.repmodel = 't'))"
+    } else {
+        "false"
+    };
     let text = format!(
         "SELECT c.relname, {is_distributed} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
          WHERE n.nspname = '{schema}' AND c.relkind = 'r' ORDER BY c.relname"

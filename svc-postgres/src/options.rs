@@ -215,10 +215,22 @@ impl Options {
     }
 }
 
+/// The URL with `sslmode=require` for the modes that the client does not know: it verifies certificate and name in any case.
+fn verified(url: &str) -> String {
+    let known = |parameter: &str| match parameter {
+        "sslmode=verify-full" | "sslmode=verify-ca" => "sslmode=require".to_owned(),
+        other => other.to_owned(),
+    };
+    let all = |parameters: &str, between: &str| parameters.split(between).map(known).collect::<Vec<_>>().join(between);
+    match url.split_once('?') {
+        Some((place, query)) if url.starts_with("postgres") => format!("{place}?{}", all(query, "&")),
+        _ if url.starts_with("postgres") => url.to_owned(),
+        _ => all(url, " "),
+    }
+}
+
 fn connector(url: &str) -> Result<Connector, ConnectError> {
-    // The client knows no other word for it.
-    let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
-    let mut config: Config = url.parse().map_err(ConnectError::Url)?;
+    let mut config: Config = verified(url).parse().map_err(ConnectError::Url)?;
     if config.get_application_name().is_none() {
         config.application_name("svc-postgres");
     }
@@ -248,6 +260,12 @@ mod tests {
             let options = Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap();
             assert_eq!(options.primary.config.get_ssl_mode(), SslMode::Require, "{mode}");
         }
+        let words = Options::new("host=localhost user=svc sslmode=verify-full dbname=crm").unwrap();
+        assert_eq!(words.primary.config.get_ssl_mode(), SslMode::Require);
+        let password = "postgres://svc:sslmode=verify-ca@localhost/crm?connect_timeout=1&sslmode=verify-ca";
+        let config = Options::new(password).unwrap().primary.config;
+        assert_eq!(config.get_password(), Some(&b"sslmode=verify-ca"[..]));
+        assert_eq!(config.get_ssl_mode(), SslMode::Require);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) struct Removal {
     deleted: Vec<(Condition, Vec<Kind>)>,
     /// The same of links, with their columns.
     cleared: Vec<(Condition, &'static str, Vec<Kind>)>,
-    /// Whether the record is a person, of whom everything else is deleted as well that was stored for a while.
+    /// Whether the record is a person, whose tickets, outbox entries and stored responses are deleted as well.
     forgets: bool,
 }
 

@@ -26,19 +26,20 @@ const REMEDIES: &[(&str, Remedy)] = &[
     ("08", Remedy::Reconnect),
     // `cached plan must not change result type`, after another process has altered a table.
     ("0A000", Remedy::RetryOnce),
-    // Another transaction has changed what this one relies on: see `StoreError::is_guard` and `StoreError::is_conflict`.
+    // Another transaction has changed what this one relies on. `StoreError::is_conflict` limits the attempts.
     ("23505", Remedy::Retry),
     // The connection leads to a server that was the primary.
     ("25006", Remedy::Reconnect),
-    // The server has ended a session that was idle in a transaction.
+    // The server has ended a session that was idle in a transaction, or whose transaction took too long.
     ("25P03", Remedy::Reconnect),
+    ("25P04", Remedy::Reconnect),
     // A pooler has changed the server connection: the prepared statements are gone.
     ("26000", Remedy::RetryOnce),
     // Serialization failures and deadlocks.
     ("40", Remedy::Retry),
     // Insufficient resources: connections, memory.
     ("53", Remedy::Retry),
-    // No one frees disk space while a caller waits.
+    // The disk is full, and stays so while a caller waits.
     ("53100", Remedy::Unavailable),
     // `lock_timeout` has passed.
     ("55P03", Remedy::Retry),
@@ -67,7 +68,7 @@ mod tests {
     fn only_what_can_pass_is_retried_until_the_deadline() {
         let expected = [
             (Remedy::Retry, &["40001", "40P01", "53200", "53300", "53400", "55P03", "23505"][..]),
-            (Remedy::Reconnect, &["08000", "08001", "08003", "08006", "08P01", "25006", "25P03"]),
+            (Remedy::Reconnect, &["08000", "08001", "08003", "08006", "08P01", "25006", "25P03", "25P04"]),
             (Remedy::Reconnect, &["57P01", "57P02", "57P03", "57P05"]),
             (Remedy::RetryOnce, &["0A000", "26000", "XX000"]),
             (Remedy::Unavailable, &["53100", "57014"]),

@@ -215,8 +215,9 @@ impl Revision for Store {
         u64::try_from(seq).ok()
     }
 
+    /// With a replica the number is always asked for: the replica must have the writes of other processes up to it.
     fn is_remote(&self) -> bool {
-        true
+        !self.database().has_replica()
     }
 }
 

@@ -414,7 +414,7 @@ impl Texts {
             take_lease: format!(
                 "INSERT INTO {s}.lease AS l (name, holder, until) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE \
                  SET holder = excluded.holder, until = excluded.until WHERE l.holder = excluded.holder OR l.until <= $4 \
-                 RETURNING name"
+                 OR l.until > $5 RETURNING name"
             ),
             end_lease: format!("UPDATE {s}.lease SET until = 0 WHERE name = $1 AND holder = $2"),
             ask_lease: format!("UPDATE {s}.lease SET asked = asked + 1 WHERE name = $1"),

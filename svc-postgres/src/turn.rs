@@ -199,9 +199,6 @@ impl Database {
                 lent.is_clean_again();
                 self.commits.count(calls.len(), began.elapsed());
                 self.committed(tenant, seq);
-                if progress.apply.sends {
-                    self.outgoing.ring(&());
-                }
                 Ok((outcomes, progress.apply.sends))
             }
             Err((place, error)) => {

@@ -152,14 +152,15 @@ impl Turns {
                 Ok(Ended::Committed(outcomes, sends)) => {
                     if sends {
                         self.database.outbox.ask(&self.database);
+                        self.database.outgoing.ring(&());
                     }
                     return Ok(outcomes);
                 }
                 Ok(Ended::Undone(error)) | Err(error) => error,
             };
             conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
-            let goes_on =
-                error.passes() && conflicts < 2 || error.is_retried_once() && !std::mem::replace(&mut retried, true);
+            let goes_on = error.passes() && conflicts < 2 || error.is_retried_once() && !retried;
+            retried = error.is_retried_once();
             let wakes = Instant::now().checked_add(pause).filter(|wakes| *wakes < deadline);
             let Some(wakes) = wakes.filter(|_| goes_on) else { return Err(error) };
             tokio::time::sleep_until(wakes.into()).await;

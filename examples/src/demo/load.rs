@@ -32,8 +32,8 @@ pub struct Load {
 
 /// What a process finds when it may load.
 enum Ready {
-    /// So many rows are there.
-    From(usize),
+    /// So many rows of so many people are there.
+    From { people: u32, done: usize },
     /// Everything is.
     Loaded,
     /// The process has stopped before.
@@ -129,20 +129,21 @@ impl Load {
     ///
     /// Storage trouble. What was loaded stays, and the next start goes on from there.
     pub async fn run(self, store: &Database, mut go_on: impl FnMut(Progress) -> bool + Send) -> Result<bool> {
-        let mut seed = Seed::new(self.tenant.as_str(), self.people);
-        let owner = seed.owner().id.to_string();
         let most = match store {
             Database::File(_) => STEP,
             Database::Server(..) => SERVER_STEP,
         };
-        let done = match self.ready(store, &mut go_on).await? {
-            Ready::From(done) => done,
+        let (all, done) = match self.ready(store, &mut go_on).await? {
+            // Another demo may have begun with another number.
+            Ready::From { people, done } => (people, done),
             Ready::Loaded => {
                 store.end_lease(&name(self.tenant.as_str())).await?;
                 return Ok(true);
             }
             Ready::Stopped => return Ok(false),
         };
+        let mut seed = Seed::new(self.tenant.as_str(), all);
+        let owner = seed.owner().id.to_string();
         let mut patience = Duration::ZERO;
         let mut done = seed.by_ref().take(done).count();
         loop {
@@ -162,9 +163,9 @@ impl Load {
                 }
             }
             done += rows;
-            let mark = Mark { people: self.people, done: Some(done), owner: owner.clone() };
+            let mark = Mark { people: all, done: Some(done), owner: owner.clone() };
             mark.write(store, self.tenant.as_str()).await?;
-            // A process that was held up may have lost it: two that load at the same time make nothing twice.
+            // If the process has lost the lease meanwhile, two processes load, and neither stores a row twice.
             store.take_lease(&name(self.tenant.as_str()), LEASE).await?;
             if !go_on(Progress { people: seed.people_made(), records: done }) {
                 store.end_lease(&name(self.tenant.as_str())).await?;
@@ -173,7 +174,7 @@ impl Load {
             // On a machine with one core the requests and signals that came meanwhile have their turn.
             tokio::task::yield_now().await;
         }
-        Mark { people: self.people, done: None, owner }.write(store, self.tenant.as_str()).await?;
+        Mark { people: all, done: None, owner }.write(store, self.tenant.as_str()).await?;
         store.end_lease(&name(self.tenant.as_str())).await?;
         Ok(true)
     }
@@ -187,7 +188,10 @@ impl Load {
             tokio::time::sleep(PAUSE).await;
         }
         let mark = Mark::read(store, self.tenant.as_str()).await?;
-        Ok(mark.and_then(|mark| mark.done).map_or(Ready::Loaded, Ready::From))
+        Ok(match mark {
+            Some(Mark { people, done: Some(done), .. }) => Ready::From { people, done },
+            _ => Ready::Loaded,
+        })
     }
 
     /// Whether a record is there, or is before this time is over.

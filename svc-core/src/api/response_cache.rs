@@ -183,7 +183,7 @@ impl Entry<'_> {
         if let (Some(of_records), Some(validators)) = (self.of_records, &validators) {
             of_records.validators.keep(self, cx, target, query, validators.clone());
         }
-        if reply.body.len() <= BYTES && self.is_asked_again(cx, target, query) {
+        if self.is_asked_again(cx, target, query) && reply.body.len() <= BYTES {
             self.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
         }
     }

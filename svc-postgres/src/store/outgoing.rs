@@ -14,6 +14,7 @@ use tokio_postgres::Row;
 use super::Store;
 use crate::{
     error,
+    lease::{Look, next_look},
     pipeline::{Query, values},
 };
 
@@ -23,8 +24,10 @@ impl Outgoing for Store {
     /// not due any more.
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
         let (texts, lookout) = (&self.database().texts, &self.database().outbox);
-        if !lookout.may_look(self.database(), now).await? {
-            return Ok(Claimed::new(Vec::new(), None));
+        match lookout.may_look(self.database(), now).await? {
+            Look::Now => {}
+            Look::Later => return Ok(Claimed::new(Vec::new(), next_look(self.database().topology, now, None))),
+            Look::Elsewhere => return Ok(Claimed::new(Vec::new(), None)),
         }
         let found = values![now.micros(), i64::from(most)];
         let rows = self.database().ask(None, Query::new(&*texts.outbox_due, found)).await?;
@@ -46,7 +49,7 @@ impl Outgoing for Store {
         if rows.is_empty() {
             lookout.found_nothing(now, next).await;
         }
-        Ok(Claimed::new(claims, next))
+        Ok(Claimed::new(claims, next_look(self.database().topology, now, next)))
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {

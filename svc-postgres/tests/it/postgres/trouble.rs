@@ -361,6 +361,51 @@ async fn errors_of_each_class() {
     }
 }
 
+/// A transaction that its guard refuses is repeated, also where the error does not name the table, as on a cluster.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn what_the_guard_refuses_is_repeated() {
+    let database = support::server();
+    let schema = database.schema();
+    let server = Server::open(options(&database.url()).schema(&schema)).await;
+    database.psql(&format!(
+        "CREATE SEQUENCE {schema}.attempts; \
+         CREATE FUNCTION {schema}.refuses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         IF nextval('{schema}.attempts') <= 3 THEN RAISE EXCEPTION 'planted' USING ERRCODE = '23502'; END IF; \
+         RETURN NEW; END $$; \
+         CREATE TRIGGER refuses BEFORE UPDATE ON {schema}.ledger FOR EACH ROW EXECUTE FUNCTION {schema}.refuses()"
+    ));
+    assert_eq!(sign_up(&server, "ada").await.status, 200);
+    assert_eq!(database.psql(&format!("SELECT last_value FROM {schema}.attempts")), "4");
+    assert_eq!(people(&server).await, 1);
+}
+
+/// A call whose data the server rejects costs no other call of the tenant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_call_that_the_server_rejects() {
+    let database = support::server();
+    let schema = database.schema();
+    let server = Server::open(options(&database.url()).schema(&schema)).await;
+    database.psql(&format!(
+        "CREATE FUNCTION {schema}.rejects() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         IF convert_from(NEW.body, 'UTF8') LIKE '%planted%' THEN RAISE EXCEPTION 'planted' USING ERRCODE = '54000'; END IF; \
+         RETURN NEW; END $$; \
+         CREATE TRIGGER rejects BEFORE INSERT ON {schema}.record FOR EACH ROW EXECUTE FUNCTION {schema}.rejects()"
+    ));
+    for round in 0..3 {
+        // All together: those that wait share a transaction.
+        let calls = (0..20).map(async |number| {
+            let name = if number == 10 { "planted" } else { "Ada" };
+            server.post("people", json!({"given_name": name})).await.status
+        });
+        let statuses = futures_util::future::join_all(calls).await;
+        let expected: Vec<u16> = (0..20).map(|number| if number == 10 { 500 } else { 201 }).collect();
+        assert_eq!(statuses, expected, "round {round}");
+    }
+    assert_eq!(people(&server).await, 57);
+}
+
 /// A full disk: 503 while it is full, nothing half written, and work as before when there is room again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL and root: .ci/postgres"]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::process::Signal;
 
@@ -158,11 +159,14 @@ impl Server {
     /// the functions of Citus that the store uses are tables and functions of a schema that no other role searches. The role may
     /// make schemas, and row-level security holds for it.
     pub(crate) fn cluster_role(&self, port: u16) -> String {
+        // Two grants on one database at the same time fail with `tuple concurrently updated`.
+        static GRANTING: Mutex<()> = Mutex::new(());
+        let _granting = GRANTING.lock().unwrap_or_else(PoisonError::into_inner);
         let role = self.schema().replace("test", "cluster");
         self.psql(&format!(
             "CREATE ROLE {role} LOGIN; GRANT CREATE ON DATABASE postgres TO {role}; CREATE SCHEMA {role} AUTHORIZATION {role}; \
              ALTER ROLE {role} SET search_path = {role}; \
-             CREATE TABLE {role}.pg_dist_partition (logicalrelid regclass); \
+             CREATE TABLE {role}.pg_dist_partition (logicalrelid regclass, partmethod \"char\", repmodel \"char\"); \
              CREATE TABLE {role}.pg_dist_node (groupid int, nodename text, nodeport int, noderole text, isactive bool); \
              CREATE TABLE {role}.pg_dist_placement (shardid bigint, groupid int); \
              INSERT INTO {role}.pg_dist_node VALUES (0, '127.0.0.1', {port}, 'primary', true); \
@@ -170,9 +174,9 @@ impl Server {
              CREATE FUNCTION {role}.get_shard_id_for_distribution_column(regclass, bigint) RETURNS bigint LANGUAGE sql \
              AS 'SELECT 100::bigint'; \
              CREATE FUNCTION {role}.create_reference_table(regclass) RETURNS void LANGUAGE sql \
-             AS 'INSERT INTO {role}.pg_dist_partition VALUES ($1)'; \
+             AS $$INSERT INTO {role}.pg_dist_partition VALUES ($1, 'n', 't')$$; \
              CREATE FUNCTION {role}.create_distributed_table(regclass, text, colocate_with text DEFAULT '') RETURNS void \
-             LANGUAGE sql AS 'INSERT INTO {role}.pg_dist_partition VALUES ($1)'; \
+             LANGUAGE sql AS $$INSERT INTO {role}.pg_dist_partition VALUES ($1, 'h', 's')$$; \
              GRANT ALL ON ALL TABLES IN SCHEMA {role} TO {role}"
         ));
         role
