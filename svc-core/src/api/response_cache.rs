@@ -37,8 +37,10 @@ pub(crate) struct ResponseCache {
     revision: Arc<dyn Revision>,
     hasher: RandomState,
     bodies: Kept<(Bytes, Option<Validators>)>,
-    /// The hashes of requests that succeeded and were not answered from here: each at the place that it leads to.
+    /// Of each place of a body the hash of the last request that led there and was answered anew.
     asked: Vec<AtomicU64>,
+    /// The hashes of requests that have succeeded, each at the place of its validators: for a remote revision.
+    succeeded: Vec<AtomicU64>,
     validators: Kept<Validators>,
     documents: Kept<(Bytes, Option<Validators>)>,
 }
@@ -124,6 +126,7 @@ pub(crate) struct Entry<'a> {
 #[derive(Clone, Copy)]
 struct OfRecords<'a> {
     asked: &'a [AtomicU64],
+    succeeded: &'a [AtomicU64],
     validators: &'a Kept<Validators>,
 }
 
@@ -131,17 +134,18 @@ impl ResponseCache {
     pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
         let hasher = RandomState::new();
         let (bodies, validators, documents) = (Kept::new(BODIES), Kept::new(VALIDATORS), Kept::new(DOCUMENTS));
-        let asked = std::iter::repeat_with(AtomicU64::default).take(VALIDATORS).collect();
-        Self { revision, hasher, bodies, asked, validators, documents }
+        let empty = |places| std::iter::repeat_with(AtomicU64::default).take(places).collect();
+        let (asked, succeeded) = (empty(BODIES), empty(VALIDATORS));
+        Self { revision, hasher, bodies, asked, succeeded, validators, documents }
     }
 
     /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
     pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
         let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        let of_records = OfRecords { asked: &self.asked, validators: &self.validators };
-        let was_asked = || at(&self.asked, hash).is_some_and(|asked| asked.load(Ordering::Relaxed) == hash);
+        let of_records = OfRecords { asked: &self.asked, succeeded: &self.succeeded, validators: &self.validators };
+        let has_succeeded = || at(&self.succeeded, hash).is_some_and(|last| last.load(Ordering::Relaxed) == hash);
         // Told before anything is read: what changes meanwhile makes the answer stale.
-        let revision = if self.revision.is_remote() && !was_asked() {
+        let revision = if self.revision.is_remote() && !has_succeeded() {
             None
         } else {
             Some(self.revision.revision(&cx.tenant, cx.begun).await?)
@@ -179,11 +183,14 @@ impl Entry<'_> {
 
     /// Keeps the validators of a success, and its body when its request has come before.
     pub(super) fn keep(&self, cx: &Context, target: &Target, query: Option<&str>, reply: &Reply) {
+        if let Some(place) = self.of_records.and_then(|of_records| at(of_records.succeeded, self.hash)) {
+            place.store(self.hash, Ordering::Relaxed);
+        }
         let validators = Validators::of(reply);
         if let (Some(of_records), Some(validators)) = (self.of_records, &validators) {
             of_records.validators.keep(self, cx, target, query, validators.clone());
         }
-        if self.is_asked_again(cx, target, query) && reply.body.len() <= BYTES {
+        if reply.body.len() <= BYTES && self.is_asked_again(cx, target, query) {
             self.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
         }
     }
