@@ -17,7 +17,6 @@ use crate::{
     cluster::Topology,
     connect::Connector,
     error::{Result, StoreError},
-    lease::Lookout,
     options::Options,
     pipeline::{Query, values},
     pool::{For, Pool},
@@ -33,9 +32,6 @@ pub(crate) struct Database {
     pub(crate) topology: Topology,
     /// This process, as other processes of the database know it.
     pub(crate) process: Uuid,
-    /// Look for what is to be sent: see [`Lookout`].
-    pub(crate) outbox: Arc<Lookout>,
-    pub(crate) webhooks: Arc<Lookout>,
     pub(crate) options: Options,
     pub(crate) commits: Commits,
     /// Rung when a tenant's turn of this process is committed.
@@ -90,8 +86,6 @@ impl Database {
             workers: topology.workers(),
             topology,
             process: Uuid::new_v4(),
-            outbox: Arc::new(Lookout::new("outbox")),
-            webhooks: Arc::new(Lookout::new("webhooks")),
             texts,
             commits: Commits::default(),
             bells: Bells::default(),

@@ -231,7 +231,9 @@ pub enum ConnectError {
     #[error("{0}")]
     Other(String),
     /// The options say [`cluster`](crate::Options::cluster), and the database is not a cluster.
-    #[error("the database is not a Citus cluster; open it without the cluster option")]
+    #[error(
+        "the database is not a Citus cluster; create the extension `citus` in it, or open it without the cluster option"
+    )]
     NotACluster,
     /// The options say [`cluster`](crate::Options::cluster), and these tables are not distributed.
     #[error(

@@ -57,7 +57,7 @@ pub mod operations {}
 pub use error::ConnectError;
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;
-pub use options::{Options, Statements};
+pub use options::{Options, Statements, read_url};
 pub use stats::Stats;
 pub use store::Store;
 pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};

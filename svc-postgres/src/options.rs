@@ -229,8 +229,17 @@ fn verified(url: &str) -> String {
     }
 }
 
+/// Reads a URL as [`Options::new`] does.
+///
+/// # Errors
+///
+/// [`ConnectError::Url`] if it cannot be read.
+pub fn read_url(url: &str) -> Result<Config, ConnectError> {
+    verified(url).parse().map_err(ConnectError::Url)
+}
+
 fn connector(url: &str) -> Result<Connector, ConnectError> {
-    let mut config: Config = verified(url).parse().map_err(ConnectError::Url)?;
+    let mut config = read_url(url)?;
     if config.get_application_name().is_none() {
         config.application_name("svc-postgres");
     }

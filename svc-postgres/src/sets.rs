@@ -4,7 +4,12 @@
 //! What is deleted from several tables is one statement with common table expressions. A cluster takes those that delete in one hop,
 //! and none that inserts.
 
-use svc_core::{model::Kind, ops::What, schema::Source, store::Set};
+use svc_core::{
+    model::Kind,
+    ops::What,
+    schema::Source,
+    store::{At, Change, Set},
+};
 
 use crate::layout::{ALL, Layout, SLOTS, layout};
 
@@ -275,25 +280,21 @@ pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
 
 /// What the rulebook removes with a record of a kind.
 fn removal_of(kind: Kind) -> Removal {
-    use svc_core::{schema::OnDelete, store::At};
-
-    fn add(removal: &mut Removal, set: &Set) {
-        for member in Kind::ALL {
-            for (reference, column) in layout(*member).columns().filter(|(to, _)| to.kind == set.kind()) {
-                match reference.on_delete {
-                    OnDelete::Cascade => add(removal, &Set::Under(*member, reference.name, Box::new(set.clone()))),
-                    OnDelete::Clear => removal.clear(*member, column, set),
-                    _ => {}
-                }
-            }
-        }
-        removal.delete(set);
-    }
     let mut removal = Removal::default();
     if kind == Kind::Person {
         removal.forget();
     }
-    add(&mut removal, &Set::One(At::new(kind, ALL.into(), 1), Vec::new()));
+    for change in svc_core::rules::removal(Set::One(At::new(kind, ALL.into(), 1), Vec::new())) {
+        match change {
+            Change::Delete(set) => removal.delete(&set),
+            Change::ClearLink { kind, link, to } => {
+                if let Some((_, column)) = layout(kind).column(link) {
+                    removal.clear(kind, column, &to);
+                }
+            }
+            _ => {}
+        }
+    }
     removal
 }
 

@@ -31,6 +31,7 @@ use crate::{
     database::Database,
     error::{ConnectError, StoreError},
     jumps::Jumps,
+    lease::Lookout,
     migrate,
     options::Options,
     pipeline::{Query, values},
@@ -48,6 +49,9 @@ pub struct Store {
 struct Inner {
     database: Arc<Database>,
     turns: Arc<Turns>,
+    /// Look for outbox entries and webhooks that are due.
+    outbox: Arc<Lookout>,
+    webhooks: Lookout,
     jumps: Jumps,
     cursors: Cursors,
     feed_cursors: FeedCursors,
@@ -69,9 +73,19 @@ impl Store {
         let database = Arc::new(Database::new(options));
         let (cursors, feed_cursors) = opening::cursors(&database).await?;
         opening::check_share_names(&database).await?;
-        let turns = Arc::new(Turns::new(Arc::clone(&database)));
-        let inner =
-            Inner { database, turns, jumps: Jumps::default(), cursors, feed_cursors, keys, tenants: Mutex::default() };
+        let (outbox, webhooks) = (Arc::new(Lookout::new("outbox")), Lookout::new("webhooks"));
+        let turns = Arc::new(Turns::new(Arc::clone(&database), Arc::clone(&outbox)));
+        let inner = Inner {
+            database,
+            turns,
+            outbox,
+            webhooks,
+            jumps: Jumps::default(),
+            cursors,
+            feed_cursors,
+            keys,
+            tenants: Mutex::default(),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 

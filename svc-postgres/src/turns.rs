@@ -18,6 +18,7 @@ use tokio::sync::oneshot;
 use crate::{
     database::Database,
     error::{Result, StoreError},
+    lease::Lookout,
     turn::{Ended, LONGEST},
 };
 
@@ -32,6 +33,8 @@ struct Waiting {
 /// The calls that wait, by tenant. A tenant that is in the map has somebody at work for it.
 pub(crate) struct Turns {
     database: Arc<Database>,
+    /// Who is told that something is to be sent.
+    outbox: Arc<Lookout>,
     waiting: Mutex<HashMap<i64, Vec<Waiting>>>,
     number: AtomicUsize,
 }
@@ -41,8 +44,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 impl Turns {
-    pub(crate) fn new(database: Arc<Database>) -> Self {
-        Self { database, waiting: Mutex::default(), number: AtomicUsize::default() }
+    pub(crate) fn new(database: Arc<Database>, outbox: Arc<Lookout>) -> Self {
+        Self { database, outbox, waiting: Mutex::default(), number: AtomicUsize::default() }
     }
 
     /// Gives calls their turn: all of them or none. The outcome is that of the last.
@@ -151,7 +154,7 @@ impl Turns {
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
                 Ok(Ended::Committed(outcomes, sends)) => {
                     if sends {
-                        self.database.outbox.ask(&self.database);
+                        self.outbox.ask(&self.database);
                         self.database.outgoing.ring(&());
                     }
                     return Ok(outcomes);

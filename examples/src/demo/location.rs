@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 use svc_postgres::Statements;
 use svc_sqlite::remove_data_file;
-use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
 use super::about::{about_file, about_server};
@@ -234,7 +233,7 @@ fn place(url: &DatabaseUrl) -> Option<String> {
     if rest.matches('@').count() > 1 {
         return None;
     }
-    let config: Config = url.0.parse().ok()?;
+    let config = svc_postgres::read_url(&url.0).ok()?;
     let mut hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
     if hosts.is_empty() {
         hosts = config.get_hostaddrs().iter().map(ToString::to_string).collect();

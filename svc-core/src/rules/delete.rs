@@ -55,28 +55,32 @@ impl Case<'_> {
             _ => {}
         }
         check(problems)?;
-        self.remove(Set::One(stored.at(), emails));
+        for change in removal(Set::One(stored.at(), emails)) {
+            self.ledger.change(change);
+        }
         Ok(())
     }
+}
 
-    /// Removes a set of records, after those that go with it; links that led to it are cleared.
-    fn remove(&mut self, set: Set) {
-        let kind = set.kind();
-        for member in Kind::ALL {
-            for reference in member.schema().references().iter().filter(|reference| reference.kind == kind) {
-                match reference.on_delete {
-                    OnDelete::Cascade => {
-                        self.remove(Set::Under(*member, reference.name, Box::new(set.clone())));
-                    }
-                    OnDelete::Clear => {
-                        let change = Change::ClearLink { kind: *member, link: reference.name, to: set.clone() };
-                        self.ledger.change(change);
-                    }
-                    // There is none: it was asked before.
-                    OnDelete::Restrict => {}
+/// The changes that remove a set of records: those that go with it before it, and links to it that are cleared.
+#[must_use]
+pub fn removal(set: Set) -> Vec<Change> {
+    let kind = set.kind();
+    let mut changes = Vec::new();
+    for member in Kind::ALL {
+        for reference in member.schema().references().iter().filter(|reference| reference.kind == kind) {
+            match reference.on_delete {
+                OnDelete::Cascade => {
+                    changes.extend(removal(Set::Under(*member, reference.name, Box::new(set.clone()))));
                 }
+                OnDelete::Clear => {
+                    changes.push(Change::ClearLink { kind: *member, link: reference.name, to: set.clone() });
+                }
+                // There is none: it was asked before.
+                OnDelete::Restrict => {}
             }
         }
-        self.ledger.change(Change::Delete(set));
     }
+    changes.push(Change::Delete(set));
+    changes
 }

@@ -25,6 +25,7 @@ mod update;
 
 pub use action::{recorded, unclaimed};
 pub(crate) use caps::grown;
+pub use delete::removal;
 pub(crate) use first::first_keys;
 pub use first::{first_questions, first_questions_once};
 pub(crate) use ground::{Asked, Ground, Holders, New};

@@ -23,7 +23,7 @@ impl Outgoing for Store {
     /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another process has claimed meanwhile is
     /// not due any more.
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
-        let (texts, lookout) = (&self.database().texts, &self.database().outbox);
+        let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
             Look::Now => {}
             Look::Later => return Ok(Claimed::new(Vec::new(), next_look(self.database().topology, now, None))),

@@ -46,14 +46,14 @@ impl Webhooks for Store {
         let values = values![id, webhook.version, webhook.next.map(Timestamp::micros), webhook.body.to_vec()];
         if webhook.version != 1 {
             let written = self.of_webhooks(&texts.write_webhook, tenant, values).await?;
-            self.database().webhooks.ask_now(self.database()).await;
+            self.inner.webhooks.ask_now(self.database()).await;
             return Ok(if written.is_empty() { WebhookWrite::Conflict } else { WebhookWrite::Written });
         }
         // The lock first: concurrent creations are counted one after the other.
         let values = std::iter::once(Value::from(tenant)).chain(values).collect();
         let queries = vec![Query::new(&texts.lock, values![tenant]), Query::new(&texts.make_webhook, values)];
         if self.database().transaction_of(tenant, queries).await?.pop().is_some_and(|created| !created.is_empty()) {
-            self.database().webhooks.ask_now(self.database()).await;
+            self.inner.webhooks.ask_now(self.database()).await;
             return Ok(WebhookWrite::Written);
         }
         Ok(match self.webhook(name, &webhook.id).await? {
@@ -76,7 +76,7 @@ impl Webhooks for Store {
         after: Option<&Id>,
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
-        let lookout = &self.database().webhooks;
+        let lookout = &self.inner.webhooks;
         if after.is_none() && lookout.may_look(self.database(), now).await? != Look::Now {
             return Ok(Vec::new());
         }

@@ -4,7 +4,7 @@ use crate::layers::{circle, rules, sources, uses};
 
 /// What a file may take from `svc_core`: plain data, how a store is asked, and nothing that decides anything. Whatever begins
 /// with one of these paths.
-const DATA: [&str; 40] = [
+const DATA: [&str; 41] = [
     "Revision",
     "Context",
     "Error",
@@ -39,6 +39,7 @@ const DATA: [&str; 40] = [
     "rules::Decision",
     "rules::decide",
     "rules::first_questions",
+    "rules::removal",
     "schema::Reference",
     "schema::Source",
     "store",
