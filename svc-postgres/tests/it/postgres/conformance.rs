@@ -59,8 +59,9 @@ fn the_store_conforms_through_a_pooler() {
     let server = support::server();
     let schema = server.schema();
     let bouncer = Bouncer::start(server, 4);
-    let role = server.cluster_role(bouncer.port());
-    let options = options(&url_of(&role, bouncer.port()))
+    // The pooler knows this role.
+    server.cluster_role_of("fenced", bouncer.port());
+    let options = options(&url_of("fenced", bouncer.port()))
         .schema(&schema)
         .row_level_security()
         .statements(Statements::Unnamed)

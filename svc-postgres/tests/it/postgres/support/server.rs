@@ -159,10 +159,16 @@ impl Server {
     /// the functions of Citus that the store uses are tables and functions of a schema that no other role searches. The role may
     /// make schemas, and row-level security holds for it.
     pub(crate) fn cluster_role(&self, port: u16) -> String {
+        let role = self.schema().replace("test", "cluster");
+        self.cluster_role_of(&role, port);
+        role
+    }
+
+    /// The same with a name.
+    pub(crate) fn cluster_role_of(&self, role: &str, port: u16) {
         // Two grants on one database at the same time fail with `tuple concurrently updated`.
         static GRANTING: Mutex<()> = Mutex::new(());
         let _granting = GRANTING.lock().unwrap_or_else(PoisonError::into_inner);
-        let role = self.schema().replace("test", "cluster");
         self.psql(&format!(
             "CREATE ROLE {role} LOGIN; GRANT CREATE ON DATABASE postgres TO {role}; CREATE SCHEMA {role} AUTHORIZATION {role}; \
              ALTER ROLE {role} SET search_path = {role}; \
@@ -179,7 +185,6 @@ impl Server {
              LANGUAGE sql AS $$INSERT INTO {role}.pg_dist_partition VALUES ($1, 'h', 's')$$; \
              GRANT ALL ON ALL TABLES IN SCHEMA {role} TO {role}"
         ));
-        role
     }
 
     /// What `psql` answers: a line for each row, with `|` between the columns.
