@@ -64,7 +64,13 @@ impl fmt::Display for Failure {
             (Some(statement), None) => write!(f, " (statement `{statement}`)"),
             (None, Some(tenant)) => write!(f, " (tenant number {tenant})"),
             (None, None) => Ok(()),
+        }?;
+        if self.error.code() == Some(&SqlState::INVALID_SQL_STATEMENT_NAME) {
+            f.write_str(
+                "; a pooler that knows no prepared statements needs `Statements::Unnamed` (`--statements unnamed`)",
+            )?;
         }
+        Ok(())
     }
 }
 

@@ -52,9 +52,13 @@ pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
 /// What to do about what PostgreSQL reports, or about the way to it where it reports nothing.
 fn remedy(state: Option<&str>, said: &str, schema: &str) -> String {
     match state {
+        None if said.contains("does not support TLS") => {
+            "Turn TLS on at the server (ssl = on). If the network is safe without it, set sslmode=disable in the URL.".to_owned()
+        }
         None if said.contains("TLS") => {
-            "Have the server show a certificate that this system trusts for its name; where the way to it is safe without TLS, \
-             end the URL with ?sslmode=disable."
+            "The server needs a certificate for the host name in the URL, of an authority that this system trusts. The environment \
+             variable SSL_CERT_FILE names a file with another authority. If the network is safe without TLS, set sslmode=disable \
+             in the URL."
                 .to_owned()
         }
         None => "See that PostgreSQL runs there and takes connections from this machine, and that host and port are right."
