@@ -287,6 +287,22 @@ impl Lock {
     }
 }
 
+/// Whether a server has the data file at `path` open.
+///
+/// # Errors
+///
+/// The file of the lock cannot be opened.
+pub fn is_served(path: &Path) -> Result<bool, FileError> {
+    if !path.try_exists().map_err(io(path))? {
+        return Ok(false);
+    }
+    match Lock::take(&path.canonicalize().map_err(io(path))?) {
+        Ok(_) => Ok(false),
+        Err(FileError::InUse { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 /// Makes the file when there is none, closes it to others, locks it for one server, and opens the writing connection.
 ///
 /// From here on `options` names the file itself, whatever links or current folder led to it.

@@ -88,7 +88,7 @@ mod wal;
 mod writer;
 
 pub use check::{Damage, check};
-pub use file::{APPLICATION_ID, FileError, is_damaged, is_data_file, remove_data_file, sync_directory};
+pub use file::{APPLICATION_ID, FileError, is_damaged, is_data_file, is_served, remove_data_file, sync_directory};
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;
 pub use options::Options;

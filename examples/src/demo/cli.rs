@@ -219,7 +219,7 @@ pub enum Command {
     /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (a database: by PostgreSQL)
     Compact,
     /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let nobody write. What was
-    /// interrupted goes on where it was. --schema names the schema of its tables
+    /// interrupted goes on where it was, and a file that is copied is compared again. --schema names the schema of its tables
     Copy {
         /// The data file
         #[arg(long, value_name = "FILE")]

@@ -49,10 +49,24 @@ pub struct Copied {
     pub tenant: String,
     /// How many records it has.
     pub records: u64,
-    /// SHA-256 over every record.
+    /// SHA-256 over every record, as it was when the copy was compared.
     pub digest: String,
-    /// Whether it was complete before; then nothing was done about it.
-    pub was_complete: bool,
+    /// What this call found and did.
+    pub state: State,
+    /// How many keys this call added or revoked in the database.
+    pub keys: usize,
+}
+
+/// What a call found and did about a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It was copied, and every record was compared.
+    Copied,
+    /// An earlier call copied it. Every record was compared again.
+    Same,
+    /// An earlier call copied it, and the database was written to since, so that the records can no longer be compared. The file
+    /// has not changed.
+    InUse,
 }
 
 /// What the database remembers of a tenant's copy.
@@ -63,6 +77,13 @@ struct Mark {
     /// Records brought so far.
     records: u64,
     at: At,
+}
+
+/// What the database remembers of a copy whose records are all there.
+struct Known {
+    mark: Mark,
+    /// Whether nobody has written to the copy since.
+    is_ours: bool,
 }
 
 /// Where a tenant's copy is.
@@ -104,14 +125,15 @@ impl Mark {
 
 /// Copies the data file at `from` into a database: tenants in their order, records of every kind with what finds and counts
 /// them, server responses to send, keys, and the marks of programs. `go_on` is told after each part how far it is, and ends
-/// the copy when it says so: `None`. Another call goes on from there, as it does after a crash.
+/// the copy when it says so: `None`. Another call goes on from there, as it does after a crash. A call after the last part
+/// compares again, as long as nobody has written to the database, and brings keys that were added or revoked in the file.
 ///
 /// A server may run on the file as long as nothing is written.
 ///
 /// # Errors
 ///
 /// The file or the database cannot be used, the database has data of a tenant that this copy has not brought, the file was
-/// written to since the copy began, or the copy differs.
+/// written to since the copy began or was complete, or the copy differs.
 pub async fn copy(
     from: &Path,
     to: &Server,
@@ -128,15 +150,15 @@ pub async fn copy(
     let mut brought = Vec::new();
     for tenant in &tenants {
         let all = copy.source.records(tenant).map_err(|error| about_source(from, &error))?;
-        let Some(mark) = copy.bring(tenant, all, &mut go_on).await? else { return Ok(None) };
-        brought.push((tenant, all, mark));
+        let Some(known) = copy.bring(tenant, all, &mut go_on).await? else { return Ok(None) };
+        brought.push((tenant, all, known));
     }
-    if brought.iter().any(|(_, _, mark)| mark.at == At::Brought) {
+    if brought.iter().any(|(_, _, known)| known.mark.at == At::Brought) {
         patiently(async || copy.target.analyze().await).await.map_err(|error| about_target(&error))?;
     }
     let mut copied = Vec::new();
-    for (tenant, all, mark) in brought {
-        copied.push(copy.complete(tenant, all, mark, &mut go_on).await?);
+    for (tenant, all, known) in brought {
+        copied.push(copy.complete(tenant, all, known, &mut go_on).await?);
     }
     Ok(Some(copied))
 }
@@ -149,24 +171,30 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Verifies what was brought of a tenant, and hands its keys over.
+    /// Compares what was brought of a tenant, and hands its keys over.
     async fn complete(
         &self,
         tenant: &Tenant,
         all: u64,
-        mark: Mark,
+        Known { mark, is_ours }: Known,
         go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
     ) -> Result<Copied, Trouble> {
         let name = tenant.as_str().to_owned();
-        if let At::Complete(digest) = mark.at {
-            return Ok(Copied { tenant: name, records: mark.records, digest, was_complete: true });
+        if self.clock(tenant)? != mark.clock {
+            return Err(self.about_changes(tenant, &mark));
+        }
+        if let At::Complete(digest) = &mark.at
+            && !is_ours
+        {
+            let (digest, keys) = (digest.clone(), self.hand_over(tenant).await?);
+            return Ok(Copied { tenant: name, records: mark.records, digest, state: State::InUse, keys });
         }
         let step = |done| Step { tenant: tenant.as_str(), verifies: true, done, all };
         let compared =
             patiently(async || compare(&self.source, &self.target, tenant, |done| _ = go_on(step(done))).await);
         let compared = compared.await.map_err(|error| about_target(&error))?;
         if self.clock(tenant)? != mark.clock {
-            return Err(self.about_changes(tenant));
+            return Err(self.about_changes(tenant, &mark));
         }
         let same = compared.map_err(|difference| {
             Trouble::new(
@@ -175,13 +203,17 @@ impl Copy<'_> {
                 "Tell those who made this program, with this text: it holds no personal data. The file is as it was.",
             )
         })?;
-        self.hand_over(tenant).await?;
+        let keys = self.hand_over(tenant).await?;
+        let (records, digest) = (same.records, same.digest);
+        if matches!(mark.at, At::Complete(_)) {
+            return Ok(Copied { tenant: name, records, digest, state: State::Same, keys });
+        }
         let before = mark.to_string();
-        let mark = Mark { at: At::Complete(same.digest.clone()), ..mark };
+        let mark = Mark { at: At::Complete(digest.clone()), ..mark };
         let (end, after) = (Batch::new(Timestamp::from_micros(mark.clock)), mark.to_string());
         let done = self.target.restore(tenant, &end, (Some(&before), &after)).await;
         done.map_err(|error| about_restoring(tenant, &error))?;
-        Ok(Copied { tenant: name, records: same.records, digest: same.digest, was_complete: false })
+        Ok(Copied { tenant: name, records, digest, state: State::Copied, keys })
     }
 
     /// Brings what is missing of a tenant's records; `None` where it was told to end.
@@ -190,24 +222,25 @@ impl Copy<'_> {
         tenant: &Tenant,
         all: u64,
         go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
-    ) -> Result<Option<Mark>, Trouble> {
+    ) -> Result<Option<Known>, Trouble> {
         let (mut tries, mut in_doubt) = (0, false);
         let mut before = self.known(tenant).await?;
         loop {
-            let mark = match &before {
-                Some(text) => Mark::read(text).map_err(|error| about_target(&error))?,
-                None => Mark { clock: self.clock(tenant)?, records: 0, at: At::Position(Position::start()) },
+            let (mark, is_ours) = match &before {
+                Some((text, is_ours)) => (Mark::read(text).map_err(|error| about_target(&error))?, *is_ours),
+                None => (Mark { clock: self.clock(tenant)?, records: 0, at: At::Position(Position::start()) }, true),
             };
-            let At::Position(at) = mark.at else { return Ok(Some(mark)) };
+            let At::Position(at) = mark.at else { return Ok(Some(Known { mark, is_ours })) };
             let batch = self.source.export(tenant, at, STEP).map_err(|error| about_source(self.from, &error))?;
             if batch.clock.micros() != mark.clock {
-                return Err(self.about_changes(tenant));
+                return Err(self.about_changes(tenant, &mark));
             }
             let at = batch.next.map_or(At::Brought, At::Position);
             let mark = Mark { records: mark.records + batch.records, at, ..mark };
             let after = mark.to_string();
-            match self.target.restore(tenant, &batch, (before.as_deref(), &after)).await {
-                Ok(()) => (before, tries, in_doubt) = (Some(after), 0, false),
+            let known = before.as_ref().map(|(text, _)| text.as_str());
+            match self.target.restore(tenant, &batch, (known, &after)).await {
+                Ok(()) => (before, tries, in_doubt) = (Some((after, true)), 0, false),
                 Err(error) if (passes(&error) || in_doubt) && tries < TRIES => {
                     // What was sent last may be stored while it is sent again.
                     (tries, in_doubt) = (tries + 1, passes(&error));
@@ -224,17 +257,17 @@ impl Copy<'_> {
         }
     }
 
-    /// What the database remembers of a tenant's copy.
-    async fn known(&self, tenant: &Tenant) -> Result<Option<String>, Trouble> {
+    /// What the database remembers of a tenant's copy, and whether nobody has written to it since.
+    async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, Trouble> {
         let known = patiently(async || self.target.restored(tenant).await).await;
         let Some((text, is_ours)) = known.map_err(|error| about_target(&error))? else { return Ok(None) };
         let is_complete = Mark::read(&text).is_ok_and(|mark| matches!(mark.at, At::Complete(_)));
         // Whoever works with a complete copy writes to it.
-        if is_ours || is_complete { Ok(Some(text)) } else { Err(about_others(tenant)) }
+        if is_ours || is_complete { Ok(Some((text, is_ours))) } else { Err(about_others(tenant)) }
     }
 
-    /// Keys and marks come last: nobody works with what is not complete.
-    async fn hand_over(&self, tenant: &Tenant) -> Result<(), Trouble> {
+    /// Keys and marks come last: nobody works with what is not complete. Returns how many keys were added or revoked.
+    async fn hand_over(&self, tenant: &Tenant) -> Result<usize, Trouble> {
         let failed = |error| about_source(self.from, &error);
         for (name, value) in self.source.marks().map_err(failed)? {
             let give = async || match self.target.read_mark(&name).await? {
@@ -243,13 +276,21 @@ impl Copy<'_> {
             };
             patiently(give).await.map_err(|error| about_target(&error))?;
         }
+        let there = patiently(async || self.target.list_keys(Some(tenant)).await).await;
+        let there = there.map_err(|error| about_target(&error))?;
+        let mut changed = 0;
         for key in self.source.export_keys().map_err(failed)?.iter().filter(|key| key.info.tenant == *tenant) {
+            let known = there.iter().find(|known| known.id == key.info.id);
+            if known.is_some_and(|known| known.revoked.is_some() || key.info.revoked.is_none()) {
+                continue;
+            }
+            changed += 1;
             self.target.restore_key(key).await.map_err(|error| {
                 let what = format!("The key {} of {} cannot be taken over: {error}.", key.info.id, tenant.as_str());
                 Trouble::new(what, "the database", "Copy into another schema with --schema, or try again.")
             })?;
         }
-        Ok(())
+        Ok(changed)
     }
 
     /// The moment of a tenant's last write in the file.
@@ -258,12 +299,14 @@ impl Copy<'_> {
         Ok(batch.map_err(|error| about_source(self.from, &error))?.clock.micros())
     }
 
-    fn about_changes(&self, tenant: &Tenant) -> Trouble {
+    fn about_changes(&self, tenant: &Tenant, mark: &Mark) -> Trouble {
+        let (since, then) = match mark.at {
+            At::Complete(_) => ("it was copied", " The database does not have these changes."),
+            At::Position(_) | At::Brought => ("the copy began", ""),
+        };
+        let name = tenant.as_str();
         Trouble::new(
-            format!(
-                "Records of {} were changed in the file since the copy began, or it is another file.",
-                tenant.as_str()
-            ),
+            format!("Records of {name} were changed in the file since {since}, or it is another file.{then}"),
             self.from.display().to_string(),
             "Stop the server of the file, or let nobody write, and copy into another schema with --schema.",
         )
@@ -326,9 +369,22 @@ pub(super) async fn run(from: &Path, to: &Server) -> Result<(), Trouble> {
     let copied = copied.await;
     bar.finish_and_clear();
     for one in copied?.unwrap_or_default() {
-        let Copied { tenant, records, digest, was_complete } = one;
-        let how = if was_complete { "was complete already: nothing was changed" } else { "copied and verified" };
-        say(&format!("{tenant}: {records} records, {how}\n  SHA-256 {digest}\n"));
+        let Copied { tenant, records, digest, state, keys } = one;
+        let how = match state {
+            State::Copied => "copied, and every record compared",
+            State::Same => "copied before; every record compared again, and both are the same",
+            State::InUse => "copied before; the file has not changed since, the database has, so nothing was compared",
+        };
+        let keys = match (state, keys) {
+            (State::Copied, _) | (_, 0) => String::new(),
+            (_, keys) => format!("\n  {keys} keys added or revoked as in the file"),
+        };
+        say(&format!("{tenant}: {records} records, {how}{keys}\n  SHA-256 {digest}\n"));
+    }
+    if svc_sqlite::is_served(from).map_err(|error| about_file(&error))? {
+        say(
+            "A server runs on the file: what it stores from now on is not in the database.\n  Stop it, then run this command again: it says if anything was stored.\n",
+        );
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ mod trouble;
 pub use access_log::{AccessLog, LogWriter, Logged, Logging};
 pub use address::Address;
 pub use banner::Banner;
-pub use copy::{Copied, Step, copy};
+pub use copy::{Copied, State, Step, copy};
 pub use data::Data;
 pub use database::{Connections, Database, Stats};
 pub use deliver::Recorded;

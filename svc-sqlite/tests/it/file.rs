@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use svc_core::link::ShareNames;
-use svc_sqlite::{FileError, Options, Store, is_data_file, remove_data_file};
+use svc_sqlite::{FileError, Options, Store, is_data_file, is_served, remove_data_file};
 
 /// UND-42: one server at a time; key management may open the file beside it.
 #[test]
@@ -12,13 +12,16 @@ fn a_second_server_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     assert!(matches!(Store::open(Options::new(&path).beside_a_server()), Err(FileError::Missing { .. })));
+    assert!(!is_served(&path).unwrap());
     let first = Store::open(Options::new(&path)).unwrap();
+    assert!(is_served(&path).unwrap());
     let error = Store::open(Options::new(&path)).unwrap_err();
     assert!(matches!(error, FileError::InUse { .. }));
     assert!(error.to_string().contains("another server has this file open"));
     Store::open(Options::new(&path).beside_a_server()).unwrap();
     assert!(matches!(remove_data_file(&path), Err(FileError::InUse { .. })));
     drop(first);
+    assert!(!is_served(&path).unwrap());
     Store::open(Options::new(&path)).unwrap();
 }
 

@@ -21,7 +21,7 @@ use svc_core::store::{Call, Key, Outcome, Store as _, Work};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Tenant};
 use svc_examples::demo::cli::DatabaseUrl;
-use svc_examples::demo::{Server, Trouble, copy};
+use svc_examples::demo::{Server, State, Trouble, copy};
 use svc_postgres::{KeyOptions, KeyWebhooks, Options, Store};
 
 /// A file with the demo's data in two tenants, by the demo itself.
@@ -192,17 +192,70 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
         assert_eq!(target.read_mark(&name).await?, Some(value));
     }
 
-    // A second copy changes nothing.
+    // A second copy changes nothing, and compares again.
     let numbers = || server.psql(&format!("SELECT tenant, seq, clock FROM {schema}.ledger ORDER BY tenant"));
     let before = numbers();
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
     assert!(status.success(), "{errors}");
-    assert_eq!(said.matches("was complete already: nothing was changed").count(), 2, "{said}");
-    assert!(said.contains(&copied[0].digest), "{said}");
+    assert_eq!(said.matches("copied before; every record compared again, and both are the same").count(), 2, "{said}");
+    assert!(said.contains(&copied[0].digest) && !said.contains("keys") && !said.contains("A server runs"), "{said}");
     assert_eq!(numbers(), before);
     for tenant in &tenants {
         goes_on_alike(&file, &target, tenant).await?;
     }
+    Ok(())
+}
+
+/// A file that is copied again: keys follow it, changed records are told, and a database in use is left alone.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn what_changed_after_a_copy_is_told() -> TestResult {
+    let server = support::server();
+    let (folder, schema) = (tempfile::tempdir()?, server.schema());
+    let path = folder.path().join("demo.db");
+    seeded(&path, 100)?;
+    let file = open(&path);
+    let tenants = file.tenants()?;
+    let tenant = &tenants[0];
+    let revoked = file.create_key(tenant, KeyOptions::new("revoked later")).await?;
+    let to = || place(&server.url(), &schema);
+    let again = async || -> TestResult<(State, usize)> {
+        let copied = copy(&path, &to()?, |_| true).await?.expect("it is complete");
+        Ok((copied[0].state, copied[0].keys))
+    };
+    assert_eq!(again().await?.0, State::Copied);
+    assert_eq!(again().await?, (State::Same, 0));
+
+    let added = file.create_key(tenant, KeyOptions::new("added later")).await?;
+    file.revoke_key(&revoked.id, KeyWebhooks::Disable).await?;
+    assert_eq!(again().await?, (State::Same, 2));
+    assert_eq!(again().await?, (State::Same, 0));
+    let target = Store::connect(options(&to()?)).await?;
+    for (token, is_taken) in [(&added.token, true), (&revoked.token, false)] {
+        let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
+        let caller =
+            target.authenticate(Credentials::new(Some(token), &headers, &extensions, Timestamp::now())).await?;
+        assert_eq!(caller.is_some(), is_taken);
+    }
+
+    // Somebody works with the copy: it cannot be compared, and is not touched.
+    let create = Call::new(&cx(tenant), Work::Create(RawDraft::empty(Kind::Person)));
+    target.write(&cx(tenant), create.clone()).await?;
+    let before = rows(server, &schema);
+    assert_eq!(again().await?, (State::InUse, 0));
+    assert_eq!(rows(server, &schema), before);
+
+    // The file goes on: what it stores is not there, and the command says so.
+    let program = Program::demo(&path, &[])?;
+    let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
+    assert!(status.success() && said.contains("A server runs on the file"), "{said}{errors}");
+    program.terminate()?;
+    assert!(program.end()?.0.success());
+    file.write(&cx(tenant), create).await?;
+    let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
+    assert!(!status.success(), "{said}");
+    assert!(errors.contains("changed in the file since it was copied") && errors.contains("--schema"), "{errors}");
+    assert_eq!(rows(server, &schema), before);
     Ok(())
 }
 
