@@ -13,6 +13,8 @@ pub enum Flaw {
     KeyRight,
     /// An operation or a helper that is declared is refused.
     Refused,
+    /// A member is needed that is not declared as required.
+    Needed,
     /// A field that is declared as writable is not stored.
     NotStored,
     /// A field reads otherwise than it was sent.
@@ -53,6 +55,9 @@ impl Flaw {
                 ("the key may not use {}, which is declared", "Give the run a key with this right, or declare less.")
             }
             Self::Refused => ("{} is declared and refused", "Serve it, or take it out of the declaration."),
+            Self::Needed => {
+                ("`{}` is needed and not declared as required", "Declare it with `required = true`, or do without it.")
+            }
             Self::NotStored => ("`{}` is declared as writable and not stored", "Declare less or store it."),
             Self::Altered => (
                 "`{}` reads otherwise than it was sent",

@@ -186,6 +186,11 @@ impl Cx {
         format!("{}-{}-{number}", self.run.token, self.seed.of(&self.attempt.to_string()).token())
     }
 
+    /// A short word that no other body has, of this run or of another one.
+    pub(crate) fn token(&self, name: &str) -> String {
+        self.seed.of(&format!("{name} {} {}", self.attempt, self.run.token)).token()
+    }
+
     /// How many cases a generated check runs at this run's intensity.
     pub(crate) fn cases(&self, quick: usize, default: usize, deep: usize) -> usize {
         match self.run.settings.intensity {

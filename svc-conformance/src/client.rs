@@ -272,7 +272,9 @@ impl Client<'_> {
             return Ok(entry.clone());
         }
         let answer = self.get(self.cx.run.target.base()).await?;
-        self.cx.must(row::ENT_01, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        let is_there = answer.status == 200 && answer.json.is_object();
+        self.cx.holds(row::HAL_01, is_there, || answer.to_string());
+        self.cx.must(row::ENT_01, is_there, || answer.to_string())?;
         Ok(read().entry(self.key.clone()).or_insert_with(|| answer.record()).clone())
     }
 

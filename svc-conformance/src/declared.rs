@@ -11,6 +11,7 @@ pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
 use crate::answer::Record;
+use crate::catalogue::Ability;
 use crate::fields;
 use crate::kinds::{KINDS, Kind, kind, kind_of};
 use crate::outcome::Stop;
@@ -348,11 +349,26 @@ impl Declared {
         self.has_field("*", "identifiers")
     }
 
-    /// Kinds and operations that are declared missing though the kind is known.
+    /// Operations on kinds that are not declared, and whose address a run can know: that of a collection that is listed, or of a
+    /// record that it makes.
     pub(crate) fn unsupported(&self) -> Vec<(Kind, &'static str)> {
-        let operations = ["list", "create", "read", "update", "delete"];
-        let missing = |kind: Kind| operations.into_iter().filter(move |op| !self.offers(kind.one, op));
-        self.kinds().flat_map(|kind| missing(kind).map(move |operation| (kind, operation))).collect()
+        let is_known = |kind: Kind, operation: &str| match operation {
+            "create" => kind.under.is_none() && self.offers(kind.one, "list"),
+            _ => self.makes(kind) && !self.helpers_only(),
+        };
+        let operations = ["create", "read", "update", "delete"];
+        let missing = |kind: Kind| operations.into_iter().filter(move |operation| !self.offers(kind.one, operation));
+        let all = self.kinds().flat_map(|kind| missing(kind).map(move |operation| (kind, operation)));
+        all.filter(|(kind, operation)| is_known(*kind, operation)).collect()
+    }
+
+    /// Whether records of a kind can be made, with the container and the person that they need.
+    fn makes(&self, kind: Kind) -> bool {
+        let surrounds = |under: &str| self.makes_alone(under) && self.makes_alone("person");
+        match kind.under {
+            None => self.makes_alone(kind.one),
+            Some(under) => self.can(kind.one, Ability::Make) && surrounds(under),
+        }
     }
 }
 

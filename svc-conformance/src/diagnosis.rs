@@ -49,9 +49,43 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
         row::LIM_01 => (Flaw::Paging, ""),
         _ if row != row::COL_26 && (row::COL_20..=row::COL_28).contains(&row) => (Flaw::Paging, ""),
         row::TYP_06 | row::TYP_07 | row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (Flaw::Dates, ""),
-        _ => return Some(Cause::new(Flaw::Refused, operation().filter(|_| expects_success && status >= 400)?)),
+        _ => {
+            let refused = exchange.filter(|_| expects_success && status >= 400)?;
+            return needed(run, refused).or_else(|| Some(Cause::new(Flaw::Refused, operation()?)));
+        }
     };
     Some(Cause::new(flaw, subject))
+}
+
+/// The member that a refusal names, where it was not sent and is not declared as required: what the declaration lacks.
+pub(crate) fn needed(run: &Run, exchange: &Exchange) -> Option<Cause> {
+    let (Known::Collection(kind) | Known::Record(kind) | Known::Helper(kind)) = run.relations.of(&exchange.url)?;
+    let sent: Value = serde_json::from_str(&exchange.body).ok()?;
+    let answer: Value = serde_json::from_str(&exchange.answer.as_ref().ok()?.body).ok()?;
+    let mut names = Vec::new();
+    named(&answer, &mut names);
+    names.into_iter().find_map(|name| {
+        let pointer = format!("/{}", name.replace('[', "/").replace(']', "").replace('.', "/"));
+        let steps =
+            name.split('.').map(|step| step.split_once('[').map_or(step.to_owned(), |(name, _)| format!("{name}[]")));
+        let path = steps.collect::<Vec<_>>().join(".");
+        let is_needed = run.declared.field(kind.one, &path).is_some_and(|field| field.writable && !field.required);
+        let is_sent = sent.pointer(&pointer).is_some();
+        (is_needed && !is_sent).then(|| Cause::new(Flaw::Needed, format!("{}.{path}", kind.one)))
+    })
+}
+
+/// Every name in every `properties` of an error body.
+fn named<'v>(value: &'v Value, names: &mut Vec<&'v str>) {
+    match value {
+        Value::Object(members) => {
+            let own = members.get("properties").and_then(Value::as_array);
+            names.extend(own.into_iter().flatten().filter_map(Value::as_str));
+            members.values().for_each(|value| named(value, names));
+        }
+        Value::Array(list) => list.iter().for_each(|value| named(value, names)),
+        _ => {}
+    }
 }
 
 /// The declared operation that a request is, such as `people.create` or `helper.record_signature`.

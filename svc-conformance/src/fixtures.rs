@@ -6,7 +6,7 @@ use crate::answer::{Answer, Record};
 use crate::catalogue::Ability;
 use crate::check::Cx;
 use crate::client::Client;
-use crate::generate::{least, with, without};
+use crate::generate::{complete, least, with, without};
 use crate::kinds::{self, Kind, TICKETED, kind};
 use crate::outcome::Stop;
 use crate::row;
@@ -15,7 +15,7 @@ use crate::row;
 pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
     // A question of another type may not take the responses of the least one.
     let lacks: &[&str] = if fields.get("question_type").is_some() { &["responses"] } else { &[] };
-    with(&without(&least(cx, one), lacks), fields)
+    complete(cx, one, with(&without(&least(cx, one), lacks), fields))
 }
 
 /// An event that sells tickets of two levels.
@@ -63,7 +63,7 @@ impl Client<'_> {
     /// Posts a body to the collection of a kind.
     pub(crate) async fn create(&self, kind: Kind, body: &Value) -> Result<Record, Stop> {
         let url = self.collection(kind.many).await?;
-        let answer = self.post(&url, body).await?;
+        let answer = self.post(&url, &complete(self.cx, kind.one, body.clone())).await?;
         self.created(kind, &answer)
     }
 

@@ -19,27 +19,63 @@ pub(crate) enum Known {
     Helper(Kind),
 }
 
+/// Parameters of an address that are looked at.
+const MOST_PARAMETERS: usize = 8;
+
 /// Every address with what it leads to.
+///
+/// A server may tell its records apart by the query: `r/1` can be a petition, and `r/1?part=signatures` its signatures. The
+/// parameters that a client adds, such as `page`, do not change what an address leads to.
 #[derive(Debug, Default)]
 pub(crate) struct Relations(Mutex<HashMap<String, Known>>);
 
 impl Relations {
-    /// What an address leads to; the query does not matter.
+    /// What an address leads to: the known address with the same path whose parameters it has all of, and of several the one
+    /// with the most parameters.
     pub(crate) fn of(&self, url: &str) -> Option<Known> {
-        let plain = url.split('?').next().unwrap_or_default();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(plain).copied()
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(url) {
+            return Some(*known);
+        }
+        let (path, query) = url.split_once('?')?;
+        let parameters = parameters(query);
+        let mut choices: Vec<u32> = (0..1_u32.checked_shl(u32::try_from(parameters.len()).ok()?)?).collect();
+        choices.sort_by_key(|choice| std::cmp::Reverse(choice.count_ones()));
+        choices.into_iter().find_map(|choice| {
+            let chosen = parameters.iter().enumerate().filter(|(at, _)| choice & (1 << at) != 0);
+            all.get(&address(path, chosen.map(|(_, parameter)| *parameter))).copied()
+        })
     }
 
     pub(crate) fn learn(&self, url: &str, known: Known) {
-        let plain = url.split('?').next().unwrap_or_default();
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Most links were met before.
-        if let Some(met) = all.get_mut(plain) {
-            *met = known;
-        } else if all.len() < MOST {
-            all.insert(plain.to_owned(), known);
+        if self.of(url) == Some(known) {
+            return;
+        }
+        let (path, query) = url.split_once('?').unwrap_or((url, ""));
+        let address = address(path, parameters(query).into_iter());
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MOST || all.contains_key(&address) {
+            all.insert(address, known);
         }
     }
+}
+
+/// The parameters of a query in one order.
+fn parameters(query: &str) -> Vec<&str> {
+    let mut all: Vec<&str> = query.split('&').filter(|parameter| !parameter.is_empty()).take(MOST_PARAMETERS).collect();
+    all.sort_unstable();
+    all
+}
+
+/// An address by which it is known.
+fn address<'p>(path: &str, parameters: impl Iterator<Item = &'p str>) -> String {
+    let mut address = path.to_owned();
+    for (at, parameter) in parameters.enumerate() {
+        address.push(if at == 0 { '?' } else { '&' });
+        address.push_str(parameter);
+    }
+    address
 }
 
 /// Whether the specification has a relation or an object with this name, without prefix.
@@ -65,4 +101,35 @@ pub(crate) fn meaning(name: &str, from: Option<Kind>) -> Option<Known> {
         return KINDS.iter().copied().find(|kind| kind.helper == Some(helper)).map(Known::Helper);
     }
     kind(name).map(Known::Record).or_else(|| kind_of(name).map(Known::Collection))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, Relations};
+    use crate::kinds::kind;
+
+    #[test]
+    fn the_query_tells_addresses_apart_and_pages_do_not() {
+        let known = Relations::default();
+        let petition = Known::Record(kind("petition").expect("a kind"));
+        let signatures = Known::Collection(kind("signature").expect("a kind"));
+        known.learn("http://h/r/1", petition);
+        known.learn("http://h/r/1?part=signatures", signatures);
+        known.learn("http://h/rest?id=7&of=petitions", petition);
+        for (url, expected) in [
+            ("http://h/r/1", Some(petition)),
+            ("http://h/r/1?filter=x", Some(petition)),
+            ("http://h/r/1?part=signatures", Some(signatures)),
+            ("http://h/r/1?part=signatures&page=2", Some(signatures)),
+            ("http://h/r/1?page=2&part=signatures", Some(signatures)),
+            ("http://h/r/2", None),
+            ("http://h/rest?of=petitions&id=7", Some(petition)),
+            ("http://h/rest?of=petitions", None),
+            ("http://h/rest?id=78&of=petitions", None),
+        ] {
+            assert_eq!(known.of(url), expected, "{url}");
+        }
+        known.learn("http://h/r/1?part=signatures", petition);
+        assert_eq!(known.of("http://h/r/1?part=signatures"), Some(petition));
+    }
 }

@@ -58,6 +58,8 @@ pub struct Suite {
     pins: Option<PinFile>,
     trust_keys: bool,
     fixtures: BTreeMap<String, String>,
+    /// Part of every marker; another one for each run where none is set.
+    nonce: Option<String>,
 }
 
 impl Suite {
@@ -86,6 +88,7 @@ impl Suite {
             pins: None,
             trust_keys: false,
             fixtures: BTreeMap::new(),
+            nonce: None,
         }
     }
 
@@ -257,6 +260,15 @@ impl Suite {
     #[must_use]
     pub const fn max_records(mut self, records: usize) -> Self {
         self.settings.records = records;
+        self
+    }
+
+    /// What stands in the identifiers, names and addresses of this run's records and of no other run: letters and digits. By
+    /// default it is random, so that a run meets nothing of an earlier one whose records could not be deleted. Everything else
+    /// follows from the seed.
+    #[must_use]
+    pub fn nonce(mut self, nonce: impl Into<String>) -> Self {
+        self.nonce = Some(nonce.into());
         self
     }
 

@@ -45,7 +45,7 @@ pub enum Term {
     HelpersOnly,
     /// A kind is declared.
     AnyKind,
-    /// An operation of a declared kind is not declared.
+    /// An operation of a declared kind is not declared, and a run can know its address.
     OperationMissing,
     /// An action function is not declared.
     FunctionMissing,

@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("ent/signup-link", [ENT_24, HAL_05], signup_link).only_reads(),
 ];
 
-/// The fields of the entry point, with and without the slash at the end of its address.
+/// The fields of the entry point.
 async fn document(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -56,15 +56,6 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
         let again = api.get(&own.unwrap_or_default()).await?;
         let same = again.status == 200 && without(&again.json, &["_links"]) == without(&entry.json, &["_links"]);
         cx.holds(row::ENT_09, same, || format!("`self` of the entry point leads elsewhere: {again}"));
-    }
-    let bare = cx.run.target.base().trim_end_matches('/');
-    // An address without a path has no form without the slash.
-    if bare.matches('/').count() > 2 {
-        let answer = api.get(bare).await?;
-        let same = answer.status == 200 && without(&answer.json, &["_links"]) == without(&entry.json, &["_links"]);
-        cx.holds(row::HAL_01, same, || format!("without the slash at the end: {answer}"));
-    } else {
-        cx.holds(row::HAL_01, true, String::new);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::prelude::*;
 use crate::address;
 use crate::answer::descriptions;
 use crate::client::Walked;
-use crate::generate::least;
+use crate::generate::{complete, least};
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -31,14 +31,10 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
     let entry = api.entry().await?;
     let mut looked = false;
     for (of, operation) in declared.unsupported() {
-        let top = entry.href(of.many).filter(|_| of.under.is_none());
-        let sent = match operation {
-            "create" if declared.offers(of.one, "list") => match top {
-                Some(url) => Some(api.post(&url, &cx.marked(&least(cx, of.one))).await?),
-                None => None,
-            },
-            "read" | "update" | "delete" => on_record(cx, &api, of, operation).await?,
-            _ => None,
+        let sent = match (operation, entry.href(of.many)) {
+            ("create", Some(url)) => Some(api.post(&url, &cx.marked(&least(cx, of.one))).await?),
+            ("create", None) => None,
+            _ => on_record(cx, &api, of, operation).await?,
         };
         let Some(answer) = sent else { continue };
         looked = true;
@@ -56,11 +52,6 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
 
 /// An operation that is not declared, on a record that this run created.
 async fn on_record(cx: &Cx, api: &Client<'_>, of: Kind, operation: &str) -> Result<Option<Answer>, Stop> {
-    let declared = cx.declared();
-    let under = of.under.is_none_or(|under| compare::can_make(cx, under) && compare::can_make(cx, "person"));
-    if !declared.offers(of.one, "create") || !under {
-        return Ok(None);
-    }
     let record = api.make(of.one, &json!({})).await?;
     let Some(own) = record.link("self") else { return Ok(None) };
     let answer = match operation {
@@ -114,11 +105,16 @@ async fn missing_address(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The body of a question, with what its responses need.
+fn question(cx: &Cx, body: Value) -> Value {
+    cx.marked(&complete(cx, "question", body))
+}
+
 /// A question without a type for choices carries no responses.
 async fn paragraph(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
-    let body = cx.marked(&json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}));
+    let body = question(cx, json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}));
     let answer = api.post(&url, &body).await?;
     let code = "PARAGRAPH_CANNOT_HAVE_RESPONSES";
     let both = |answer: &Answer| answer.refuses(code, "question_type") && answer.refuses(code, "responses");
@@ -127,7 +123,8 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
         return Ok(());
     }
     let text = api.make("question", &json!({"question_type": "Paragraph"})).await?;
-    let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
+    let responses = json!([{"key": "a1", "name": "yes"}]);
+    let body = complete(cx, "question", json!({"question_type": "Paragraph", "responses": responses}));
     let answer = api.put(&text.own()?, &body).await?;
     cx.holds(row::ERR_35, both(&answer), || answer.to_string());
     Ok(())
@@ -140,7 +137,8 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
     for (place, bad) in [(0_usize, "not allowed!"), (1, "trailing "), (10, "gr\u{f6}\u{df}e")] {
         let name = |at: usize| if at == place { bad } else { "allowed" };
         let list: Vec<Value> = (0..11).map(|at| json!({"key": format!("k{at}"), "name": name(at)})).collect();
-        let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
+        let body = question(cx, json!({"question_type": "MultiChoice", "responses": list}));
+        let answer = api.post(&url, &body).await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
         if cx.holds(row::ERR_36, right, || format!("without {property}: {answer}")) {
@@ -153,7 +151,7 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
     }
     let made = api.make("question", &json!({})).await?;
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
-    let answer = api.put(&made.own()?, &json!({ "responses": list })).await?;
+    let answer = api.put(&made.own()?, &complete(cx, "question", json!({ "responses": list }))).await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
     cx.holds(row::ERR_36, right, || format!("an update without responses[1].name: {answer}"));
     Ok(())
@@ -164,11 +162,11 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let list = json!([{"key": "a1", "name": "one"}, {"key": "b2", "name": "two"}, {"key": "a1", "name": "three"}]);
-    let mut answers =
-        vec![api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?];
+    let body = question(cx, json!({"question_type": "MultiChoice", "responses": list}));
+    let mut answers = vec![api.post(&url, &body).await?];
     if cx.declared().offers("question", "update") {
         let made = api.make("question", &json!({})).await?;
-        answers.push(api.put(&made.own()?, &json!({ "responses": list })).await?);
+        answers.push(api.put(&made.own()?, &complete(cx, "question", json!({ "responses": list }))).await?);
     }
     for answer in answers {
         let problems = answer.problems();
@@ -186,7 +184,7 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
     let url = api.collection("questions").await?;
     let ask = |keys: [&str; 2]| {
         let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
-        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
+        question(cx, json!({"question_type": "MultiChoice", "responses": responses}))
     };
     let answer = api.post(&url, &ask(["a1", "a1"])).await?;
     cx.holds(row::RES_QUESTION_08, answer.status == 400, || format!("two responses have the key a1: {answer}"));

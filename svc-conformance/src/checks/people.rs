@@ -24,7 +24,7 @@ async fn inline(cx: &Cx) -> Result<(), Stop> {
 async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let token = cx.seed(&format!("{name} {turn} {}", cx.attempt)).token();
+    let token = cx.token(&format!("{name} {turn}"));
     let strategy = generate::body(cx.declared(), "person", Turn::All(turn), &token);
     let person = strategy.and_then(|strategy| generate::sample(&strategy, cx.seed(&format!("{name} {turn}"))));
     let mut person = person.unwrap_or_else(|| json!({}));

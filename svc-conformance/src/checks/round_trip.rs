@@ -110,14 +110,18 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
     for (name, value) in sent.as_object().into_iter().flatten() {
         let Some(field) = fields::find(one, name) else { continue };
         match api.make(one, &json!({ name: value })).await {
-            Err(Stop::Failed) => refused.push((field, value)),
+            Err(Stop::Failed) => refused.push((field, value, cx.span().1)),
             _ => taken = taken.saturating_add(1),
         }
     }
-    for (field, value) in refused {
+    for (field, value, exchange) in refused {
         let found = || format!("a {one} with {} {value} alone is refused", field.path);
         // Where all of them are refused, it is not for the field.
         let cause = || {
+            let exchange = cx.run.recorder.between(exchange, exchange);
+            if let Some(needed) = exchange.first().and_then(|exchange| diagnosis::needed(&cx.run, exchange)) {
+                return Some(needed);
+            }
             if taken > 0 {
                 Some(Cause::of_field(Flaw::Refused, field))
             } else {

@@ -12,13 +12,8 @@ use crate::values::instant;
 pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
     let one = cx.check.subject;
     let unwritable = || none(format!("no field of {one} is declared writable"));
-    let strategy = generate::body(cx.declared(), one, turn, &token(cx, name)).ok_or_else(unwritable)?;
+    let strategy = generate::body(cx.declared(), one, turn, &cx.token(name)).ok_or_else(unwritable)?;
     generate::sample(&strategy, cx.seed(name)).ok_or_else(unwritable)
-}
-
-/// A short word that no other body has.
-pub(super) fn token(cx: &Cx, name: &str) -> String {
-    cx.seed(&format!("{name} {}", cx.attempt)).token()
 }
 
 /// Whether the check's kind can be written at all; what it cannot ends the check.

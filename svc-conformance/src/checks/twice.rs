@@ -189,7 +189,8 @@ async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// People who have nothing in common that could tell who they are: no address, an empty one, parts of one.
+/// People who have nothing in common that could tell who they are: no address, or only parts of one. An empty address is an
+/// address, and a server may know people by it.
 async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let signs_up = cx.declared().helps("person_signup");
@@ -198,7 +199,6 @@ async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
     let at = |local: String, domain: &str| json!([{ "address": format!("{local}@{domain}") }]);
     let pairs = [
         [Value::Null, Value::Null],
-        [json!([{ "address": "" }]), json!([{ "address": "" }])],
         [at(unique.clone(), "example.org"), at(unique.clone(), "example.net")],
         [at(format!("a{unique}"), "example.org"), at(format!("b{unique}"), "example.org")],
     ];

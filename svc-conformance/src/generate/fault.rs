@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{fit, least, with};
+use super::{complete, fit, least, with};
 use crate::check::Cx;
 use crate::declared::Declared;
 use crate::fields::{self, Shape};
@@ -70,12 +70,13 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         let alone: Vec<Fault> = typed.map(|fault| Fault { body: alone(fault), ..fault.clone() }).collect();
         faults.extend(alone);
     }
-    faults.extend(nested(declared, one, &base));
+    faults.extend(nested(cx, one, &base));
     faults
 }
 
 /// Below the top, one unlisted value in each closed list, and another type in place of each number and flag.
-fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
+fn nested(cx: &Cx, one: &str, base: &Value) -> Vec<Fault> {
+    let declared = cx.declared();
     if kind(one).is_none() {
         return Vec::new();
     }
@@ -97,7 +98,7 @@ fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
             let (body, property) = inside(declared, &place, wrong.clone());
             faults.push(Fault {
                 what: format!("{place} has {what}"),
-                body: with(base, &body),
+                body: complete(cx, one, with(base, &body)),
                 property,
                 row: Some(field.row),
                 is_list: field.shape == Shape::Enum,

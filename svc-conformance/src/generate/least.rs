@@ -1,5 +1,7 @@
 //! The least body with which a record can be made.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use svc_declaration::DeclaredField;
 
@@ -18,6 +20,7 @@ pub(crate) fn least(cx: &Cx, one: &str) -> Value {
         }
         _ => json!({}),
     };
+    least = complete(cx, one, least);
     let fields = cx.declared().fields(one).into_iter().flatten();
     let missing = |(name, field): &(&String, &DeclaredField)| field.required && least.get(name.as_str()).is_none();
     let missing: Vec<&String> = fields.filter(missing).map(|(name, _)| name).collect();
@@ -32,6 +35,64 @@ pub(crate) fn least(cx: &Cx, one: &str) -> Value {
         }
     }
     least
+}
+
+/// The same body with what the objects in it need by declaration, such as a `name` for each of `responses`.
+pub(crate) fn complete(cx: &Cx, one: &str, mut body: Value) -> Value {
+    let Some(fields) = cx.declared().fields(one) else { return body };
+    for turn in LISTS {
+        if !lacks(fields, &body) {
+            break;
+        }
+        let whole = super::body(cx.declared(), one, Turn::All(turn), &cx.unique());
+        let whole = whole.and_then(|whole| sample(&whole, cx.seed("least")));
+        fill(fields, &mut body, &whole.unwrap_or_default());
+    }
+    body
+}
+
+/// Turns in which every list has elements.
+const LISTS: [usize; 4] = [0, 4, 8, 12];
+
+/// The objects in a value, each with the fields that it may have.
+fn inner<'f, 'v>(
+    fields: &'f BTreeMap<String, DeclaredField>,
+    value: &'v Value,
+) -> impl Iterator<Item = (&'f BTreeMap<String, DeclaredField>, &'v Value)> {
+    let nested = fields.iter().filter_map(|(name, field)| Some((field.fields.as_ref()?, value.get(name)?)));
+    nested.flat_map(|(inner, value)| {
+        let objects = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        objects.iter().filter(|one| one.is_object()).map(move |one| (inner, one))
+    })
+}
+
+/// Whether an object in a value is without a member that it needs.
+fn lacks(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> bool {
+    inner(fields, value).any(|(inner, object)| {
+        inner.iter().any(|(name, field)| field.required && field.writable && object.get(name).is_none())
+            || lacks(inner, object)
+    })
+}
+
+/// Takes over from a whole body what the objects in a value need.
+fn fill(fields: &BTreeMap<String, DeclaredField>, value: &mut Value, whole: &Value) {
+    for (name, field) in fields {
+        let (Some(inner), Some(value)) = (&field.fields, value.get_mut(name)) else { continue };
+        let whole = &whole[name.as_str()];
+        let wholes = whole.as_array().map_or(std::slice::from_ref(whole), Vec::as_slice);
+        let objects = match value {
+            Value::Array(list) => list.as_mut_slice(),
+            other => std::slice::from_mut(other),
+        };
+        for (object, whole) in objects.iter_mut().zip(wholes.iter().cycle()) {
+            let Some(members) = object.as_object_mut() else { continue };
+            let needed = inner.iter().filter(|(_, field)| field.required && field.writable);
+            for (name, value) in needed.filter_map(|(name, _)| Some((name, whole.get(name)?))) {
+                members.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+            fill(inner, object, whole);
+        }
+    }
 }
 
 /// Members of one object over those of another.

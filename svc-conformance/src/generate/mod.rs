@@ -15,7 +15,7 @@ use crate::seed::Seed;
 pub(crate) use body::{Shown, Turn, body, part, shown};
 pub(crate) use compare::{lost, lost_in, restored, same};
 pub(crate) use fault::{Fault, faults};
-pub(crate) use least::{least, with, without};
+pub(crate) use least::{complete, least, with, without};
 
 /// One value of a strategy, the same for the same seed.
 pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {

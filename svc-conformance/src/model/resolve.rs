@@ -157,9 +157,17 @@ pub(super) fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
     for _ in 0..count {
         names.extend(rng.pick(&free).filter(|name| !names.contains(name)).copied());
     }
-    let strategy = generate::part(declared, kind.one, &names, &seed.of("token").token());
-    strategy.and_then(|strategy| generate::sample(&strategy, seed)).unwrap_or_else(|| json!({}))
+    let strategy = generate::part(declared, kind.one, &names, &seed.of(&cx.run.token).token());
+    let body = strategy.and_then(|strategy| generate::sample(&strategy, seed));
+    let mut members = body.and_then(|body| body.as_object().cloned()).unwrap_or_default();
+    members.retain(|name, value| {
+        !FINAL.iter().any(|(one, field, last)| (*one, *field) == (kind.one, name) && value == last)
+    });
+    Value::Object(members)
 }
+
+/// Values after which a server may refuse what comes next, as the interface leaves open (UND-11).
+const FINAL: &[(&str, &str, &str)] = &[("event", "status", "cancelled")];
 
 /// Fields that a rule ties to others.
 const DEPENDENT: &[(&str, &str)] = &[

@@ -23,6 +23,9 @@ const PLAIN: &[&str] = &[
     "version-history", "via", "working-copy",
 ];
 
+/// Relations without a prefix that the interface gives a meaning: a link of them is one link, but for `curies`.
+const HELD: &[&str] = &["curies", "docs", "first", "last", "next", "prev", "previous", "self", "service-meta"];
+
 /// The body of a successful answer.
 pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     let Some(object) = answer.json.as_object() else { return };
@@ -43,6 +46,9 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
         _ => {}
     }
     if is_page {
+        if let Some(known @ Known::Collection(_)) = known {
+            neighbours(cx, answer, object, known);
+        }
         collection::look(cx, answer, known);
         look(cx, answer, &answer.json, None);
     } else {
@@ -56,6 +62,16 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
         curies(cx, answer, object, is_page);
     }
     extensions(cx, answer, object);
+}
+
+/// The other pages of a collection are pages of the same one, whatever their addresses look like.
+fn neighbours(cx: &Cx, answer: &Answer, page: &Map<String, Value>, known: Known) {
+    for rel in ["self", "first", "prev", "previous", "next", "last"] {
+        let href = page.get("_links").and_then(|links| links.get(rel)?.get("href")?.as_str());
+        if let Some(url) = href.and_then(|href| address::resolve(&answer.url, href)) {
+            cx.run.relations.learn(&url, known);
+        }
+    }
 }
 
 /// Extensions of a document have the curie of their prefix, and its members not the prefix of the interface (HAL-19).
@@ -116,6 +132,10 @@ fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<
             cx.holds(row::HAL_19, is_standard(name), || {
                 format!("the specification does not have `{rel}`, which has its prefix, in {answer}")
             });
+        }
+        // What other relations lead to, and how, is the vendor's business.
+        if name.is_none() && !HELD.contains(&rel.as_str()) {
+            continue;
         }
         let members = object.get("_embedded").and_then(|embedded| embedded.get(rel)).is_some_and(Value::is_array);
         let is_page = object.contains_key("total_records");

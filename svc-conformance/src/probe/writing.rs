@@ -87,6 +87,12 @@ async fn create(
             } else {
                 required(kind, &refused(&bare), found);
             }
+            for (name, value) in empty_objects(kind, found) {
+                let answer = api.post(url, &marked(&with(&body, &json!({ &name: value })))).await?;
+                if answer.status == 400 {
+                    required_inside(kind, &name, &answer, found);
+                }
+            }
             return Ok(Some(record));
         }
         let refused = refused(&answer);
@@ -155,6 +161,29 @@ fn defaults(kind: Kind, sent: &Value, got: &Value, found: &mut Found) {
 fn required(kind: Kind, names: &[String], found: &mut Found) {
     for (name, field) in &mut reading::declared(found, kind).fields {
         field.required = names.contains(name);
+    }
+}
+
+/// Each field that holds objects, with one that has no member.
+fn empty_objects(kind: Kind, found: &mut Found) -> Vec<(String, Value)> {
+    let fields = &reading::declared(found, kind).fields;
+    let nested = fields.iter().filter(|(_, field)| field.writable && field.fields.is_some());
+    nested
+        .map(|(name, field)| (name.clone(), if field.kind.ends_with("[]") { json!([{}]) } else { json!({}) }))
+        .collect()
+}
+
+/// Members that the objects in a field need: those that the refusal of an empty one names (CAP-05).
+fn required_inside(kind: Kind, name: &str, answer: &Answer, found: &mut Found) {
+    let Some(field) = reading::declared(found, kind).fields.get_mut(name) else { return };
+    for problem in answer.problems() {
+        for property in &problem.properties {
+            let inner =
+                property.strip_prefix(name).and_then(|rest| rest.strip_prefix("[0].").or(rest.strip_prefix('.')));
+            if let Some(inner) = inner.and_then(|inner| field.fields.as_mut()?.get_mut(inner)) {
+                inner.required = true;
+            }
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::{Part, Replay, Step, parts};
-use crate::seed::Seed;
 use crate::values::shown;
 
 /// The function that takes a link from an answer: the `href` under a relation, made absolute where it is only a path.
@@ -25,6 +24,10 @@ pub(super) fn script(replay: &Replay) -> String {
     }
     let _ = writeln!(text, "#\n# Keys: KEY, OTHER_KEY and RESTRICTED_KEY. Another address: BASE.\n");
     let _ = writeln!(text, "BASE=${{BASE:-{}}}", quoted(&replay.base));
+    let texts = replay.steps.iter().flat_map(|step| [&step.url, &step.body]);
+    if texts.flat_map(|text| parts(text)).any(|part| part == Part::Run) {
+        text.push_str("# No record of an earlier run has it.\nRUN=$(date +%s)$$\n");
+    }
     text.push_str(LINK);
     let used = used(replay);
     for (at, step) in replay.steps.iter().enumerate() {
@@ -85,7 +88,7 @@ fn argument(text: &str, replay: &Replay) -> String {
         match part {
             Part::Text(text) => out.push_str(&quoted(text)),
             Part::Base => out.push_str("\"$BASE\""),
-            Part::Run => out.push_str(&Seed::new(replay.seed).of("run").token()),
+            Part::Run => out.push_str("\"$RUN\""),
             Part::Of(step, pointer) => match relation(pointer) {
                 Some(rel) => {
                     let _ = write!(out, "\"$(link {} \"$A{step}\")\"", quoted(&rel));

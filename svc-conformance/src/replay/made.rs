@@ -11,7 +11,9 @@ use crate::address;
 use crate::outcome::Outcome;
 use crate::recorder::Exchange;
 use crate::report::Report;
-use crate::seed::Seed;
+
+/// Characters of a nonce that can be told from other text.
+const LEAST: usize = 8;
 
 /// Addresses of answers that are looked up, so that a trace with large pages stays bounded.
 const MOST: usize = 100_000;
@@ -25,7 +27,6 @@ impl Replay {
         let (finding, check) = row.findings.iter().find_map(|found| Some((found, traced(&found.check)?)))?;
         let until = check.trace.iter().position(|exchange| exchange.number == finding.exchange);
         let until = until.map_or(check.trace.len(), |at| at.saturating_add(1));
-        let token = Seed::new(report.seed).of("run").token();
         let trace = check.trace.get(..until).unwrap_or_default();
         Some(Self {
             replay_version: 1,
@@ -37,7 +38,7 @@ impl Replay {
             seed: report.seed,
             intensity: report.intensity,
             smallest: finding.smallest.clone(),
-            steps: steps(trace, &report.target, &token),
+            steps: steps(trace, &report.target, &report.nonce),
             declaration: report.declared.clone(),
         })
     }
@@ -121,6 +122,8 @@ impl Text {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
+                // A short word may stand there for something else.
+                Piece::Plain(plain) if token.len() < LEAST => text.push_str(plain),
                 Piece::Plain(plain) => text.push_str(&plain.replace(token, "${run}")),
                 Piece::Base => text.push_str("${base}"),
                 Piece::Of(at, pointer) => {

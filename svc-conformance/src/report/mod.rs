@@ -50,8 +50,11 @@ pub struct Report {
     pub profile: Profile,
     /// How much the run did.
     pub intensity: Intensity,
-    /// Seed of everything random.
+    /// Seed of everything random but the nonce.
     pub seed: u64,
+    /// What stands in the identifiers, names and addresses of this run's records and of no other run.
+    #[serde(default)]
+    pub nonce: String,
     /// Every row of the catalogue, in its order.
     pub rows: Vec<RowReport>,
     /// What the failed rows have in common, the cause with the most of them first.
@@ -63,7 +66,7 @@ pub struct Report {
     pub choices: BTreeMap<String, Vec<String>>,
     /// Requests sent.
     pub requests: usize,
-    /// A digest of every request in its order: equal for equal runs.
+    /// A digest of every request in its order: equal for equal runs with the same seed and nonce.
     pub digest: String,
     /// When the run began, in UTC.
     #[serde(default)]
@@ -213,6 +216,7 @@ impl Report {
             profile,
             intensity: run.settings.intensity,
             seed: run.settings.seed,
+            nonce: run.token.clone(),
             checks: ran.iter().map(|ran| CheckReport::new(ran, catalogue, &rows)).collect(),
             causes: causes::of(&rows),
             rows,

@@ -1,5 +1,6 @@
 //! What comes before a run: the target is reached, its declaration read, and the journal opened.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,7 +46,7 @@ impl Suite {
         text.fixture.extend(self.fixtures.clone());
         let declared = Declared::new(text, source);
         let started = Started {
-            token: Seed::new(settings.seed).of("run").token(),
+            token: self.nonce.clone().unwrap_or_else(random),
             base: self.target.base().to_owned(),
             prefix: declared.text.dialect.prefix.clone(),
             key_header: declared.text.dialect.key_header.clone(),
@@ -128,4 +129,9 @@ impl Suite {
         };
         Ok((response.status().as_u16(), serde_json::from_slice(response.body()).unwrap_or(Value::Null)))
     }
+}
+
+/// A word that no other run has.
+fn random() -> String {
+    Seed::new(RandomState::new().hash_one("nonce")).token()
 }

@@ -267,13 +267,6 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             })
         }),
-        Fault::new("entry point", "only with a slash at the end", &[row::HAL_01, row::ENT_01], || {
-            Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Entry) && !call.uri.path().ends_with('/') {
-                    *answer = Answer::empty(404);
-                }
-            })
-        }),
         Fault::new("entry point", "a list of addresses", &[row::ENT_01, row::HAL_02], || {
             Interceptor::after(|call, answer, sight| {
                 if sight.what(call) == Some(What::Entry) {
@@ -309,4 +302,28 @@ pub(super) fn faults() -> Vec<Fault> {
         faults.push(if many == "queries" { fault.on_reference() } else { fault });
     }
     faults
+}
+
+/// What an entry point may do as it likes.
+pub(super) fn free() -> Vec<Fault> {
+    vec![
+        Fault::new("entry point", "only with a slash at the end", &[], || {
+            Interceptor::after(|call, answer, sight| {
+                if sight.what(call) == Some(What::Entry) && !call.uri.path().ends_with('/') {
+                    *answer = Answer::empty(404);
+                }
+            })
+        }),
+        Fault::new(FAMILY, "relations of the vendor", &[], || {
+            Interceptor::documents(|_, document, status, _| {
+                if status < 300
+                    && let Some(links) = links(document)
+                {
+                    let twins = json!([{ "href": "https://example.org/a" }, { "href": "https://example.org/b" }]);
+                    set(links, "https://example.org/rels/twins", twins);
+                    set(links, "related", json!({ "href": "mailto:office@example.org" }));
+                }
+            })
+        }),
+    ]
 }

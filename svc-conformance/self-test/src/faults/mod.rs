@@ -220,8 +220,17 @@ pub fn registry() -> Vec<Fault> {
 
 /// What looks like a fault and is none: what servers may do as they like.
 pub(crate) fn free() -> Vec<Fault> {
-    let all = [twice::free(), codes::free(), conditional::free(), idempotency::free(), batch::free(), feed::free()];
-    all.into_iter().chain([webhooks::free()]).flatten().collect()
+    [
+        hypermedia::free(),
+        twice::free(),
+        codes::free(),
+        conditional::free(),
+        idempotency::free(),
+        batch::free(),
+        feed::free(),
+        webhooks::free(),
+    ]
+    .concat()
 }
 
 /// Sets a member of an object.

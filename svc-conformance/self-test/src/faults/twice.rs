@@ -112,11 +112,6 @@ pub(super) fn faults() -> Vec<Fault> {
     vec![
         taken_for("people without an address are one", |person| mail(person).is_none().then(String::new), matched),
         taken_for(
-            "people with an empty address are one",
-            |person| mail(person).filter(|one| one.trim().is_empty()).map(|_| String::new()),
-            matched,
-        ),
-        taken_for(
             "people are told apart by the part before the at sign",
             |person| Some(mail(person)?.split('@').next()?.to_lowercase()),
             matched,
@@ -195,9 +190,16 @@ pub(super) fn faults() -> Vec<Fault> {
 
 /// What the interface leaves free about those who are posted twice.
 pub(super) fn free() -> Vec<Fault> {
-    vec![again("a matched person keeps its names", &[], |person| {
-        person.retain(|name, _| name != "given_name" && name != "family_name");
-    })]
+    vec![
+        again("a matched person keeps its names", &[], |person| {
+            person.retain(|name, _| name != "given_name" && name != "family_name");
+        }),
+        taken_for(
+            "people with an empty address are one",
+            |person| mail(person).filter(|one| one.trim().is_empty()).map(|_| String::new()),
+            matched,
+        ),
+    ]
 }
 
 /// The answer to a signup shows each person as at the first signup.

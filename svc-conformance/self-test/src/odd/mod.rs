@@ -86,6 +86,8 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("an empty collection is an empty object", |options| options.empty_is_bare = true),
         Odd::second_server("hrefs are relative", |options| options.hrefs = Hrefs::Relative),
         Odd::second_server("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
+        Odd::second_server("hrefs have ids and parts in the query", |options| options.hrefs = Hrefs::InQuery),
+        Odd::second_server("nobody joins a cancelled event", |options| options.cancelled_is_final = true),
         Odd::second_server("dates of records have whole seconds", |options| options.whole_seconds = true),
         Odd::second_server("a clock of whole seconds writes milliseconds", |options| options.whole_seconds = true)
             .with(wrapped::milliseconds),
@@ -113,6 +115,7 @@ pub fn registry() -> Vec<Odd> {
             options.keys.push(Key::only("k-narrow", "one", &["helper.record_signature"]));
         }),
         Odd::second_server("lists have 20 elements at most", plain).with(wrapped::short_lists),
+        Odd::second_server("responses of a question need a title", plain).with(wrapped::response_titles),
         Odd::second_server("members that are not known are refused", |options| options.rejects_unknown = true),
         Odd::second_server("a person acts once, as declared", |options| {
             (options.matches_people, options.one_action_per_person) = (true, true);

@@ -9,9 +9,9 @@ use http::{HeaderValue, header};
 use serde_json::{Map, Value, json};
 
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, What};
+use crate::link_map::{self, LinkMap, What};
 use crate::second_server::Time;
-use crate::transport::{self, Answer};
+use crate::transport::{self, Answer, Call};
 
 /// Values of headers in another case and order; more headers.
 pub(super) fn headers() -> Interceptor {
@@ -125,10 +125,35 @@ pub(super) fn short_lists() -> Interceptor {
             body.iter().filter(|(_, value)| longest(value) > 20).map(|(name, _)| name).collect();
         let description =
             json!({ "error_code": "TOO_MANY", "description": "Twenty at most.", "properties": properties });
-        let entry =
-            json!({ "resource": sight.rel("person"), "response_code": 400, "error_descriptions": [description] });
-        let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
-        Some(Answer::document(400, &json!({ sight.rel("error"): error })))
+        Some(refused(sight, "person", &description))
+    })
+}
+
+/// The answer to a request that has one thing wrong.
+fn refused(sight: &LinkMap, kind: &str, description: &Value) -> Answer {
+    let entry = json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
+    let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
+    Answer::document(400, &json!({ sight.rel("error"): error }))
+}
+
+/// Each response of a question needs a title, and the declaration says so.
+pub(super) fn response_titles() -> Interceptor {
+    let refuses = |call: &mut Call, sight: &LinkMap| {
+        let body = call.json().filter(|_| sight.what(call).and_then(What::kind) == Some("question"))?;
+        let responses = body.get("responses")?.as_array()?.iter().enumerate();
+        let lacking = responses.filter(|(_, response)| response.get("title").is_none_or(Value::is_null));
+        let lacking: Vec<String> = lacking.map(|(at, _)| format!("responses[{at}].title")).collect();
+        let description =
+            json!({ "error_code": "TITLE_NEEDED", "description": "A title is needed.", "properties": lacking });
+        (!lacking.is_empty()).then(|| refused(sight, "question", &description))
+    };
+    Interceptor::before(refuses).and_after(|_, answer, _| {
+        let Ok(mut document) = serde_json::from_slice::<Value>(&answer.body) else { return };
+        let title = "/collections/questions/fields/responses/fields/title/required";
+        if let Some(required) = document.pointer_mut(title) {
+            *required = true.into();
+            answer.set_json(&document);
+        }
     })
 }
 
@@ -158,19 +183,16 @@ pub(super) fn few_filters() -> Interceptor {
             answer.set_json(&Value::Object(document));
         } else if let Some((path, query)) = text.split_once('?') {
             let many = path.rsplit('/').next().unwrap_or_default();
-            let refused = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
+            let is_refused = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
                 matches!(name, "filter" | "order")
                     && ["identifiers", "created_date", "modified_date", "email_address", "name"]
                         .iter()
                         .any(|field| value.contains(field) && !declared(many, name).contains(field))
             });
-            if refused && answer.is_success() {
+            if is_refused && answer.is_success() {
                 let description = json!({ "error_code": "FILTER_INVALID", "description": "Not at character 1." });
                 let kind = link_map::NAMES.iter().find(|(_, name)| *name == many).map_or("", |(one, _)| *one);
-                let entry =
-                    json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
-                let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
-                *answer = Answer::document(400, &json!({ sight.rel("error"): error }));
+                *answer = refused(sight, kind, &description);
             }
         }
     })

@@ -93,12 +93,7 @@ impl Work<'_> {
             who = named.and_then(|record| record.links.get("person").copied());
         }
         let mut made = who;
-        let known = self.member(kind, &links).filter(|_| self.options.one_action_per_person && who.is_some());
-        if let Some(known) = known {
-            if let Some(record) = self.data.records.get_mut(&known).map(Arc::make_mut) {
-                record.body.extend(fields.clone());
-                record.modified = self.tenants.tick(self.now);
-            }
+        if let Some(known) = self.acts_again(kind, &links, &fields) {
             outcome.entries.push(self.entry(kind.one, 200, Vec::new()));
             made = Some(known);
         } else if kind.one != "person" {

@@ -97,6 +97,8 @@ pub enum Hrefs {
     Relative,
     /// Absolute, and another one at every reading.
     Changing,
+    /// Absolute, with the number and the part of a record in the query.
+    InQuery,
 }
 
 /// What a caller without a key does to somebody who is matched (HLP-04).
@@ -167,8 +169,10 @@ pub struct Options {
     pub matches_people: bool,
     /// What a caller without a key does to somebody who is matched.
     pub strangers: Strangers,
-    /// Whether a helper changes the action of a matched person, where there is one, and records no second.
+    /// Whether a second action of a person changes the first one.
     pub one_action_per_person: bool,
+    /// Whether nobody can join an event that was cancelled (UND-11).
+    pub cancelled_is_final: bool,
     /// Whether a tag or list that one call names twice gets two members.
     pub repeats_count: bool,
     /// Kinds that are left out, by plural name.
@@ -213,6 +217,7 @@ impl Default for Options {
             matches_people: false,
             strangers: Strangers::default(),
             one_action_per_person: false,
+            cancelled_is_final: false,
             repeats_count: false,
             without: Vec::new(),
             without_fields: Vec::new(),

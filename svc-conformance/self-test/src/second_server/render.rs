@@ -27,6 +27,7 @@ impl View<'_> {
             Hrefs::Absolute => format!("{}{address}", self.options.base),
             Hrefs::Relative => format!("{}{address}", self.options.path()),
             Hrefs::Changing => format!("{}~{}/{address}", self.options.base, self.turn),
+            Hrefs::InQuery => format!("{}{}", self.options.base, in_query(address)),
         }
     }
 
@@ -240,6 +241,28 @@ impl View<'_> {
             }),
         )
     }
+}
+
+/// An address such as `r/7/signatures?page=2`, as `r?id=7&part=signatures&page=2`.
+fn in_query(address: &str) -> String {
+    let (path, query) = address.split_once('?').unwrap_or((address, ""));
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    if first == "about" || rest.is_empty() {
+        return address.to_owned();
+    }
+    let (id, part) = rest.split_once('/').unwrap_or((rest, ""));
+    let parameters = [format!("id={id}"), format!("part={part}"), query.to_owned()];
+    let parameters: Vec<_> = parameters.into_iter().filter(|one| !one.is_empty() && one != "part=").collect();
+    format!("{first}?{}", parameters.join("&"))
+}
+
+/// The path that an address with [`Hrefs::InQuery`] means.
+pub(super) fn without_query(path: &str, query: &str) -> String {
+    let value = |name: &str| {
+        let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(known, _)| *known == name).map(|(_, value)| format!("/{value}"))
+    };
+    format!("{path}{}{}", value("id").unwrap_or_default(), value("part").unwrap_or_default())
 }
 
 /// The address of a record below the base.

@@ -8,8 +8,8 @@ use super::answer::{self, Answer, Problem};
 use super::declare;
 use super::helper::Caller;
 use super::kinds::{self, KINDS, Kind, is_record_helper};
-use super::options::{Key, Options};
-use super::render::{View, is_helper_served, is_served};
+use super::options::{Hrefs, Key, Options};
+use super::render::{self, View, is_helper_served, is_served};
 use super::store::{Data, Number, Tenants};
 use super::write::Work;
 
@@ -29,7 +29,11 @@ enum Place<'p> {
 pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request<Bytes>) -> Answer {
     tenants.requests = tenants.requests.saturating_add(1);
     let Ok(key) = key(options, request) else { return Answer::empty(401) };
-    let Some(place) = place(options, request.uri().path()) else {
+    let path = match options.hrefs {
+        Hrefs::InQuery => render::without_query(request.uri().path(), request.uri().query().unwrap_or_default()),
+        _ => request.uri().path().to_owned(),
+    };
+    let Some(place) = place(options, &path) else {
         return answer::not_found(options, "error");
     };
     let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };

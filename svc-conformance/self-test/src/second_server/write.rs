@@ -9,7 +9,7 @@ use super::answer::{self, Answer, Problem};
 use super::check::{self, Reading};
 use super::defects::{Defect, damage_delete, damage_update};
 use super::kinds::{self, Kind};
-use super::render::View;
+use super::render::{self, View};
 use super::store::{Data, Number, Record, Tenants};
 use super::{dates, options::Options};
 
@@ -41,6 +41,10 @@ impl Work<'_> {
         let below = match below.strip_prefix('~') {
             Some(changing) => changing.split_once('/')?.1,
             None => below,
+        };
+        let below = match below.split_once('?') {
+            Some((path, query)) => render::without_query(path, query),
+            None => below.to_owned(),
         };
         let number = below.strip_prefix("r/")?.trim_end_matches('/').parse().ok()?;
         self.data.of(kind, number).map(|record| record.number)
@@ -116,6 +120,9 @@ impl Work<'_> {
         {
             return Answer::json(200, self.shown(known));
         }
+        if let Some(known) = self.acts_again(kind, &links, &fields) {
+            return Answer::json(200, self.shown(known));
+        }
         match self.insert(kind, fields, identifiers, links) {
             Ok(number) => Answer::json(self.options.create_status, self.shown(number)),
             Err(problems) => answer::refused(self.options, 400, kind.one, problems),
@@ -131,6 +138,18 @@ impl Work<'_> {
                 && record.links.get("person") == links.get("person")
         };
         self.data.records.values().find(same).map(|record| record.number)
+    }
+
+    /// The action that a person has already, changed to these fields, where there is one for each person.
+    pub(super) fn acts_again(&mut self, kind: &Kind, links: &Links, fields: &Map<String, Value>) -> Option<Number> {
+        let has_helper = kind.container.and_then(kinds::kind).is_some_and(|home| home.helper.is_some());
+        let is_action = has_helper && links.contains_key("person");
+        let known = self.member(kind, links).filter(|_| self.options.one_action_per_person && is_action)?;
+        if let Some(record) = self.data.records.get_mut(&known).map(Arc::make_mut) {
+            record.body.extend(fields.clone());
+            record.modified = self.tenants.tick(self.now);
+        }
+        Some(known)
     }
 
     fn check_name(
@@ -222,6 +241,9 @@ impl Work<'_> {
     /// Whether an event has a place for an attendance; sold tickets are taken from their levels.
     fn admit(&mut self, event: Number, attendance: &mut Map<String, Value>) -> Result<(), Vec<Problem>> {
         let Some(record) = self.data.of("event", event) else { return Ok(()) };
+        if self.options.cancelled_is_final && record.text("status") == Some("cancelled") {
+            return Err(vec![Problem::new("EVENT_IS_CANCELLED", "The event was cancelled.", &[])]);
+        }
         let is_ticketed = record.text("type") == Some("ticketed");
         let tickets: Vec<Value> = attendance.get("tickets").and_then(Value::as_array).cloned().unwrap_or_default();
         if is_ticketed {
