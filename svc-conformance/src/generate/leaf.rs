@@ -139,6 +139,8 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
             let plain = format!("person{at}.{unique}@example.org");
             Some(vec![json!(plain), json!(format!("a+{at}.{unique}@mail.example.com"))])
         }
+        // No two of them may have one name.
+        ("tag" | "list", "name") => Some(TEXTS.iter().map(|text| json!(format!("{text}{unique} {text}"))).collect()),
         ("event", "email_address") => texts(&["contact@example.org"]),
         ("message", "from" | "reply_to") => texts(&["Ada <contact@example.org>", "contact@example.org"]),
         ("event", "phone_number") => texts(&["12025550123"]),
