@@ -16,6 +16,9 @@ pub enum SuiteError {
     /// The server publishes no declaration (exit code 2).
     #[error("the server publishes no declaration: {0}")]
     NotPublished(String),
+    /// At the address is something else than an entry point: a redirect or a page (exit code 4).
+    #[error("{0}")]
+    NotAnEntryPoint(String),
     /// The server refuses one of the keys (exit code 2).
     #[error("{0}")]
     KeyRefused(String),
@@ -32,7 +35,7 @@ impl SuiteError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Target(_) => 4,
+            Self::Target(_) | Self::NotAnEntryPoint(_) => 4,
             Self::Declaration(_) | Self::NotPublished(_) | Self::KeyRefused(_) | Self::Usage(_) => 2,
             Self::Journal(_) => 5,
         }

@@ -1,6 +1,7 @@
 //! What every check of a run shares.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub(crate) struct Run {
     kept: Mutex<BTreeSet<String>>,
     /// The first status of each operation, which must stay the same (CRU-13).
     pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
+    /// The most records of a page as the entry point says, 0 before it was read.
+    published_limit: AtomicU64,
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
@@ -73,6 +76,7 @@ impl Run {
             fixtures: BTreeMap::new(),
             kept: Mutex::default(),
             firsts: Mutex::default(),
+            published_limit: AtomicU64::new(0),
             choices: Mutex::default(),
             pace: Mutex::default(),
         }
@@ -104,9 +108,16 @@ impl Run {
         self.facts().applies(&row.when).is_ok().then_some(row)
     }
 
-    /// The most records of a page (LIM-01), as declared.
+    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared if that is less.
     pub(crate) fn page_limit(&self) -> Option<u64> {
-        Some(u64::from(self.declared.text.limits.max_pagesize)).filter(|most| *most > 0)
+        let declared = u64::from(self.declared.text.limits.max_pagesize);
+        let published = self.published_limit.load(Ordering::Relaxed);
+        [declared, published].into_iter().filter(|most| *most > 0).min()
+    }
+
+    /// Notes the number that the entry point publishes.
+    pub(crate) fn learn_page_limit(&self, most: u64) {
+        self.published_limit.store(most, Ordering::Relaxed);
     }
 
     /// The status with which an operation answered first; notes this one if it is the first.

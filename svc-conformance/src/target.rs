@@ -66,6 +66,12 @@ pub enum TargetError {
     /// The connection broke, or what came is no HTTP.
     #[error("the answer broke off or is no HTTP: {0}")]
     Broken(String),
+    /// What came is no HTTP/1.1.
+    #[error(
+        "the target speaks no HTTP/1.1 at this address: it may want TLS (an address with https://), or HTTP/2 alone, \
+         which the suite does not speak"
+    )]
+    OtherProtocol,
     /// The answer is larger than the suite reads.
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
@@ -242,7 +248,11 @@ impl Target for Remote {
         let answer = async {
             let response = self.client.request(request.map(Full::new)).await.map_err(|error| {
                 let text = with_causes(&error);
-                if error.is_connect() { TargetError::Unreachable(text) } else { TargetError::Broken(text) }
+                match () {
+                    () if error.is_connect() => TargetError::Unreachable(text),
+                    () if text.contains("invalid HTTP version") => TargetError::OtherProtocol,
+                    () => TargetError::Broken(text),
+                }
             })?;
             collected(response, limit).await
         };

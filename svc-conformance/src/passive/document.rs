@@ -35,6 +35,11 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     }
     let known = cx.run.relations.of(&answer.url);
     let is_read = answer.method == Method::GET;
+    if let Some(most) =
+        object.get("max_pagesize").and_then(Value::as_u64).filter(|_| answer.url == cx.run.target.base())
+    {
+        cx.run.learn_page_limit(most);
+    }
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
         Some(Known::Record(of)) if is_read => {

@@ -176,17 +176,17 @@ fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
         if run.journal.created() < most { String::new() } else { format!("; the budget of {most} records is spent") };
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut tell = |reason: String, check: &'static str| reasons.entry(reason).or_default().push(check);
-    for one in covering {
+    // What does not apply says nothing beside what does.
+    let covering: Vec<&&Ran> = covering.iter().filter(|ran| !matches!(ran.end, End::NotApplicable(_))).collect();
+    for one in &covering {
         let lacks = one.lacks.get(&row.id);
         match &one.end {
-            // What does not apply says nothing beside what does.
-            End::NotApplicable(_) => {}
             End::Done => tell(lacks.cloned().unwrap_or_else(|| format!("{}{spent}", unmet(row))), one.check.id),
             end => tell(lacks.map_or_else(|| end.reason().to_owned(), Clone::clone), one.check.id),
         }
     }
     let list: Vec<String> = reasons.iter().map(|(reason, checks)| format!("{}: {reason}", checks.join(", "))).collect();
-    let is_disabled = |ran: &&Ran| matches!(ran.end, End::Disabled(_));
+    let is_disabled = |ran: &&&Ran| matches!(ran.end, End::Disabled(_));
     if !covering.is_empty() && covering.iter().all(is_disabled) {
         return (Outcome::Disabled, list.join("; "));
     }

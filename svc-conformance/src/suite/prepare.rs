@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::Request;
-use http::header::HeaderName;
+use http::header::{CONTENT_TYPE, HeaderName, LOCATION};
+use http::{Request, Response};
 use serde_json::Value;
 
 use super::access::refused;
@@ -19,6 +19,7 @@ use crate::profile::Profile;
 use crate::recorder::Recorder;
 use crate::run::Run;
 use crate::seed::Seed;
+use crate::values::shown;
 
 impl Suite {
     /// Reaches the target and finds out what it declares.
@@ -62,13 +63,15 @@ impl Suite {
 
     /// The entry point, with the key where strangers do not see it.
     async fn entry(&self, recorder: &Recorder, header: &str) -> Result<(u16, Value), SuiteError> {
-        let entry = self.fetch(recorder, self.target.base(), None).await?;
-        let header = self.key_header.as_deref().unwrap_or(header);
-        match &self.keys.primary {
-            Some(key) if !(200..300).contains(&entry.0) => {
-                self.fetch(recorder, self.target.base(), Some((header.to_owned(), key.clone()))).await
-            }
-            _ => Ok(entry),
+        let base = self.target.base();
+        let mut answer = self.respond(recorder, base, None).await?;
+        if let Some(key) = self.keys.primary.as_ref().filter(|_| !answer.status().is_success()) {
+            let header = self.key_header.as_deref().unwrap_or(header);
+            answer = self.respond(recorder, base, Some((header.to_owned(), key.clone()))).await?;
+        }
+        match elsewhere(base, &answer) {
+            Some(what) => Err(SuiteError::NotAnEntryPoint(what)),
+            None => Ok(read(&answer)),
         }
     }
 
@@ -104,12 +107,22 @@ impl Suite {
         Ok((entry.1, declared::read(&document.to_string())?))
     }
 
+    /// The status and the JSON at an address.
     pub(super) async fn fetch(
         &self,
         recorder: &Recorder,
         url: &str,
         key: Option<(String, String)>,
     ) -> Result<(u16, Value), SuiteError> {
+        Ok(read(&self.respond(recorder, url, key).await?))
+    }
+
+    async fn respond(
+        &self,
+        recorder: &Recorder,
+        url: &str,
+        key: Option<(String, String)>,
+    ) -> Result<Response<Bytes>, SuiteError> {
         let broken = || SuiteError::Usage(format!("`{url}` is no address"));
         let mut request = Request::get(url).body(Bytes::new()).map_err(|_| broken())?;
         if let Some((name, key)) = key {
@@ -117,18 +130,37 @@ impl Suite {
             request.headers_mut().insert(name, key.parse().map_err(|_| broken())?);
         }
         let mut tries = 0_usize;
-        let response = loop {
+        loop {
             let began = Instant::now();
             let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
             recorder.record("declaration", &request, &answer, began.elapsed());
             let response = answer?;
             let wait = waiting(response.status().as_u16(), response.headers()).filter(|_| tries < MOST_RETRIES);
-            let Some(wait) = wait else { break response };
+            let Some(wait) = wait else { return Ok(response) };
             tries = tries.saturating_add(1);
             self.target.wait(wait.min(self.settings.timeout)).await;
-        };
-        Ok((response.status().as_u16(), serde_json::from_slice(response.body()).unwrap_or(Value::Null)))
+        }
     }
+}
+
+/// The status and the JSON of an answer.
+fn read(answer: &Response<Bytes>) -> (u16, Value) {
+    (answer.status().as_u16(), serde_json::from_slice(answer.body()).unwrap_or(Value::Null))
+}
+
+/// What is at the address instead of an entry point, and what to do: a redirect or a page for people.
+fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
+    let header = |name: HeaderName| answer.headers().get(name).and_then(|value| value.to_str().ok());
+    if answer.status().is_redirection() {
+        let to = header(LOCATION).and_then(|to| address::resolve(base, to));
+        let to = to.map_or_else(|| "elsewhere".to_owned(), |to| format!("to {}", shown(&to, 200)));
+        return Some(format!("the entry point {base} redirects {to}: give the address that it leads to"));
+    }
+    let is_page =
+        header(CONTENT_TYPE).is_some_and(|media| media.trim_start().to_ascii_lowercase().starts_with("text/html"));
+    (answer.status().is_success() && is_page).then(|| {
+        format!("{base} is a page for people (text/html): give the address of the entry point, which answers JSON")
+    })
 }
 
 /// A word that no other run has.

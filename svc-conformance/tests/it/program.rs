@@ -25,6 +25,16 @@ fn keeps_everything(request: &Request<Bytes>, mut response: Response<Bytes>) -> 
     response
 }
 
+fn publishes_nothing(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
+    response.map(|body| String::from_utf8_lossy(&body).replace("service-meta", "related").into())
+}
+
+fn redirects(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
+    *response.status_mut() = StatusCode::MOVED_PERMANENTLY;
+    response.headers_mut().insert("location", "https://crm.example.org/api/".parse().expect("a value"));
+    response
+}
+
 /// Records that the server which counts them has made.
 static CREATED: Mutex<usize> = Mutex::new(0);
 static CREATES: Condvar = Condvar::new();
@@ -177,8 +187,9 @@ fn exit_code_2_for_arguments_that_make_no_sense() {
     let (code, _) = run(folder.path(), "ftp://127.0.0.1/", &[]);
     assert_eq!(code, 2);
     // An entry point without a declaration.
-    let (code, said) = run(folder.path(), &format!("{}docs/", server.base), &[]);
+    let (code, said) = run(folder.path(), &Server::start(publishes_nothing).base, &[]);
     assert_eq!(code, 2, "{said}");
+    assert!(said.contains("service-meta"), "{said}");
     for arguments in [&["explain", "COL-99"][..], &["list", "NO-*"], &["clean", "missing"], &["replay", "missing"], &[]]
     {
         let (code, said) = ended(&program(folder.path()).args(arguments).output().expect("the program"));
@@ -202,6 +213,40 @@ fn exit_code_4_for_a_target_that_nobody_serves() {
     let (code, said) =
         ended(&program(folder.path()).args(["plan", &format!("http://{address}/")]).output().expect("it"));
     assert_eq!(code, 4, "{said}");
+}
+
+/// What only a write could show is left out, and decides nothing.
+#[test]
+fn exit_code_0_for_a_run_that_only_reads() {
+    let (server, folder) = (Server::good(), folder());
+    // A server without records shows no second page and no identifier.
+    let arguments = ["--profile", "read-only", "--except", "COL-27", "--except", "TYP-14"];
+    let (code, said) = run(folder.path(), &server.base, &arguments);
+    assert_eq!(code, 0, "{said}");
+}
+
+/// One sentence that says what is there and what to do.
+#[test]
+fn exit_code_4_for_what_is_no_entry_point() {
+    let (server, folder) = (Server::good(), folder());
+    let (code, said) = run(folder.path(), &Server::start(redirects).base, LITTLE);
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("redirects to https://crm.example.org/api/"), "{said}");
+    let (code, said) = run(folder.path(), &format!("{}about/", server.base), LITTLE);
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("a page for people"), "{said}");
+    // What a server that wants TLS answers to a request without.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let alert = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept()?;
+        std::io::Read::read(&mut stream, &mut [0; 1024])?;
+        std::io::Write::write_all(&mut stream, &[0x15, 3, 3, 0, 2, 2, 70])
+    });
+    let (code, said) = run(folder.path(), &format!("http://{address}/"), LITTLE);
+    alert.join().expect("it ends").expect("an answer");
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("it may want TLS"), "{said}");
 }
 
 #[test]

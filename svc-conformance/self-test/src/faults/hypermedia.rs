@@ -226,6 +226,7 @@ pub(super) fn faults() -> Vec<Fault> {
         .on_reference(),
         entry("message of the day is a number", &[row::ENT_02], |document, _| set(document, "motd", 5)),
         entry("page size is a text", &[row::ENT_03, row::LIM_01], |document, _| set(document, "max_pagesize", "50")),
+        entry("page size is less than a page has", &[row::LIM_01], |document, _| set(document, "max_pagesize", 19)),
         entry("vendor is an object", &[row::ENT_04], |document, _| set(document, "vendor_name", json!({ "en": "V" }))),
         entry("product is null and a list", &[row::ENT_05], |document, _| set(document, "product_name", json!(["P"]))),
         entry("version is a number", &[row::ENT_06, row::VER_01], |document, _| set(document, "svc_version", 1.2)),
