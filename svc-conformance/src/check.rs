@@ -186,9 +186,9 @@ impl Cx {
         format!("{}-{}-{number}", self.run.token, self.seed.of(&self.attempt.to_string()).token())
     }
 
-    /// A short word that no other body has, of this run or of another one.
+    /// A short word that no other body has, of this run or of another one: the nonce, and what follows from the seed.
     pub(crate) fn token(&self, name: &str) -> String {
-        self.seed.of(&format!("{name} {} {}", self.attempt, self.run.token)).token()
+        self.run.word(self.seed.of(&format!("{name} {}", self.attempt)))
     }
 
     /// How many cases a generated check runs at this run's intensity.
@@ -262,10 +262,9 @@ impl Cx {
     /// Notes what the server chose, one line each, where the run is held against pins.
     pub(crate) fn pin<L: IntoIterator<Item = String>>(&self, lines: impl FnOnce() -> L) {
         if self.check.pinned && self.run.settings.pins {
-            self.pins
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .extend(lines().into_iter().map(|line| self.run.recorder.redacted(&line)));
+            self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(
+                lines().into_iter().map(|line| self.run.recorder.redacted(&line).replace(&self.run.token, "NONCE")),
+            );
         }
     }
 

@@ -14,7 +14,7 @@ use crate::address;
 use crate::answer::{Answer, Parts, Record};
 use crate::catalogue::Encounter;
 use crate::check::Cx;
-use crate::generate::{least, with};
+use crate::generate::{complete, least, with};
 use crate::outcome::Stop;
 use crate::passive;
 use crate::pins;
@@ -95,21 +95,27 @@ impl Client<'_> {
         self.send(Method::GET, url, None).await
     }
 
-    /// Posts a body; that of a helper has what its action and its person need (CAP-05).
+    /// Posts a body, with what the objects in it need; that of a helper has what its action and its person need (CAP-05).
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
         let mut whole = match self.cx.run.relations.of(url) {
             Some(Known::Helper(kind)) if kind.under.is_some_and(|under| under != "person") && body.is_object() => {
-                with(&least(self.cx, kind.one), body)
+                complete(self.cx, kind.one, with(&least(self.cx, kind.one), body))
             }
+            Some(Known::Collection(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
         if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
-            *person = with(&least(self.cx, "person"), person);
+            *person = complete(self.cx, "person", with(&least(self.cx, "person"), person));
         }
         self.send(Method::POST, url, Some(whole.to_string())).await
     }
 
+    /// Puts a body, with what the objects in it need (CAP-05).
     pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
+        let body = match self.cx.run.relations.of(url) {
+            Some(Known::Record(kind)) => complete(self.cx, kind.one, body.clone()),
+            _ => body.clone(),
+        };
         self.send(Method::PUT, url, Some(body.to_string())).await
     }
 
@@ -275,6 +281,9 @@ impl Client<'_> {
         let is_there = answer.status == 200 && answer.json.is_object();
         self.cx.holds(row::HAL_01, is_there, || answer.to_string());
         self.cx.must(row::ENT_01, is_there, || answer.to_string())?;
+        if let Some(most) = answer["max_pagesize"].as_u64().filter(|_| self.key == self.cx.run.keys.primary) {
+            self.cx.run.learn_page_limit(most);
+        }
         Ok(read().entry(self.key.clone()).or_insert_with(|| answer.record()).clone())
     }
 

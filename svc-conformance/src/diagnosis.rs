@@ -59,7 +59,8 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
 
 /// The member that a refusal names, where it was not sent and is not declared as required: what the declaration lacks.
 pub(crate) fn needed(run: &Run, exchange: &Exchange) -> Option<Cause> {
-    let (Known::Collection(kind) | Known::Record(kind) | Known::Helper(kind)) = run.relations.of(&exchange.url)?;
+    // An update needs no more than what it changes.
+    let (Known::Collection(kind) | Known::Helper(kind)) = run.relations.of(&exchange.url)? else { return None };
     let sent: Value = serde_json::from_str(&exchange.body).ok()?;
     let answer: Value = serde_json::from_str(&exchange.answer.as_ref().ok()?.body).ok()?;
     let mut names = Vec::new();

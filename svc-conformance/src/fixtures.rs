@@ -63,7 +63,7 @@ impl Client<'_> {
     /// Posts a body to the collection of a kind.
     pub(crate) async fn create(&self, kind: Kind, body: &Value) -> Result<Record, Stop> {
         let url = self.collection(kind.many).await?;
-        let answer = self.post(&url, &complete(self.cx, kind.one, body.clone())).await?;
+        let answer = self.post(&url, body).await?;
         self.created(kind, &answer)
     }
 

@@ -19,8 +19,8 @@ pub(crate) enum Known {
     Helper(Kind),
 }
 
-/// Parameters of an address that are looked at.
-const MOST_PARAMETERS: usize = 8;
+/// Parameters that a client adds to the address of a collection.
+const ADDED: &[&str] = &["page", "per_page", "filter", "order"];
 
 /// Every address with what it leads to.
 ///
@@ -30,21 +30,18 @@ const MOST_PARAMETERS: usize = 8;
 pub(crate) struct Relations(Mutex<HashMap<String, Known>>);
 
 impl Relations {
-    /// What an address leads to: the known address with the same path whose parameters it has all of, and of several the one
-    /// with the most parameters.
+    /// What an address leads to: it is known as it is, in another order of its parameters, or without those that a client adds.
     pub(crate) fn of(&self, url: &str) -> Option<Known> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(url) {
             return Some(*known);
         }
         let (path, query) = url.split_once('?')?;
-        let parameters = parameters(query);
-        let mut choices: Vec<u32> = (0..1_u32.checked_shl(u32::try_from(parameters.len()).ok()?)?).collect();
-        choices.sort_by_key(|choice| std::cmp::Reverse(choice.count_ones()));
-        choices.into_iter().find_map(|choice| {
-            let chosen = parameters.iter().enumerate().filter(|(at, _)| choice & (1 << at) != 0);
-            all.get(&address(path, chosen.map(|(_, parameter)| *parameter))).copied()
-        })
+        let all_of_it = parameters(query);
+        let is_own = |parameter: &&&str| !ADDED.contains(&parameter.split('=').next().unwrap_or_default());
+        let own: Vec<&str> = all_of_it.iter().filter(is_own).copied().collect();
+        let known = |parameters: &[&str]| all.get(&address(path, parameters.iter().copied())).copied();
+        known(&all_of_it).or_else(|| known(&own))
     }
 
     pub(crate) fn learn(&self, url: &str, known: Known) {
@@ -63,7 +60,7 @@ impl Relations {
 
 /// The parameters of a query in one order.
 fn parameters(query: &str) -> Vec<&str> {
-    let mut all: Vec<&str> = query.split('&').filter(|parameter| !parameter.is_empty()).take(MOST_PARAMETERS).collect();
+    let mut all: Vec<&str> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
     all.sort_unstable();
     all
 }
@@ -125,6 +122,7 @@ mod tests {
             ("http://h/r/2", None),
             ("http://h/rest?of=petitions&id=7", Some(petition)),
             ("http://h/rest?of=petitions", None),
+            ("http://h/rest?id=7&of=petitions&part=signatures", None),
             ("http://h/rest?id=78&of=petitions", None),
         ] {
             assert_eq!(known.of(url), expected, "{url}");

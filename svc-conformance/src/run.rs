@@ -15,8 +15,12 @@ use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::recorder::Recorder;
 use crate::relations::Relations;
+use crate::seed::Seed;
 use crate::settings::Settings;
 use crate::target::Target;
+
+/// Digits of a seed in a word.
+const SEED_DIGITS: usize = 6;
 
 /// What every check of a run shares.
 #[derive(Debug)]
@@ -108,14 +112,19 @@ impl Run {
         self.facts().applies(&row.when).is_ok().then_some(row)
     }
 
-    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared if that is less.
+    /// The nonce and the begin of a seed's name, as a word that no other run has.
+    pub(crate) fn word(&self, seed: Seed) -> String {
+        format!("{}{}", self.token, seed.token().get(..SEED_DIGITS).unwrap_or_default())
+    }
+
+    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared where it was not read yet.
     pub(crate) fn page_limit(&self) -> Option<u64> {
         let declared = u64::from(self.declared.text.limits.max_pagesize);
         let published = self.published_limit.load(Ordering::Relaxed);
-        [declared, published].into_iter().filter(|most| *most > 0).min()
+        [published, declared].into_iter().find(|most| *most > 0)
     }
 
-    /// Notes the number that the entry point publishes.
+    /// Notes the number that the entry point publishes to the primary key.
     pub(crate) fn learn_page_limit(&self, most: u64) {
         self.published_limit.store(most, Ordering::Relaxed);
     }

@@ -143,7 +143,8 @@ impl Suite {
         self
     }
 
-    /// The seed of everything random: the same seed sends the same requests.
+    /// The seed of everything random but the [nonce](Self::nonce): the same seed sends the same requests, about records with other
+    /// identifiers.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
@@ -263,9 +264,9 @@ impl Suite {
         self
     }
 
-    /// What stands in the identifiers, names and addresses of this run's records and of no other run: letters and digits. By
-    /// default it is random, so that a run meets nothing of an earlier one whose records could not be deleted. Everything else
-    /// follows from the seed.
+    /// What stands in the identifiers, names and addresses of this run's records and of no other run: 8 to 32 lower-case
+    /// letters and digits. By default it is random, so that a run meets nothing of an earlier one whose records could not be deleted.
+    /// Everything else follows from the seed.
     #[must_use]
     pub fn nonce(mut self, nonce: impl Into<String>) -> Self {
         self.nonce = Some(nonce.into());

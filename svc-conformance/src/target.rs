@@ -68,8 +68,8 @@ pub enum TargetError {
     Broken(String),
     /// What came is no HTTP/1.1.
     #[error(
-        "the target speaks no HTTP/1.1 at this address: it may want TLS (an address with https://), or HTTP/2 alone, \
-         which the suite does not speak"
+        "the target does not speak HTTP/1.1 at this address: it may want TLS (an address with https://), speak HTTP/2 alone, \
+         which the suite does not, or be another service"
     )]
     OtherProtocol,
     /// The answer is larger than the suite reads.

@@ -293,13 +293,20 @@ impl Lock {
 ///
 /// The file of the lock cannot be opened.
 pub fn is_served(path: &Path) -> Result<bool, FileError> {
-    if !path.try_exists().map_err(io(path))? {
-        return Ok(false);
-    }
-    match Lock::take(&path.canonicalize().map_err(io(path))?) {
-        Ok(_) => Ok(false),
-        Err(FileError::InUse { .. }) => Ok(true),
-        Err(error) => Err(error),
+    let file = match path.canonicalize() {
+        Ok(path) => beside(&path, "-lock"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(io(path)(error)),
+    };
+    let open = match File::open(&file) {
+        Ok(open) => open,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(io(&file)(error)),
+    };
+    match open.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(io(&file)(error)),
     }
 }
 

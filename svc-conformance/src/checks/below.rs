@@ -168,9 +168,12 @@ async fn known_of_a_person(cx: &Cx, api: &Client<'_>, of: Kind, row: &str) -> Re
     Ok(())
 }
 
-/// The first record of a kind, in its own collection or in that of the first container.
+/// The first record of a kind that leads to a person, in its own collection or in that of the first container.
 async fn first_listed(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Option<Record>, Stop> {
-    let first = async |url: &str| Ok::<_, Stop>(api.get(url).await?.record().embedded().into_iter().next());
+    let first = async |url: &str| {
+        let members = api.get(url).await?.record().embedded();
+        Ok::<_, Stop>(members.into_iter().find(|member| member.href("person").is_some()))
+    };
     let declared = cx.declared();
     if of.under.is_none() && declared.offers(of.one, "list") {
         return first(&api.collection(of.many).await?).await;

@@ -134,7 +134,6 @@ async fn top(cx: &Cx) -> Result<(), Stop> {
             "share_options": [{"email_share": {"subject": "Look"}}]}),
     };
     let sent = crate::generate::with(&least(cx, one), &part(cx, one, &crate::generate::with(&named, &more)));
-    let sent = generate::complete(cx, one, sent);
     let sent = identified(cx, cx.marked(&sent));
     let url = api.collection(kind.many).await?;
     let answer = api.post(&url, &sent).await?;

@@ -7,7 +7,7 @@ use super::prelude::*;
 use crate::address;
 use crate::answer::descriptions;
 use crate::client::Walked;
-use crate::generate::{complete, least};
+use crate::generate::least;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -105,16 +105,11 @@ async fn missing_address(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The body of a question, with what its responses need.
-fn question(cx: &Cx, body: Value) -> Value {
-    cx.marked(&complete(cx, "question", body))
-}
-
 /// A question without a type for choices carries no responses.
 async fn paragraph(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
-    let body = question(cx, json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}));
+    let body = cx.marked(&json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}));
     let answer = api.post(&url, &body).await?;
     let code = "PARAGRAPH_CANNOT_HAVE_RESPONSES";
     let both = |answer: &Answer| answer.refuses(code, "question_type") && answer.refuses(code, "responses");
@@ -123,8 +118,7 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
         return Ok(());
     }
     let text = api.make("question", &json!({"question_type": "Paragraph"})).await?;
-    let responses = json!([{"key": "a1", "name": "yes"}]);
-    let body = complete(cx, "question", json!({"question_type": "Paragraph", "responses": responses}));
+    let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
     let answer = api.put(&text.own()?, &body).await?;
     cx.holds(row::ERR_35, both(&answer), || answer.to_string());
     Ok(())
@@ -137,8 +131,7 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
     for (place, bad) in [(0_usize, "not allowed!"), (1, "trailing "), (10, "gr\u{f6}\u{df}e")] {
         let name = |at: usize| if at == place { bad } else { "allowed" };
         let list: Vec<Value> = (0..11).map(|at| json!({"key": format!("k{at}"), "name": name(at)})).collect();
-        let body = question(cx, json!({"question_type": "MultiChoice", "responses": list}));
-        let answer = api.post(&url, &body).await?;
+        let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
         if cx.holds(row::ERR_36, right, || format!("without {property}: {answer}")) {
@@ -151,7 +144,7 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
     }
     let made = api.make("question", &json!({})).await?;
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
-    let answer = api.put(&made.own()?, &complete(cx, "question", json!({ "responses": list }))).await?;
+    let answer = api.put(&made.own()?, &json!({ "responses": list })).await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
     cx.holds(row::ERR_36, right, || format!("an update without responses[1].name: {answer}"));
     Ok(())
@@ -162,11 +155,11 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let list = json!([{"key": "a1", "name": "one"}, {"key": "b2", "name": "two"}, {"key": "a1", "name": "three"}]);
-    let body = question(cx, json!({"question_type": "MultiChoice", "responses": list}));
-    let mut answers = vec![api.post(&url, &body).await?];
+    let mut answers =
+        vec![api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?];
     if cx.declared().offers("question", "update") {
         let made = api.make("question", &json!({})).await?;
-        answers.push(api.put(&made.own()?, &complete(cx, "question", json!({ "responses": list }))).await?);
+        answers.push(api.put(&made.own()?, &json!({ "responses": list })).await?);
     }
     for answer in answers {
         let problems = answer.problems();
@@ -184,7 +177,7 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
     let url = api.collection("questions").await?;
     let ask = |keys: [&str; 2]| {
         let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
-        question(cx, json!({"question_type": "MultiChoice", "responses": responses}))
+        cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
     };
     let answer = api.post(&url, &ask(["a1", "a1"])).await?;
     cx.holds(row::RES_QUESTION_08, answer.status == 400, || format!("two responses have the key a1: {answer}"));

@@ -119,7 +119,13 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
         // Where all of them are refused, it is not for the field.
         let cause = || {
             let exchange = cx.run.recorder.between(exchange, exchange);
-            if let Some(needed) = exchange.first().and_then(|exchange| diagnosis::needed(&cx.run, exchange)) {
+            let needed = exchange.first().and_then(|exchange| diagnosis::needed(&cx.run, exchange));
+            // Where others are taken, only what the field itself holds can be meant.
+            let inside = format!("{one}.{}", field.path);
+            let is_meant = |cause: &Cause| {
+                taken == 0 || cause.subject.strip_prefix(&inside).is_some_and(|rest| rest.starts_with(['.', '[']))
+            };
+            if let Some(needed) = needed.filter(is_meant) {
                 return Some(needed);
             }
             if taken > 0 {

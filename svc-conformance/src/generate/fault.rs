@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{complete, fit, least, with};
+use super::{fit, least, with};
 use crate::check::Cx;
 use crate::declared::Declared;
 use crate::fields::{self, Shape};
@@ -70,13 +70,12 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
         let alone: Vec<Fault> = typed.map(|fault| Fault { body: alone(fault), ..fault.clone() }).collect();
         faults.extend(alone);
     }
-    faults.extend(nested(cx, one, &base));
+    faults.extend(nested(declared, one, &base));
     faults
 }
 
 /// Below the top, one unlisted value in each closed list, and another type in place of each number and flag.
-fn nested(cx: &Cx, one: &str, base: &Value) -> Vec<Fault> {
-    let declared = cx.declared();
+fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
     if kind(one).is_none() {
         return Vec::new();
     }
@@ -98,7 +97,7 @@ fn nested(cx: &Cx, one: &str, base: &Value) -> Vec<Fault> {
             let (body, property) = inside(declared, &place, wrong.clone());
             faults.push(Fault {
                 what: format!("{place} has {what}"),
-                body: complete(cx, one, with(base, &body)),
+                body: with(base, &body),
                 property,
                 row: Some(field.row),
                 is_list: field.shape == Shape::Enum,

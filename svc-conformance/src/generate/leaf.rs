@@ -128,7 +128,9 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
     match (owner, name) {
         ("phone_number", "primary") => texts(if at == 0 { &["true", "false"] } else { &["false"] }),
         ("phone_number", "number") => {
-            let end = at.wrapping_mul(17).wrapping_add(unique.bytes().map(usize::from).sum::<usize>()) % 100;
+            // The end of the word follows from the seed.
+            let seed = unique.bytes().rev().take(6).map(usize::from).sum::<usize>();
+            let end = at.wrapping_mul(17).wrapping_add(seed) % 100;
             Some(vec![json!(format!("120255501{end:02}")), json!(format!("141555501{end:02}"))])
         }
         ("phone_number", "country") => texts(&["US"]),

@@ -157,7 +157,7 @@ pub(super) fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
     for _ in 0..count {
         names.extend(rng.pick(&free).filter(|name| !names.contains(name)).copied());
     }
-    let strategy = generate::part(declared, kind.one, &names, &seed.of(&cx.run.token).token());
+    let strategy = generate::part(declared, kind.one, &names, &cx.run.word(seed));
     let body = strategy.and_then(|strategy| generate::sample(&strategy, seed));
     let mut members = body.and_then(|body| body.as_object().cloned()).unwrap_or_default();
     members.retain(|name, value| {

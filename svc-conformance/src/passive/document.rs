@@ -35,11 +35,6 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     }
     let known = cx.run.relations.of(&answer.url);
     let is_read = answer.method == Method::GET;
-    if let Some(most) =
-        object.get("max_pagesize").and_then(Value::as_u64).filter(|_| answer.url == cx.run.target.base())
-    {
-        cx.run.learn_page_limit(most);
-    }
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
         Some(Known::Record(of)) if is_read => {
@@ -73,7 +68,10 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
 fn neighbours(cx: &Cx, answer: &Answer, page: &Map<String, Value>, known: Known) {
     for rel in ["self", "first", "prev", "previous", "next", "last"] {
         let href = page.get("_links").and_then(|links| links.get(rel)?.get("href")?.as_str());
-        if let Some(url) = href.and_then(|href| address::resolve(&answer.url, href)) {
+        // What another relation leads to is known from there.
+        if let Some(url) = href.and_then(|href| address::resolve(&answer.url, href))
+            && cx.run.relations.of(&url).is_none()
+        {
             cx.run.relations.learn(&url, known);
         }
     }

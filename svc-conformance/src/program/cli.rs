@@ -114,7 +114,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_enum, default_value_t = Intensity::Default)]
     pub(super) intensity: Intensity,
 
-    /// The seed of everything random: the same seed sends the same requests
+    /// The seed of everything random: the same seed sends the same requests, with other identifiers
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(super) seed: u64,
 

@@ -225,14 +225,14 @@ mod tests {
                 3,
                 "POST",
                 "tags",
-                r#"{"name":"t0-1"}"#,
+                r#"{"name":"nonce000-1"}"#,
                 r#"{"_links":{"self":{"href":"http://h.example/tags/7"}}}"#,
             ),
             exchange(4, "GET", "tags?page=1", "", "{}"),
             exchange(5, "PUT", "tags/7", r#"{"_links":{"up":{"href":"http://h.example/tags"}}}"#, "{}"),
             exchange(6, "GET", "tags/7", "", "{}"),
         ];
-        let steps = steps(&trace, "http://h.example/", "t0");
+        let steps = steps(&trace, "http://h.example/", "nonce000");
         let texts: Vec<String> =
             steps.iter().map(|step| format!("{} {} {}", step.method, step.url, step.body)).collect();
         assert_eq!(

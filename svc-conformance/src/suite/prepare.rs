@@ -45,6 +45,13 @@ impl Suite {
             text.dialect.key_header.clone_from(name);
         }
         text.fixture.extend(self.fixtures.clone());
+        if let Some(nonce) = &self.nonce {
+            let is_word = nonce.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+            if !is_word || !(8..=32).contains(&nonce.len()) {
+                let needed = "it needs 8 to 32 lower-case letters and digits";
+                return Err(SuiteError::Usage(format!("the nonce `{}`: {needed}", shown(nonce, 40))));
+            }
+        }
         let declared = Declared::new(text, source);
         let started = Started {
             token: self.nonce.clone().unwrap_or_else(random),
@@ -65,7 +72,9 @@ impl Suite {
     async fn entry(&self, recorder: &Recorder, header: &str) -> Result<(u16, Value), SuiteError> {
         let base = self.target.base();
         let mut answer = self.respond(recorder, base, None).await?;
-        if let Some(key) = self.keys.primary.as_ref().filter(|_| !answer.status().is_success()) {
+        if let Some(key) =
+            self.keys.primary.as_ref().filter(|_| !answer.status().is_success() || elsewhere(base, &answer).is_some())
+        {
             let header = self.key_header.as_deref().unwrap_or(header);
             answer = self.respond(recorder, base, Some((header.to_owned(), key.clone()))).await?;
         }

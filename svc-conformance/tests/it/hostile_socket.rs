@@ -126,15 +126,17 @@ async fn a_connection_that_closes_is_a_finding() {
 
 #[tokio::test]
 async fn what_is_no_http_is_a_finding() {
-    let forms: [Answer; 4] = [
-        |stream| stream.write_all(b"220 mail.example.org ESMTP\r\n"),
-        |stream| stream.write_all(&[0, 159, 146, 150, 13, 10, 13, 10]),
-        |stream| stream.write_all(b"HTTP/1.1 two hundred\r\n\r\n"),
-        |stream| stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n"),
+    const OTHER: &str = "does not speak HTTP/1.1 at this address";
+    const BROKEN: &str = "the answer broke off or is no HTTP";
+    let forms: [(Answer, &str); 4] = [
+        (|stream| stream.write_all(b"220 mail.example.org ESMTP\r\n"), OTHER),
+        (|stream| stream.write_all(&[0, 159, 146, 150, 13, 10, 13, 10]), OTHER),
+        (|stream| stream.write_all(b"HTTP/1.1 two hundred\r\n\r\n"), BROKEN),
+        (|stream| stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n"), BROKEN),
     ];
-    for form in forms {
+    for (form, expected) in forms {
         let said = failures(&run(form, LONG).await);
-        assert!(said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"), "{said}");
+        assert!(said.contains("ERR-01: ") && said.contains(expected), "{said}");
     }
 }
 

@@ -17,7 +17,7 @@ fn suite(subject: &Subject, seed: u64, only: &[&str]) -> Suite {
 
 async fn run(seed: u64, only: &[&str]) -> Report {
     let subject = Subject::second_server(Options::default());
-    suite(&subject, seed, only).nonce("same").run().await.expect("a run")
+    suite(&subject, seed, only).nonce("thesamenonce").run().await.expect("a run")
 }
 
 #[tokio::test]

@@ -115,7 +115,10 @@ pub fn registry() -> Vec<Odd> {
             options.keys.push(Key::only("k-narrow", "one", &["helper.record_signature"]));
         }),
         Odd::second_server("lists have 20 elements at most", plain).with(wrapped::short_lists),
-        Odd::second_server("responses of a question need a title", plain).with(wrapped::response_titles),
+        Odd::second_server("responses of a question need a title", plain)
+            .with(|| wrapped::needed_inside("question", "responses", "title")),
+        Odd::second_server("e-mail addresses need a type", plain)
+            .with(|| wrapped::needed_inside("person", "email_addresses", "address_type")),
         Odd::second_server("members that are not known are refused", |options| options.rejects_unknown = true),
         Odd::second_server("a person acts once, as declared", |options| {
             (options.matches_people, options.one_action_per_person) = (true, true);

@@ -136,21 +136,28 @@ fn refused(sight: &LinkMap, kind: &str, description: &Value) -> Answer {
     Answer::document(400, &json!({ sight.rel("error"): error }))
 }
 
-/// Each response of a question needs a title, and the declaration says so.
-pub(super) fn response_titles() -> Interceptor {
-    let refuses = |call: &mut Call, sight: &LinkMap| {
-        let body = call.json().filter(|_| sight.what(call).and_then(What::kind) == Some("question"))?;
-        let responses = body.get("responses")?.as_array()?.iter().enumerate();
-        let lacking = responses.filter(|(_, response)| response.get("title").is_none_or(Value::is_null));
-        let lacking: Vec<String> = lacking.map(|(at, _)| format!("responses[{at}].title")).collect();
+/// Each object in a list of a kind needs a member, and the declaration says so.
+pub(super) fn needed_inside(one: &'static str, list: &'static str, member: &'static str) -> Interceptor {
+    let refuses = move |call: &mut Call, sight: &LinkMap| {
+        let body = call.json()?;
+        let own = body.get(list).filter(|_| sight.what(call).and_then(What::kind) == Some(one));
+        let inline = || body.get("person").filter(|_| one == "person").and_then(|person| person.get(list));
+        let (place, objects) = match own {
+            Some(own) => (String::new(), own),
+            None => ("person.".to_owned(), inline()?),
+        };
+        let lacking = objects.as_array()?.iter().enumerate();
+        let lacking = lacking.filter(|(_, object)| object.get(member).is_none_or(Value::is_null));
+        let lacking: Vec<String> = lacking.map(|(at, _)| format!("{place}{list}[{at}].{member}")).collect();
         let description =
-            json!({ "error_code": "TITLE_NEEDED", "description": "A title is needed.", "properties": lacking });
-        (!lacking.is_empty()).then(|| refused(sight, "question", &description))
+            json!({ "error_code": "MEMBER_NEEDED", "description": "A member is needed.", "properties": lacking });
+        (!lacking.is_empty()).then(|| refused(sight, one, &description))
     };
-    Interceptor::before(refuses).and_after(|_, answer, _| {
+    Interceptor::before(refuses).and_after(move |_, answer, _| {
         let Ok(mut document) = serde_json::from_slice::<Value>(&answer.body) else { return };
-        let title = "/collections/questions/fields/responses/fields/title/required";
-        if let Some(required) = document.pointer_mut(title) {
+        let many = link_map::NAMES.iter().find(|(name, _)| *name == one).map_or("", |(_, many)| *many);
+        let required = format!("/collections/{many}/fields/{list}/fields/{member}/required");
+        if let Some(required) = document.pointer_mut(&required) {
             *required = true.into();
             answer.set_json(&document);
         }
