@@ -32,6 +32,7 @@ mod client;
 mod compare;
 mod condition;
 mod connect;
+mod counted;
 mod declared;
 mod diagnosis;
 mod error;

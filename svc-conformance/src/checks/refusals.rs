@@ -2,6 +2,7 @@
 //! CAP-05, and every closed list).
 
 use super::prelude::*;
+use crate::counted::may_be_of;
 use crate::fixtures::helper_address;
 use crate::generate::{self, Fault, without};
 
@@ -87,11 +88,6 @@ impl Place {
         };
         if listed { api.total(&self.url).await } else { Ok(None) }
     }
-
-    /// Whether a member of the collection carries a marker.
-    async fn holds(&self, api: &Client<'_>, marker: &str) -> Result<bool, Stop> {
-        Ok(api.members(&self.url).await?.iter().any(|member| member.carries(marker)))
-    }
 }
 
 /// Every fault; at the least intensity every closed list and some of the others.
@@ -109,26 +105,17 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let place = Place::of(cx, &api, one).await?;
     let before = place.count(cx, &api).await?;
-    let mut markers = Vec::new();
+    let mut bodies = Vec::new();
     for fault in chosen(cx, one) {
         let body = cx.marked(&fault.body);
-        let marker = body.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
         let answer = api.post(&place.url, &place.body(&api, &body)).await?;
         refused(cx, &fault, &answer, row::ERR_12);
-        markers.push(marker);
+        bodies.push(body);
     }
-    let after = place.count(cx, &api).await?;
-    let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
-    // Somebody else may have written to the same collection: only a marker shows that it was this check.
-    let mut grown = after > before;
-    if grown && cx.declared().has_identifiers() {
-        grown = false;
-        for marker in &markers {
-            grown = grown || place.holds(&api, marker).await?;
-        }
-    }
+    let Some(count) = before else { return Ok(()) };
+    let grown = api.has_grown_by(&place.url, before, may_be_of(cx, &bodies)).await?;
     holds(cx, &[row::CRU_21, row::ERR_04], !grown, || {
-        format!("{before} members before {} refused creates, {after} after", markers.len())
+        format!("{count} members before {} refused creates, and one of theirs after them", bodies.len())
     });
     Ok(())
 }

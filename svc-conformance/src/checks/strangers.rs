@@ -7,6 +7,7 @@ use super::calls::{declared_helpers, somebody};
 use super::compare::adopt;
 use super::prelude::*;
 use crate::clean_up::own_up;
+use crate::counted::may_be_of;
 use crate::generate::{restored, without};
 use crate::kinds::KINDS;
 
@@ -127,9 +128,10 @@ async fn gone(
     let answer = caller.post(&ready.url, &ready.body(cx, Some(&person))).await?;
     let right = if expected.is_empty() { answer.status >= 400 } else { expected.contains(&answer.status) };
     cx.prefers(row, right, || format!("the container is gone: {answer}"));
-    let after = api.people().await?;
-    cx.prefers(row, before == after, || {
-        format!("there were {} people before, {} after {answer}", json!(before), json!(after))
-    });
+    if before.is_some() {
+        let people = api.collection("people").await?;
+        let grown = api.has_grown_by(&people, before, may_be_of(cx, &[person])).await?;
+        cx.prefers(row, !grown, || format!("the person was created: {answer}"));
+    }
     Ok(())
 }

@@ -1,14 +1,23 @@
-//! The same seed sends the same requests, whatever is filtered.
+//! The same seed sends the same requests, whatever is filtered; several runs on the same data do not disturb each other.
 
-use svc_conformance::{InProcess, Intensity, Keys, Report, Suite};
+use std::convert::Infallible;
+
+use svc_conformance::{InProcess, Intensity, Keys, Outcome, Report, Suite};
 use svc_self_test::second_server::Options;
 use svc_self_test::subject::Subject;
+use tokio::task::yield_now;
+use tower::ServiceExt;
 
 /// Checks of every sort.
 const PART: &[&str] = &["ent/*", "typ/petition", "cru/*-of-signature", "err/*-of-form", "mod/sequences"];
 
 fn suite(subject: &Subject, seed: u64, only: &[&str]) -> Suite {
-    Suite::new(InProcess::new(subject.wire.clone()).base(subject.base.clone()))
+    // Runs in one thread send their requests in turn.
+    let in_turn = subject.wire.clone().and_then(async |response| {
+        yield_now().await;
+        Ok::<_, Infallible>(response)
+    });
+    Suite::new(InProcess::new(in_turn).base(subject.base.clone()))
         .keys(Keys::primary(subject.key.clone()))
         .intensity(Intensity::Quick)
         .only(only.iter().copied())
@@ -41,5 +50,19 @@ async fn records_that_stay_disturb_no_later_run() {
         let report = suite(&subject, 7, &["typ/*", "cru/*", "hlp/*", "mod/sequences"]).clean_up(false).run().await;
         let report = report.expect("a run");
         assert_eq!(report.exit_code(), 0, "{report}");
+    }
+}
+
+/// Runs at the same time on the same data do not take what the other one writes for a failure of the server.
+#[tokio::test]
+async fn runs_at_the_same_time_fail_no_requirement() {
+    let subject = Subject::second_server(Options { matches_people: true, ..Options::default() });
+    let run = |seed| suite(&subject, seed, &["mod/*", "haf/unknown*", "hlp/canvass*"]).run();
+    let (one, other) = tokio::join!(run(7), run(8));
+    for report in [one, other] {
+        let report = report.expect("a run");
+        let accused = report.rows.iter().filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Warn));
+        assert_eq!(accused.count(), 0, "{report}");
+        assert!(report.requests > 100, "{report}");
     }
 }

@@ -1,0 +1,61 @@
+//! Counts of collections to which other callers may write at the same time.
+
+use serde_json::Value;
+
+use crate::answer::Record;
+use crate::check::Cx;
+use crate::client::Client;
+use crate::outcome::Stop;
+
+/// How often a collection is read again that changed while it was read.
+const TRIES: usize = 5;
+/// The most members of a collection that is read to check its total.
+const MOST_MEMBERS: u64 = 2_000;
+
+/// What the pages of a collection show about its total and about one record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Whether the total is the number of members.
+    pub(crate) is_counted: bool,
+    /// Whether the record is among the members.
+    pub(crate) has_record: bool,
+}
+
+impl Client<'_> {
+    /// Whether the total of a collection is the number of its members, and whether the record at this address is one of them.
+    /// `None` where the collection changes each time that it is read, or is too large.
+    pub(crate) async fn listed(&self, url: &str, own: &str) -> Result<Option<Listed>, Stop> {
+        for _ in 0..TRIES {
+            let before = self.total(url).await?;
+            if before > Some(MOST_MEMBERS) {
+                break;
+            }
+            let members = self.members(url).await?;
+            if self.total(url).await? == before {
+                let is_counted = before == u64::try_from(members.len()).ok();
+                let has_record = members.iter().any(|member| member.link("self").as_deref() == Some(own));
+                return Ok(Some(Listed { is_counted, has_record }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a collection has more members than before, and one of them is such a record.
+    pub(crate) async fn has_grown_by(
+        &self,
+        url: &str,
+        before: Option<u64>,
+        is_ours: impl Fn(&Record) -> bool,
+    ) -> Result<bool, Stop> {
+        let (Some(before), Some(after)) = (before, self.total(url).await?) else { return Ok(false) };
+        Ok(after > before && self.members(url).await?.iter().any(is_ours))
+    }
+}
+
+/// Whether a record may have been made of one of these bodies: it has one of their markers, or the server keeps none.
+pub(crate) fn may_be_of<'b>(cx: &'b Cx, bodies: &'b [Value]) -> impl Fn(&Record) -> bool + 'b {
+    let marker = |body: &'b Value| body.pointer("/identifiers/0").and_then(Value::as_str);
+    move |record| {
+        !cx.declared().has_identifiers() || bodies.iter().filter_map(marker).any(|marker| record.carries(marker))
+    }
+}
