@@ -7,6 +7,7 @@
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
 //! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: which rows a faulty server was seen to fail.
+//! - [`triples`]: three faults in one server, and whether the report tells them apart.
 //! - [`settings`]: what is run; [`trial`]: one run.
 //! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to what passes between a client and a service.
 
@@ -26,3 +27,4 @@ pub mod smallest;
 pub mod subject;
 pub mod transport;
 pub mod trial;
+pub mod triples;

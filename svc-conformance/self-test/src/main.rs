@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use svc_conformance::Intensity;
-use svc_self_test::{score, settings::Settings};
+use svc_self_test::{score, settings::Settings, triples};
 
 /// Runs the conformance suite against faulty and odd servers, and keeps its score
 ///
@@ -44,6 +44,10 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 2)]
     workers: usize,
 
+    /// Instead: so many random triples of faults, each planted in one server, whose report is to have one finding for each fault
+    #[arg(long, value_name = "N", conflicts_with_all = ["only", "out"])]
+    triples: Option<usize>,
+
     /// The results file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -64,6 +68,9 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
     if let Some(path) = &options.out {
         let broken = |error| (2, format!("{} cannot be written: {error}", path.display()));
         std::fs::File::options().append(true).create(true).open(path).map_err(broken)?;
+    }
+    if let Some(count) = options.triples {
+        return Ok(triples(count, options.seeds.start, options.workers).await);
     }
     let settings = Settings {
         seeds: options.seeds,
@@ -92,6 +99,26 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
         std::fs::write(path, score.to_json() + "\n").map_err(broken)?;
     }
     Ok(if score.runs == 0 && score.odd == 0 { 3 } else { u8::from(!score.is_enough()) })
+}
+
+/// Runs triples of faults; 0 if in nine of ten the findings are the faults.
+async fn triples(count: usize, seed: u64, workers: usize) -> u8 {
+    let all = triples::run(triples::chosen(count, seed), seed, workers, |triple| {
+        say(&format!("{} {}", if triple.is_right() { "right " } else { "WRONG " }, triple.faults.join(" + ")));
+        for (fault, rows) in triple.faults.iter().zip(&triple.alone).filter(|_| !triple.is_right()) {
+            say(&format!("          {fault}: {}", rows.iter().cloned().collect::<Vec<_>>().join(", ")));
+        }
+        for (what, rows) in triple.findings.iter().filter(|_| !triple.is_right()) {
+            say(&format!("        * {what}: {}", rows.iter().cloned().collect::<Vec<_>>().join(", ")));
+        }
+        if let Some(trouble) = &triple.trouble {
+            say(&format!("        {trouble}"));
+        }
+    });
+    let all = all.await;
+    let right = all.iter().filter(|triple| triple.is_right()).count();
+    say(&format!("\n{right} of {} triples have one finding for each fault", all.len()));
+    u8::from(right.saturating_mul(10) < all.len().saturating_mul(9))
 }
 
 /// A line on standard output; a reader that has gone ends nothing.

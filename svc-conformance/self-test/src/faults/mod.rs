@@ -167,6 +167,24 @@ impl Over {
         }
     }
 
+    /// Starts the correct service, set up for several faults: the second service unless one of them needs the reference server.
+    ///
+    /// # Errors
+    /// It does not start.
+    pub async fn start_all(all: impl Iterator<Item = Self> + Clone) -> Result<Subject, SubjectError> {
+        if all.clone().any(|over| matches!(over, Self::Reference(_))) {
+            let set_ups = all.filter_map(|over| if let Self::Reference(set_up) = over { Some(set_up) } else { None });
+            return Subject::reference(|api| set_ups.fold(api, |api, set_up| set_up(api))).await;
+        }
+        let mut options = Options::default();
+        for over in all {
+            if let Self::SecondServer(set_up) = over {
+                set_up(&mut options);
+            }
+        }
+        Ok(Subject::second_server(options))
+    }
+
     /// The declaration that the correct service publishes.
     ///
     /// # Errors

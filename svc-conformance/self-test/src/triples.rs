@@ -1,0 +1,135 @@
+//! Three faults planted in one server: whether the report has three findings, each with the failures of one fault.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use svc_conformance::{Intensity, Report};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::faults::{Fault, Over, registry};
+use super::subject::{Subject, SubjectError};
+use super::trial::{failed, suite};
+
+/// What came of one triple.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Triple {
+    /// The names of the faults.
+    pub faults: Vec<String>,
+    /// The rows of each finding, with its sentence.
+    pub findings: Vec<(String, BTreeSet<String>)>,
+    /// The rows that fail for each fault alone.
+    pub alone: Vec<BTreeSet<String>>,
+    /// Why the run was not judged.
+    pub trouble: Option<String>,
+}
+
+impl Triple {
+    /// Whether there are as many findings as faults, and each fault has a finding of its own whose rows all fail for it alone.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        let fits = |finding: &BTreeSet<String>, fault: &BTreeSet<String>| finding.is_subset(fault);
+        let Self { findings, alone, .. } = self;
+        self.trouble.is_none()
+            && findings.len() == alone.len()
+            && alone.iter().all(|fault| findings.iter().any(|(_, rows)| fits(rows, fault)))
+            && findings.iter().all(|(_, rows)| alone.iter().any(|fault| fits(rows, fault)))
+    }
+}
+
+/// Random numbers of a seed (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut one = self.0;
+        one = (one ^ (one >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        one = (one ^ (one >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let one = usize::try_from((one ^ (one >> 31)) >> 1).unwrap_or(usize::MAX);
+        one.checked_rem(most).unwrap_or(0)
+    }
+}
+
+/// Random triples of faults of one server; each of the three breaks another row than the other two.
+#[must_use]
+pub fn chosen(count: usize, seed: u64) -> Vec<[Fault; 3]> {
+    let of_second = |fault: &Fault| matches!(fault.over, Over::SecondServer(_));
+    let (second, reference): (Vec<Fault>, Vec<Fault>) = registry().into_iter().partition(of_second);
+    let mut numbers = Numbers(seed);
+    let mut triples = Vec::new();
+    while triples.len() < count {
+        let all = second.len().saturating_add(reference.len());
+        let list = if numbers.below(all) < second.len() { &second } else { &reference };
+        let mut pick = || list.get(numbers.below(list.len()));
+        let (Some(one), Some(two), Some(three)) = (pick(), pick(), pick()) else { continue };
+        let apart = |a: &Fault, b: &Fault| a.rows.iter().all(|row| !b.rows.contains(row));
+        if apart(one, two) && apart(two, three) && apart(one, three) {
+            triples.push([one.clone(), two.clone(), three.clone()]);
+        }
+    }
+    triples
+}
+
+/// Runs triples; `tell` is called with a line for each as it is done.
+pub async fn run(triples: Vec<[Fault; 3]>, seed: u64, workers: usize, mut tell: impl FnMut(&Triple)) -> Vec<Triple> {
+    let room = Arc::new(Semaphore::new(workers.max(1)));
+    let mut running = JoinSet::new();
+    for faults in triples {
+        let room = Arc::clone(&room);
+        running.spawn(async move {
+            let _place = room.acquire_owned().await;
+            one(&faults, seed).await
+        });
+    }
+    let mut done = Vec::new();
+    while let Some(ended) = running.join_next().await {
+        let Ok(triple) = ended else { continue };
+        tell(&triple);
+        done.push(triple);
+    }
+    done
+}
+
+async fn one(faults: &[Fault; 3], seed: u64) -> Triple {
+    let mut triple = Triple {
+        faults: faults.iter().map(|fault| fault.name.clone()).collect(),
+        findings: Vec::new(),
+        alone: Vec::new(),
+        trouble: None,
+    };
+    for fault in faults {
+        match report(std::slice::from_ref(fault), seed).await {
+            Ok(report) => triple.alone.push(rows(&report)),
+            Err(error) => triple.trouble = Some(format!("{}: {error}", fault.name)),
+        }
+    }
+    match report(faults, seed).await {
+        Ok(report) => {
+            triple.findings = report.causes.iter().map(|one| (one.what.clone(), one.rows.iter().cloned().collect())).collect();
+        }
+        Err(error) => triple.trouble = Some(error),
+    }
+    triple
+}
+
+fn rows(report: &Report) -> BTreeSet<String> {
+    failed(report).map(|row| row.id.clone()).collect()
+}
+
+/// A whole run at the least intensity against a server with these faults.
+async fn report(faults: &[Fault], seed: u64) -> Result<Report, String> {
+    let subject = start(faults).await.map_err(|error| error.to_string())?;
+    suite(&subject, Intensity::Quick, seed).run().await.map_err(|error| error.to_string())
+}
+
+/// A server with several faults, the first one next to the service.
+async fn start(faults: &[Fault]) -> Result<Subject, SubjectError> {
+    let mut subject = Over::start_all(faults.iter().map(|fault| fault.over)).await?;
+    for fault in faults {
+        let (twist, base) = ((fault.twist)(), subject.base.clone());
+        subject = subject.behind(|wire, prefix| twist.over(wire, prefix, &base));
+    }
+    Ok(subject)
+}
