@@ -29,6 +29,8 @@ pub(crate) struct Facts<'f> {
     pub(crate) declared: &'f Declared,
     pub(crate) keys: &'f Keys,
     pub(crate) met: &'f Met,
+    /// Whether the run has a receiver of webhooks.
+    pub(crate) has_receiver: bool,
 }
 
 /// Why a row does not apply: the words of its condition that do not hold.
@@ -79,6 +81,7 @@ impl Facts<'_> {
             Term::Auth => declared.text.authentication.required && self.keys.primary.is_some(),
             Term::OtherKey => self.keys.other_tenant.is_some(),
             Term::RestrictedKey => self.keys.restricted.as_ref().is_some_and(|(_, lacks)| declared.offers_right(lacks)),
+            Term::WebhookReceiver => self.has_receiver,
             Term::HelpersOnly => declared.helpers_only(),
             Term::AnyKind => !declared.text.collections.is_empty(),
             Term::OperationMissing => !declared.unsupported().is_empty(),
@@ -164,7 +167,7 @@ mod tests {
         let applies = |text: &str| {
             let declared = Declared::new(read(text).expect("a declaration"), Source::Given);
             let (keys, met) = (Keys::none(), Met::default());
-            Facts { declared: &declared, keys: &keys, met: &met }.applies(&row.when).is_ok()
+            Facts { declared: &declared, keys: &keys, met: &met, has_receiver: false }.applies(&row.when).is_ok()
         };
         assert!(applies(&text("string[]", "ethnicities")));
         assert!(!applies(&text("string", "given_name")));

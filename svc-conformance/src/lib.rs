@@ -58,6 +58,7 @@ mod profile;
 pub mod program;
 mod progress;
 mod reach;
+mod receiver;
 mod recorder;
 mod relations;
 mod replay;

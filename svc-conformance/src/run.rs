@@ -13,6 +13,7 @@ use crate::condition::{Facts, Met};
 use crate::declared::Declared;
 use crate::journal::Journal;
 use crate::keys::Keys;
+use crate::receiver::Receiver;
 use crate::recorder::Recorder;
 use crate::relations::Relations;
 use crate::seed::Seed;
@@ -38,6 +39,8 @@ pub(crate) struct Run {
     pub(crate) relations: Relations,
     /// The fixtures, by their names.
     pub(crate) fixtures: BTreeMap<String, Record>,
+    /// The receiver of webhooks, where one is asked for.
+    pub(crate) receiver: Option<Receiver>,
     /// Addresses of records that were there before, which the run leaves as they are.
     kept: Mutex<BTreeSet<String>>,
     /// The first status of each operation, which must stay the same (CRU-13).
@@ -78,6 +81,7 @@ impl Run {
             met: Met::default(),
             relations: Relations::default(),
             fixtures: BTreeMap::new(),
+            receiver: None,
             kept: Mutex::default(),
             firsts: Mutex::default(),
             published_limit: AtomicU64::new(0),
@@ -87,7 +91,7 @@ impl Run {
     }
 
     pub(crate) const fn facts(&self) -> Facts<'_> {
-        Facts { declared: &self.declared, keys: &self.keys, met: &self.met }
+        Facts { declared: &self.declared, keys: &self.keys, met: &self.met, has_receiver: self.receiver.is_some() }
     }
 
     /// Notes a record that was there before: the run leaves it as it is.

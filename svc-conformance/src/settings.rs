@@ -40,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Duration,
     /// Longest time for one attempt at one check.
     pub(crate) check_timeout: Duration,
+    /// Longest wait for one message of a webhook.
+    pub(crate) webhook_timeout: Duration,
     pub(crate) body_limit: usize,
     pub(crate) requests: usize,
     pub(crate) requests_per_check: usize,
@@ -65,6 +67,7 @@ impl Default for Settings {
             side_effects: true,
             timeout: Duration::from_secs(10),
             check_timeout: Duration::from_secs(2 * 60),
+            webhook_timeout: Duration::from_secs(40),
             body_limit: 8 * 1024 * 1024,
             requests: 200_000,
             requests_per_check: 20_000,

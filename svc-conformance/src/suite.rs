@@ -22,6 +22,7 @@ use crate::plan::{Fixture, Plan, Planned};
 use crate::profile::Profile;
 use crate::progress::{Progress, Watch};
 use crate::reach;
+use crate::receiver::Address;
 use crate::report::Report;
 use crate::run::Run;
 use crate::runner;
@@ -58,6 +59,8 @@ pub struct Suite {
     pins: Option<PinFile>,
     trust_keys: bool,
     fixtures: BTreeMap<String, String>,
+    /// Where messages of webhooks are received, where they are to be judged.
+    receiver: Option<Address>,
     /// Part of every marker; another one for each run where none is set.
     nonce: Option<String>,
 }
@@ -88,6 +91,7 @@ impl Suite {
             pins: None,
             trust_keys: false,
             fixtures: BTreeMap::new(),
+            receiver: None,
             nonce: None,
         }
     }
@@ -247,6 +251,32 @@ impl Suite {
     #[must_use]
     pub const fn check_timeout(mut self, timeout: Duration) -> Self {
         self.settings.check_timeout = timeout;
+        self
+    }
+
+    /// Starts a receiver of webhooks at this host and port while the suite runs, so that deliveries are judged: port 0 is any free
+    /// one. The runtime needs I/O enabled.
+    ///
+    /// Requirements: HOOK-07, HOOK-08, HOOK-11, HOOK-12.
+    #[must_use]
+    pub fn webhook_receiver(mut self, listen: impl Into<String>) -> Self {
+        self.receiver.get_or_insert_default().listen = listen.into();
+        self
+    }
+
+    /// The URL by which the server reaches the [receiver](Self::webhook_receiver), where that is not the address at which it
+    /// listens: that of a tunnel or a proxy. The last segment of a path must arrive unchanged.
+    #[must_use]
+    pub fn webhook_receiver_url(mut self, url: impl Into<String>) -> Self {
+        self.receiver.get_or_insert_default().url = Some(url.into());
+        self
+    }
+
+    /// Longest wait for one message of a webhook, another attempt included; 40 s by default. A third of the
+    /// [check's time](Self::check_timeout) at most.
+    #[must_use]
+    pub const fn webhook_timeout(mut self, timeout: Duration) -> Self {
+        self.settings.webhook_timeout = timeout;
         self
     }
 

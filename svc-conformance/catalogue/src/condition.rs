@@ -41,6 +41,8 @@ pub enum Term {
     OtherKey,
     /// There is a key that lacks an operation.
     RestrictedKey,
+    /// The run has a receiver of webhooks.
+    WebhookReceiver,
     /// Helpers are declared and no collection.
     HelpersOnly,
     /// A kind is declared.
@@ -161,6 +163,7 @@ const PLAIN: &[(&str, Term)] = &[
     ("auth", Term::Auth),
     ("auth.multi_key", Term::OtherKey),
     ("auth.restricted_key", Term::RestrictedKey),
+    ("webhook_receiver", Term::WebhookReceiver),
     ("helpers_only", Term::HelpersOnly),
     ("kind.declared", Term::AnyKind),
     ("any.helper", Term::Helper(HelperTerm::Any)),
@@ -400,6 +403,7 @@ mod tests {
         for word in [
             "always",
             "not auth",
+            "webhook_receiver",
             "people.list",
             "*.read",
             "people.sub.people",

@@ -32,6 +32,9 @@ impl Word {
             Term::Helper(HelperTerm::OfRemovable) if !holds => {
                 "no helper is declared of records that can be made and deleted".to_owned()
             }
+            Term::WebhookReceiver => {
+                format!("{} was given (--webhook-receiver)", if holds { "a receiver" } else { "no receiver" })
+            }
             Term::OtherKey | Term::RestrictedKey if !holds => format!("{text}: no such key was given"),
             _ => format!("{text} is {no}declared"),
         }

@@ -18,6 +18,7 @@ mod compare;
 mod concurrent;
 mod conditional;
 mod crud;
+mod deliveries;
 mod entry;
 mod errors;
 mod events;
@@ -81,6 +82,7 @@ pub(crate) fn all() -> Vec<Check> {
         feed::CHECKS,
         events::CHECKS,
         webhooks::CHECKS,
+        deliveries::CHECKS,
         filters::CHECKS,
     ]
     .concat()

@@ -51,7 +51,7 @@ const WITHIN: [&str; 28] = [
 ];
 
 /// Where the webhooks are; the primary key has to have the right to them.
-async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
+pub(super) async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
     let url = api.cx.declared().extension_href(&api.entry().await?, "webhooks");
     let url = url.ok_or_else(|| none("the entry point has no link webhooks"))?;
     match api.get(&url).await?.status {

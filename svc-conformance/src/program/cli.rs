@@ -154,6 +154,18 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub(super) check_timeout: Duration,
 
+    /// Start a receiver of webhooks at this address, and judge what the server sends there [ADDR: 127.0.0.1:0, any free port]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = listen)]
+    pub(super) webhook_receiver: Option<String>,
+
+    /// The URL by which the server reaches the receiver, where that is another one, such as that of a tunnel
+    #[arg(long, value_name = "URL", requires = "webhook_receiver", value_parser = web)]
+    pub(super) webhook_receiver_url: Option<String>,
+
+    /// Longest wait for one message of a webhook, another attempt included; a third of --check-timeout at most
+    #[arg(long, value_name = "TIME", default_value = "40s", value_parser = duration)]
+    pub(super) webhook_timeout: Duration,
+
     /// A report: text, json, junit, html, markdown, matrix, badge or costs, and its file; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
@@ -342,6 +354,25 @@ fn fixture(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// A host and a port to listen at.
+fn listen(text: &str) -> Result<String, String> {
+    let is_address = text
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok());
+    if is_address {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("`{text}` is not of the form HOST:PORT, such as 127.0.0.1:9000"))
+    }
+}
+
+/// An `http` or `https` URL without a query.
+fn web(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_url = host.is_some_and(|host| !host.is_empty() && !host.contains(['?', '#', '@', ' ']));
+    if is_url { Ok(text.to_owned()) } else { Err(format!("`{text}` is not an http or https URL without a query")) }
+}
+
 fn rate(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix("/s").unwrap_or(text).trim();
     let rate: f64 = number.parse().map_err(|_| format!("`{text}` is no rate: expected such as 20/s"))?;
@@ -373,7 +404,7 @@ mod tests {
 
     use clap::CommandFactory;
 
-    use super::{Cli, duration, rate, report};
+    use super::{Cli, duration, listen, rate, report, web};
 
     #[test]
     fn the_command_line_is_sound() {
@@ -391,6 +422,16 @@ mod tests {
         assert_eq!(rate("20/s").map(|rate| (rate - 20.0).abs() < 1e-9), Ok(true));
         for text in ["", "0", "-1/s", "NaN", "inf", "20/m"] {
             assert!(rate(text).is_err(), "{text}");
+        }
+        for text in ["127.0.0.1:0", "[::1]:9000", "localhost:9000"] {
+            assert!(listen(text).is_ok(), "{text}");
+        }
+        for text in ["", "9000", "localhost", "http://127.0.0.1:8080/", "127.0.0.1:99999", ":0"] {
+            assert!(listen(text).is_err(), "{text}");
+        }
+        assert!(web("https://tunnel.example.org/hooks").is_ok());
+        for text in ["", "tunnel.example.org", "https://", "https://a/?b", "ftp://a"] {
+            assert!(web(text).is_err(), "{text}");
         }
         assert!(report("html=a=b.html").is_ok());
         for text in ["html", "html=", "pdf=x", "=x"] {

@@ -83,6 +83,12 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     for (name, address) in &options.fixture {
         suite = suite.fixture(name, address);
     }
+    if let Some(listen) = &options.webhook_receiver {
+        suite = suite.webhook_receiver(listen).webhook_timeout(options.webhook_timeout);
+    }
+    if let Some(url) = &options.webhook_receiver_url {
+        suite = suite.webhook_receiver_url(url);
+    }
     if options.allow_writes {
         suite = suite.allow_writes(true);
     }

@@ -16,6 +16,7 @@ use crate::client::{MOST_RETRIES, waiting};
 use crate::declared::{self, Declaration, Declared, Source};
 use crate::journal::{Journal, Started};
 use crate::profile::Profile;
+use crate::receiver::Receiver;
 use crate::recorder::Recorder;
 use crate::run::Run;
 use crate::seed::Seed;
@@ -63,6 +64,11 @@ impl Suite {
         };
         let journal = Journal::open(self.journal.as_deref(), started)?;
         let mut run = Run::new(Arc::clone(&self.target), declared, (self.keys.clone(), recorder), settings, journal);
+        if let Some(address) = &self.receiver {
+            let broken =
+                |error| SuiteError::Usage(format!("the webhook receiver cannot listen at {}: {error}", address.listen));
+            run.receiver = Some(Receiver::start(address).await.map_err(broken)?);
+        }
         run.fixtures = self.fixtures(&run).await?;
         run.fixtures.values().for_each(|record| run.keep(record));
         Ok(run)
