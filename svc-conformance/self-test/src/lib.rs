@@ -9,6 +9,7 @@
 //! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: which rows a faulty server was seen to fail.
 //! - [`triples`]: three faults in one server, and whether the report tells them apart.
 //! - [`settings`]: what is run; [`trial`]: one run.
+//! - [`relay`]: one change to what a service sends to the receivers of its webhooks.
 //! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to what passes between a client and a service.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
@@ -19,6 +20,7 @@ pub mod fields;
 pub mod interceptor;
 pub mod link_map;
 pub mod odd;
+pub mod relay;
 pub mod results;
 pub mod score;
 pub mod second_server;

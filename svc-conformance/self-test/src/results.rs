@@ -75,7 +75,7 @@ impl FaultScore {
             place: fault.place.as_str(),
             over: match fault.over {
                 Over::SecondServer(_) => "second service",
-                Over::Reference(_) => "reference server",
+                Over::Reference(_) | Over::Sending => "reference server",
             },
             rows: fault.rows.clone(),
             runs: Runs::default(),

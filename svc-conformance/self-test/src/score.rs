@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::detections::{self, Seen};
-use super::faults::{self, Fault};
+use super::faults::{self, Fault, Over};
 use super::odd::{self, Odd};
 use super::results::{FaultScore, OddScore, Score};
 use super::settings::Settings;
@@ -18,6 +18,9 @@ use super::trial::{failed, faulty, suite};
 use svc_conformance::Intensity;
 use svc_conformance::Outcome;
 use svc_conformance::catalogue::{Catalogue, Level};
+
+/// Runs at the same time, for each other run, of servers that are waited for.
+const WAITING: usize = 4;
 
 /// Runs everything; `tell` is called with a line for each server as it is done.
 pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
@@ -29,6 +32,8 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
     let sought = detections::sought(&faults);
     let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(&odd.name, "odd")).collect();
     let room = Arc::new(Semaphore::new(settings.workers.max(1)));
+    // Runs that wait for messages of webhooks most of their time.
+    let room_to_wait = Arc::new(Semaphore::new(settings.workers.max(1).saturating_mul(WAITING)));
     let mut running = JoinSet::new();
     // The long runs first, so that none is left alone at the end.
     for (at, odd) in odd.into_iter().enumerate() {
@@ -39,7 +44,8 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
         });
     }
     for (at, fault) in faults.into_iter().enumerate() {
-        let (room, settings) = (Arc::clone(&room), settings.clone());
+        let room = if matches!(fault.over, Over::Sending) { &room_to_wait } else { &room };
+        let (room, settings) = (Arc::clone(room), settings.clone());
         running.spawn(async move {
             let _place = room.acquire_owned().await;
             (at, Either::Fault(one_fault(&fault, &settings).await))

@@ -8,16 +8,19 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
-use svc_core::auth::{Authenticator, Caller, Credentials};
+use svc_core::auth::{Authenticator, Caller, Credentials, Right};
 use svc_core::model::Kind;
 use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
 use svc_core::store::Load;
 use svc_core::value::{Id, Timestamp};
+use svc_core::webhook::Reach;
 use svc_core::{Api, Tenant};
 use svc_sqlite::{FileError, KeyError, KeyOptions, Store};
 use svc_tower::SvcService;
+use svc_tower::webhooks::Sender;
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 use super::second_server::{Key, Options, SecondServer, Time};
 use super::transport::{Call, Transport};
@@ -41,6 +44,8 @@ pub struct Subject {
     pub restricted_key: Option<(String, String)>,
     /// Its time, where that can be let pass without waiting.
     pub time: Option<Time>,
+    /// What sends the messages of its webhooks, as long as the service runs.
+    sender: JoinSet<()>,
     /// Kept as long as the service runs.
     _folder: Option<TempDir>,
 }
@@ -98,7 +103,17 @@ impl Subject {
         };
         let restricted_key = options.keys.get(2).map(lacks);
         let wire = Transport::of(second_server.set_up_as(options));
-        Self { wire, base, prefix, key, other_key, restricted_key, time: Some(time), _folder: None }
+        Self {
+            wire,
+            base,
+            prefix,
+            key,
+            other_key,
+            restricted_key,
+            time: Some(time),
+            sender: JoinSet::new(),
+            _folder: None,
+        }
     }
 
     /// The reference server on a file of its own; its key is bound to a person.
@@ -106,6 +121,38 @@ impl Subject {
     /// # Errors
     /// The file cannot be made.
     pub async fn reference(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Result<Self, SubjectError> {
+        Ok(Self::of_reference(set_up, |right| ["people.list", "people.read"].contains(&right)).await?.0)
+    }
+
+    /// The reference server, which also sends the messages of its webhooks, to receivers on this machine. Its restricted key may do
+    /// everything but read tags.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub async fn sending() -> Result<Self, SubjectError> {
+        let reach = Reach::PUBLIC.plain(true).private(true);
+        let hidden = "tags.read";
+        let (mut subject, api) = Self::of_reference(|api| api.webhook_reach(reach), |right| right != hidden).await?;
+        if let Some((_, lacks)) = &mut subject.restricted_key {
+            hidden.clone_into(lacks);
+        }
+        if let Some(sender) = Sender::new(&api) {
+            subject.sender.spawn(sender.run_until(std::future::pending()));
+        }
+        Ok(subject)
+    }
+
+    /// Whether it sends the messages of its webhooks.
+    #[must_use]
+    pub fn sends(&self) -> bool {
+        !self.sender.is_empty()
+    }
+
+    /// The reference server, whose restricted key has the rights of these names.
+    async fn of_reference(
+        set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
+        may: impl Fn(&str) -> bool,
+    ) -> Result<(Self, Api), SubjectError> {
         let folder = tempfile::tempdir()?;
         let store = Store::open(svc_sqlite::Options::new(folder.path().join("self-test.db")).synchronous_normal())?;
         let one = store.ensure_tenant("one").await.map_err(SubjectError::Store)?;
@@ -117,7 +164,7 @@ impl Subject {
         };
         store.add_key_with_token(&one, &long("k-one"), bound).await?;
         store.add_key_with_token(&two, &long("k-two"), key("two")).await?;
-        let rights = ["people.list", "people.read"].iter().filter_map(|right| right.parse().ok());
+        let rights = Right::all().filter(|right| may(&right.to_string()));
         store.add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights)).await?;
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
         let shared = Arc::new(store.clone());
@@ -126,16 +173,18 @@ impl Subject {
         let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
         let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;
         let prefix = api.dialect().prefix().to_owned();
-        Ok(Self {
-            wire: Transport::of(SvcService::new(api).under("/api/v1")),
+        let subject = Self {
+            wire: Transport::of(SvcService::new(api.clone()).under("/api/v1")),
             base: REFERENCE.to_owned(),
             prefix,
             key: "k-one".to_owned(),
             other_key: Some("k-two".to_owned()),
             restricted_key: Some(("k-narrow".to_owned(), "people.create".to_owned())),
             time: None,
+            sender: JoinSet::new(),
             _folder: Some(folder),
-        })
+        };
+        Ok((subject, api))
     }
 
     /// Reads a JSON document with its key.

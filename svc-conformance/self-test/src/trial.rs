@@ -1,5 +1,7 @@
 //! One run of the suite against one service.
 
+use std::time::Duration;
+
 use super::faults::Fault;
 use super::subject::Subject;
 use svc_conformance::InProcess;
@@ -10,6 +12,9 @@ use svc_conformance::Report;
 use svc_conformance::Source;
 use svc_conformance::Suite;
 use svc_conformance::SuiteError;
+
+/// Longest wait for a message: more than the first pause of the reference server, which is 5 s and up to a fifth.
+const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
 /// One run against a faulty server. Where the fault hides the declaration, it is the one of the server without the fault, as
 /// if it had been written by hand.
@@ -46,7 +51,10 @@ pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
     if let Some(time) = subject.time.clone() {
         target = target.on_wait(move |duration| time.pass(duration));
     }
-    let suite = Suite::new(target).keys(keys).trust_keys(true).intensity(intensity).seed(seed);
+    let mut suite = Suite::new(target).keys(keys).trust_keys(true).intensity(intensity).seed(seed);
+    if subject.sends() {
+        suite = suite.webhook_receiver("127.0.0.1:0").webhook_timeout(LONGEST_WAIT);
+    }
     // A trial comes to the same each time.
     let suite = suite.nonce(format!("{seed:012x}"));
     suite.clean_up(false).allow_side_effects(true)

@@ -7,6 +7,7 @@ mod batch;
 mod codes;
 mod collections;
 pub(crate) mod conditional;
+mod deliveries;
 mod errors;
 mod feed;
 mod fields;
@@ -74,6 +75,8 @@ pub enum Over {
     SecondServer(fn(&mut Options)),
     /// The reference server, set up for it.
     Reference(fn(ApiBuilder) -> ApiBuilder),
+    /// The reference server, which sends the messages of its webhooks.
+    Sending,
 }
 
 /// A faulty server.
@@ -164,6 +167,7 @@ impl Over {
                 Ok(Subject::second_server(options))
             }
             Self::Reference(set_up) => Subject::reference(set_up).await,
+            Self::Sending => Subject::sending().await,
         }
     }
 
@@ -231,6 +235,7 @@ pub fn registry() -> Vec<Fault> {
         batch::faults(),
         feed::faults(),
         webhooks::faults(),
+        deliveries::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -247,6 +252,7 @@ pub(crate) fn free() -> Vec<Fault> {
         batch::free(),
         feed::free(),
         webhooks::free(),
+        deliveries::free(),
     ]
     .concat()
 }
