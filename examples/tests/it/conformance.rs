@@ -34,12 +34,16 @@ const KEYS: [&str; 6] = [
     "demo=k-three-which-only-reads",
 ];
 
+/// The option with which the demo sends to the receiver of the suite.
+const PRIVATE_WEBHOOKS: &str = "--private-webhooks";
+
 /// What the eight runs do not meet, and a demo that is set up otherwise shows.
 const MORE: &[(&str, &[&str])] = &[
     ("atomic helpers", &["--atomic-helpers"]),
     ("helpers only", &["--helpers-only"]),
     ("without haf.add_lists", &["--without", "haf.add_lists"]),
     ("changes with If-Match only", &["--require-if-match"]),
+    ("private webhooks", &[PRIVATE_WEBHOOKS]),
 ];
 
 /// The eight settings: response style, prefix, and whether strangers may call helpers.
@@ -69,13 +73,16 @@ fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
     runtime().block_on(async {
         let before = records(target.as_ref()).await;
         let keys = Keys::primary("k-one-of-the-tenant-demo").other_tenant("k-two-of-the-tenant-other");
-        let suite = Suite::over(Arc::clone(&target))
+        let mut suite = Suite::over(Arc::clone(&target))
             .keys(keys.restricted("k-three-which-only-reads", "people.create"))
             .intensity(intensity)
             .allow_side_effects(true)
             // The demo syncs each write, and a disk that others write to may take its time.
             .timeout(Duration::from_secs(60))
             .seed(42);
+        if arguments.contains(&PRIVATE_WEBHOOKS) {
+            suite = suite.webhook_receiver("127.0.0.1:0");
+        }
         let report = suite.run().await.expect("a run");
         (report, before, records(target.as_ref()).await)
     })
@@ -221,7 +228,7 @@ fn seen(reports: &[(String, Report)], id: &str) -> String {
 #[ignore = "takes minutes: .ci/run settings"]
 fn the_demo_conforms_in_every_setting_and_every_must_row_is_seen() {
     let reports = all_runs();
-    assert_eq!(reports.len(), 13);
+    assert_eq!(reports.len(), 14);
     let text = fs::read_to_string(matrix()).expect("the matrix");
     let mut written = String::new();
     let mut unseen = Vec::new();

@@ -7,6 +7,7 @@ mod causes;
 #[cfg(feature = "program")]
 mod compare;
 mod cut;
+mod deliveries;
 mod double_entry;
 #[cfg(feature = "program")]
 mod early_end;

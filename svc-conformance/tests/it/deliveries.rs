@@ -1,0 +1,84 @@
+//! The receiver of webhooks, over real sockets: what the reference server sends is judged, and what is missing for that is named.
+
+use std::time::Duration;
+
+use svc_conformance::{InProcess, Keys, Outcome, Report, Suite};
+use svc_self_test::subject::Subject;
+
+/// The requirements that only a receiver shows.
+const RECEIVED: [&str; 4] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"];
+
+async fn run(subject: &Subject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
+    let target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
+    let (narrow, lacks) = subject.restricted_key.clone().expect("a restricted key");
+    let suite = Suite::new(target).keys(Keys::primary(&subject.key).restricted(narrow, lacks)).only(["HOOK"]);
+    set_up(suite).run().await.expect("a report")
+}
+
+fn outcome<'r>(report: &'r Report, row: &str) -> (Outcome, &'r str) {
+    let row = report.row(row).expect("a requirement");
+    (row.outcome, row.reason.as_str())
+}
+
+#[tokio::test]
+async fn deliveries_of_a_conformant_server_pass() {
+    let subject = Subject::sending().await.expect("a server");
+    let report = run(&subject, |suite| suite.webhook_receiver("127.0.0.1:0")).await;
+    for row in RECEIVED.into_iter().chain(["HOOK-03"]) {
+        assert_eq!(outcome(&report, row), (Outcome::Pass, ""), "{row}");
+    }
+    let seen = &report.row("HOOK-03").expect("a requirement").checks;
+    assert!(seen.iter().any(|check| check == "hook/readable"), "{seen:?}");
+    let left = subject.wire.send(call(&subject)).await;
+    assert!(
+        !String::from_utf8_lossy(&left.body).contains("127.0.0.1"),
+        "no webhook with the receiver's address is left"
+    );
+}
+
+/// The list of webhooks.
+fn call(subject: &Subject) -> svc_self_test::transport::Call {
+    let key = subject.key.parse().expect("a header");
+    svc_self_test::transport::Call {
+        method: http::Method::GET,
+        uri: format!("{}webhooks", subject.base).parse().expect("an address"),
+        headers: http::HeaderMap::from_iter([(http::HeaderName::from_static("svc-api-token"), key)]),
+        body: bytes::Bytes::new(),
+    }
+}
+
+#[tokio::test]
+async fn without_a_receiver_deliveries_are_not_applicable() {
+    let subject = Subject::sending().await.expect("a server");
+    let report = run(&subject, |suite| suite).await;
+    for row in RECEIVED {
+        let expected = (Outcome::NotApplicable, "no receiver was given (--webhook-receiver)");
+        assert_eq!(outcome(&report, row), expected, "{row}");
+    }
+}
+
+/// A server that sends to the internet alone refuses the receiver's address: that is no failure of the server.
+#[tokio::test]
+async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
+    let subject = Subject::reference(|api| api).await.expect("a server");
+    let report = run(&subject, |suite| suite.webhook_receiver("127.0.0.1:0")).await;
+    for row in RECEIVED {
+        let (outcome, reason) = outcome(&report, row);
+        assert_eq!(outcome, Outcome::Inconclusive, "{row}");
+        assert!(reason.contains("--webhook-receiver-url"), "{reason}");
+    }
+}
+
+/// Where nothing is sent to the URL that stands for the receiver, the failure names how long was waited.
+#[tokio::test]
+async fn a_server_that_sends_nothing_fails() {
+    let subject = Subject::sending().await.expect("a server");
+    let elsewhere = |suite: Suite| {
+        let suite = suite.webhook_receiver_url("http://127.0.0.1:9/hooks/").webhook_timeout(Duration::from_millis(300));
+        suite.only(["hook/delivered"])
+    };
+    let report = run(&subject, elsewhere).await;
+    let (outcome, reason) = outcome(&report, "HOOK-07");
+    assert_eq!(outcome, Outcome::Fail);
+    assert!(reason.contains("no message arrived within 300ms after"), "{reason}");
+}
