@@ -78,6 +78,8 @@ pub use svc_catalogue::{self as catalogue, row};
 
 pub use cause::{Cause, Flaw};
 pub use clean_up::{CleanUp, resume as clean};
+#[cfg(feature = "https")]
+pub use connect::{CertificatesError, Tls};
 pub use declared::{
     Declaration, DeclarationError, Source, read_file as read_declaration, source as declaration_source,
 };

@@ -18,7 +18,7 @@ use hyper_util::rt::TokioExecutor;
 use tower::{Service, ServiceExt};
 
 use crate::address;
-use crate::connect::{Connector, connector};
+use crate::connect::{Connector, Tls, connector, failure};
 
 /// Where requests go.
 #[async_trait]
@@ -60,6 +60,9 @@ pub enum TargetError {
     /// Nobody listens.
     #[error("the target cannot be reached: {0}")]
     Unreachable(String),
+    /// There is no connection over TLS.
+    #[error("there is no connection over TLS: {0}")]
+    Tls(String),
     /// The answer did not come in time.
     #[error("no complete answer within {0:?}")]
     TimedOut(Duration),
@@ -186,7 +189,7 @@ where
     }
 }
 
-/// Any address, over HTTP/1.1; with the feature `https` also behind TLS.
+/// A server at an address, over HTTP/1.1; with the feature `https` also over TLS.
 #[derive(Debug)]
 pub struct Remote {
     base: String,
@@ -194,32 +197,32 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The server whose entry point is at this address. Behind `https`, the authorities that this machine trusts vouch for it;
+    /// The server whose entry point has this address. At an `https` address, the authorities are trusted that this machine trusts;
     /// `SSL_CERT_FILE` names others.
     ///
     /// # Errors
-    /// It is no absolute `http` or, with the feature `https`, `https` address without a user, a query and a fragment.
+    /// It is not an absolute `http` or, with the feature `https`, `https` address without a user, a query and a fragment.
     pub fn new(base: impl Into<String>) -> Result<Self, TargetError> {
-        Self::vouched_for(base.into(), None)
+        Self::connected(base.into(), Tls::system())
     }
 
-    /// The server at an `https` address that one of these authorities vouches for, and none besides: certificates as PEM.
+    /// The server whose entry point has this address, with these certificates.
     ///
     /// # Errors
-    /// As [`new`](Self::new), or there is no certificate in `pem`.
+    /// As [`new`](Self::new), or no authority is trusted.
     #[cfg(feature = "https")]
-    pub fn trusting(base: impl Into<String>, pem: &[u8]) -> Result<Self, TargetError> {
-        Self::vouched_for(base.into(), Some(pem))
+    pub fn with_tls(base: impl Into<String>, tls: Tls) -> Result<Self, TargetError> {
+        Self::connected(base.into(), tls)
     }
 
-    fn vouched_for(base: String, authorities: Option<&[u8]>) -> Result<Self, TargetError> {
+    fn connected(base: String, tls: Tls) -> Result<Self, TargetError> {
         let base = with_slash(base);
         let is_https = base.starts_with("https://");
         let is_web = is_https || base.starts_with("http://");
         if !is_web || base.contains(['?', '#']) || address::resolve(&base, &base).is_none() {
             return Err(TargetError::Unreachable(format!("`{base}` is no http or https address of an entry point")));
         }
-        let connector = connector(is_https, authorities);
+        let connector = connector(is_https, tls);
         let connector = connector.map_err(|reason| TargetError::Unreachable(format!("`{base}`: {reason}")))?;
         Ok(Self { base, client: Client::builder(TokioExecutor::new()).build(connector) })
     }
@@ -247,6 +250,9 @@ impl Target for Remote {
         }
         let answer = async {
             let response = self.client.request(request.map(Full::new)).await.map_err(|error| {
+                if let Some(reason) = failure(&error) {
+                    return TargetError::Tls(reason);
+                }
                 let text = with_causes(&error);
                 match () {
                     () if error.is_connect() => TargetError::Unreachable(text),

@@ -1,4 +1,4 @@
-//! Connections to a server: plain, and with the feature `https` also behind TLS.
+//! Connections to a server: plain, and with the feature `https` also over TLS.
 
 #[cfg(feature = "https")]
 mod tls;
@@ -8,22 +8,43 @@ use std::time::Duration;
 use hyper_util::client::legacy::connect::HttpConnector;
 
 #[cfg(feature = "https")]
-pub(crate) use self::tls::{Connector, connector};
+pub use self::tls::{CertificatesError, Tls};
+#[cfg(feature = "https")]
+pub(crate) use self::tls::{Connector, connector, failure};
+
+/// The certificates of connections over TLS; without the feature `https` there are none.
+#[cfg(not(feature = "https"))]
+#[derive(Debug)]
+pub(crate) struct Tls;
+
+#[cfg(not(feature = "https"))]
+impl Tls {
+    /// No certificates.
+    pub(crate) const fn system() -> Self {
+        Self
+    }
+}
 
 /// What makes the connections.
 #[cfg(not(feature = "https"))]
 pub(crate) type Connector = HttpConnector;
 
-/// Makes the connections, of which none is behind TLS.
+/// Returns a connector for plain connections.
 ///
 /// # Errors
-/// The server is.
+/// The address needs TLS.
 #[cfg(not(feature = "https"))]
-pub(crate) fn connector(is_https: bool, _authorities: Option<&[u8]>) -> Result<Connector, String> {
+pub(crate) fn connector(is_https: bool, _: Tls) -> Result<Connector, String> {
     if is_https {
-        return Err("it is behind TLS, and this suite was built without the feature `https`".to_owned());
+        return Err("it needs TLS, and this suite was built without the feature `https`".to_owned());
     }
     Ok(plain())
+}
+
+/// Returns why a connection over TLS failed: never, because there is none.
+#[cfg(not(feature = "https"))]
+pub(crate) const fn failure(_: &(dyn std::error::Error + 'static)) -> Option<String> {
+    None
 }
 
 /// Connections without TLS.

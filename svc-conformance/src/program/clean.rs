@@ -9,11 +9,11 @@ use crate::error::SuiteError;
 use crate::values::shown;
 
 pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
-    let keys = settings::keys(&options.keys)?;
+    let keys = settings::keys(&options.access)?;
     if let Err(error) = std::fs::File::open(&options.journal) {
         return Err(Trouble::usage(format!("{} cannot be read: {error}", options.journal.display())));
     }
-    let target = |base: &str| match settings::target_of(base, options.url.as_deref()) {
+    let target = |base: &str| match settings::target_of(base, options.url.as_deref(), &options.access) {
         Ok(target) if target.base() == base => Ok(target),
         Ok(target) => Err(SuiteError::Usage(format!("the journal is of a run against {base}, not {}", target.base()))),
         Err(trouble) => Err(SuiteError::Usage(trouble.text)),

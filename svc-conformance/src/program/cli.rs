@@ -22,7 +22,7 @@ const AFTER: &str = "Exit codes:
 
 A first run against a server on this machine, then one against another machine, which is only read until writes are allowed:
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
-  svc-conformance run http://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
+  svc-conformance run https://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
 
 A server that publishes no declaration is judged against a file, TOML or JSON in the same form; probe writes a first one:
   svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --write declaration.toml
@@ -73,9 +73,9 @@ pub(super) enum Command {
     },
 }
 
-/// The keys that a run may use.
+/// What a command needs to send requests to a server.
 #[derive(Debug, Clone, Args)]
-pub(super) struct KeyOptions {
+pub(super) struct AccessOptions {
     /// The key that may do everything the server declares
     #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_KEY", hide_env_values = true)]
     pub(super) key: Option<String>,
@@ -87,6 +87,18 @@ pub(super) struct KeyOptions {
     /// A key that lacks one operation, such as K=people.create
     #[arg(long, value_name = "K=OPERATION", env = "SVC_CONFORMANCE_RESTRICTED_KEY", hide_env_values = true)]
     pub(super) restricted_key: Option<String>,
+
+    /// Trust the authority with this certificate (PEM), in addition to those that this machine trusts; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub(super) ca: Vec<PathBuf>,
+
+    /// The certificate of the client (PEM), for a server that requires one
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub(super) client_cert: Option<PathBuf>,
+
+    /// The private key of the client's certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub(super) client_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -96,7 +108,7 @@ pub(super) struct RunOptions {
     pub(super) url: String,
 
     #[command(flatten)]
-    pub(super) keys: KeyOptions,
+    pub(super) access: AccessOptions,
 
     /// What the server supports, TOML or JSON (-: from standard input) [default: as the server publishes it]
     #[arg(long, value_name = "FILE")]
@@ -235,7 +247,7 @@ pub(super) struct ProbeOptions {
     pub(super) url: String,
 
     #[command(flatten)]
-    pub(super) keys: KeyOptions,
+    pub(super) access: AccessOptions,
 
     /// Find out by creating, changing and deleting records of its own; without it, the server is only read
     #[arg(long)]
@@ -272,7 +284,7 @@ pub(super) struct ReplayOptions {
     pub(super) url: Option<String>,
 
     #[command(flatten)]
-    pub(super) keys: KeyOptions,
+    pub(super) access: AccessOptions,
 
     /// Write to a target that is not on this machine
     #[arg(long)]
@@ -289,7 +301,7 @@ pub(super) struct CleanOptions {
     pub(super) url: Option<String>,
 
     #[command(flatten)]
-    pub(super) keys: KeyOptions,
+    pub(super) access: AccessOptions,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -7,8 +7,8 @@ use super::{Trouble, files, note, settings, write};
 use crate::suite::Suite;
 
 pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
-    let mut suite = Suite::over(settings::target(&options.url)?)
-        .keys(settings::keys(&options.keys)?)
+    let mut suite = Suite::over(settings::target(&options.url, &options.access)?)
+        .keys(settings::keys(&options.access)?)
         .timeout(options.timeout)
         .allow_writes(options.allow_writes)
         .allow_side_effects(false);

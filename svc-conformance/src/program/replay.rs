@@ -10,8 +10,8 @@ use crate::replay::Replay;
 pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
     let replay = Replay::read(&settings::text(&options.file)?)
         .map_err(|error| Trouble::usage(format!("{}: {error}", options.file.display())))?;
-    let target = settings::target_of(&replay.base, options.url.as_deref())?;
-    let keys = settings::keys(&options.keys)?;
+    let target = settings::target_of(&replay.base, options.url.as_deref(), &options.access)?;
+    let keys = settings::keys(&options.access)?;
     let mut suite = replay.suite(Arc::clone(&target), keys.clone());
     if options.allow_writes {
         suite = suite.allow_writes(true);

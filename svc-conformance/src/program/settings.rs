@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Trouble;
-use super::cli::{KeyOptions, RunOptions};
+use super::cli::{AccessOptions, RunOptions};
+use crate::connect::Tls;
 use crate::declared;
 use crate::keys::Keys;
 use crate::select::Waiver;
@@ -28,13 +29,14 @@ pub(super) fn text(path: &Path) -> Result<String, Trouble> {
 }
 
 /// The target at an address.
-pub(super) fn target(url: &str) -> Result<Arc<dyn Target>, Trouble> {
-    Ok(Arc::new(Remote::new(url).map_err(|error| Trouble::usage(error.to_string()))?))
+pub(super) fn target(url: &str, access: &AccessOptions) -> Result<Arc<dyn Target>, Trouble> {
+    let target = Remote::with_tls(url, tls(access)?);
+    Ok(Arc::new(target.map_err(|error| Trouble::usage(error.to_string()))?))
 }
 
 /// The target of a file, which may come from anybody: it decides where the keys go on this machine only.
-pub(super) fn target_of(base: &str, named: Option<&str>) -> Result<Arc<dyn Target>, Trouble> {
-    let target = target(named.unwrap_or(base))?;
+pub(super) fn target_of(base: &str, named: Option<&str>, access: &AccessOptions) -> Result<Arc<dyn Target>, Trouble> {
+    let target = target(named.unwrap_or(base), access)?;
     if named.is_none() && !target.is_local() {
         let text =
             format!("the file is of a run against {base}, which is not on this machine: the keys are sent there only");
@@ -45,8 +47,23 @@ pub(super) fn target_of(base: &str, named: Option<&str>) -> Result<Arc<dyn Targe
     Ok(target)
 }
 
+/// The certificates of the command line.
+fn tls(options: &AccessOptions) -> Result<Tls, Trouble> {
+    let mut tls = Tls::system();
+    for path in &options.ca {
+        let broken = |error| Trouble::usage(format!("--ca {}: {error}", path.display()));
+        tls = tls.authorities(text(path)?.as_bytes()).map_err(broken)?;
+    }
+    if let (Some(certificate), Some(key)) = (&options.client_cert, &options.client_key) {
+        let names = format!("--client-cert {} --client-key {}", certificate.display(), key.display());
+        let broken = |error| Trouble::usage(format!("{names}: {error}"));
+        tls = tls.client(text(certificate)?.as_bytes(), text(key)?.as_bytes()).map_err(broken)?;
+    }
+    Ok(tls)
+}
+
 /// The keys of the command line.
-pub(super) fn keys(options: &KeyOptions) -> Result<Keys, Trouble> {
+pub(super) fn keys(options: &AccessOptions) -> Result<Keys, Trouble> {
     let mut keys = options.key.as_ref().map_or_else(Keys::none, Keys::primary);
     if let Some(other) = &options.other_key {
         keys = keys.other_tenant(other);
@@ -67,8 +84,8 @@ pub(super) fn keys(options: &KeyOptions) -> Result<Keys, Trouble> {
 
 /// The suite that the command line describes.
 pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
-    let mut suite = Suite::over(target(&options.url)?)
-        .keys(keys(&options.keys)?)
+    let mut suite = Suite::over(target(&options.url, &options.access)?)
+        .keys(keys(&options.access)?)
         .profile(options.profile)
         .intensity(options.intensity)
         .seed(options.seed)

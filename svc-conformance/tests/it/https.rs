@@ -1,7 +1,8 @@
-//! A server behind TLS is reached with the feature `https`, if an authority that is trusted vouches for it; another one is not
-//! sent anything. The certificates are made here.
+//! Servers with an `https` address: the suite sends requests only if a trusted authority issued the server's certificate, and shows
+//! a certificate of its own to servers that require one. The certificates are made here.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,14 +14,16 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use svc_conformance::{Keys, Remote, Suite, Target, TargetError};
+use svc_conformance::{Keys, Remote, Suite, Target, TargetError, Tls};
 use svc_self_test::second_server::{Options, SecondServer};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tower::ServiceExt;
 
 /// The second service behind TLS, on a port of its own.
@@ -34,26 +37,58 @@ struct Server {
     asked: Arc<AtomicUsize>,
 }
 
-/// The certificate of an authority as PEM, and one by it for a name, with its key.
-fn certificates(name: &str) -> (String, CertificateDer<'static>, PrivateKeyDer<'static>) {
-    let mut of_authority = CertificateParams::new(Vec::new()).expect("parameters");
-    of_authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let key = KeyPair::generate().expect("a key");
-    let authority = of_authority.self_signed(&key).expect("a certificate").pem();
-    let issuer = Issuer::new(of_authority, key);
-    let key = KeyPair::generate().expect("a key");
-    let of_server = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
-    let of_server = of_server.signed_by(&key, &issuer).expect("a certificate");
-    (authority, of_server.der().clone(), PrivateKeyDer::try_from(key.serialize_der()).expect("a key"))
+/// An authority that issues certificates.
+struct Authority {
+    certificate: rcgen::Certificate,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    fn new() -> Self {
+        let mut parameters = CertificateParams::new(Vec::new()).expect("parameters");
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = parameters.self_signed(&key).expect("a certificate");
+        Self { certificate, issuer: Issuer::new(parameters, key) }
+    }
+
+    /// A certificate for a name, and its key.
+    fn issue(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
+        let key = KeyPair::generate().expect("a key");
+        let parameters = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
+        (parameters.signed_by(&key, &self.issuer).expect("a certificate"), key)
+    }
 }
 
 impl Server {
     /// A server whose certificate is for this name.
     fn named(name: &str) -> Self {
-        let (authority, certificate, key) = certificates(name);
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let config = config.with_safe_default_protocol_versions().expect("versions").with_no_client_auth();
-        let config = config.with_single_cert(vec![certificate], key).expect("a certificate with its key");
+        Self::start(name, None)
+    }
+
+    /// A server that requires a client certificate by this authority.
+    fn for_clients_of(clients: &Authority) -> Self {
+        Self::start("127.0.0.1", Some(clients))
+    }
+
+    fn start(name: &str, clients: Option<&Authority>) -> Self {
+        let authority = Authority::new();
+        let (certificate, key) = authority.issue(name);
+        let authority = authority.certificate.pem();
+        let provider = Arc::new(ring::default_provider());
+        let config = ServerConfig::builder_with_provider(Arc::clone(&provider));
+        let config = config.with_safe_default_protocol_versions().expect("versions");
+        let config = match clients {
+            Some(clients) => {
+                let mut roots = RootCertStore::empty();
+                roots.add(clients.certificate.der().clone()).expect("an authority");
+                let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+                config.with_client_cert_verifier(verifier.build().expect("a verifier"))
+            }
+            None => config.with_no_client_auth(),
+        };
+        let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
+        let config = config.with_single_cert(vec![certificate.der().clone()], key).expect("a certificate with its key");
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
@@ -68,8 +103,14 @@ impl Server {
                 let (second_server, acceptor, counted) =
                     (second_server.clone(), acceptor.clone(), Arc::clone(&counted));
                 tokio::spawn(async move {
-                    // Nobody who distrusts the certificate comes further.
-                    let Ok(stream) = acceptor.accept(stream).await else { return };
+                    let stream = match acceptor.accept(stream).into_fallible().await {
+                        Ok(stream) => stream,
+                        // Reads what the client has sent already: a close before that could discard the alert.
+                        Err((_, mut stream)) => {
+                            let _ = stream.read_to_end(&mut Vec::new()).await;
+                            return;
+                        }
+                    };
                     let answer = service_fn(move |request: Request<Incoming>| {
                         counted.fetch_add(1, Ordering::SeqCst);
                         answer(second_server.clone(), request)
@@ -82,6 +123,11 @@ impl Server {
         Self { runtime, address, base, authority, asked }
     }
 
+    /// The target with the server's authority alone.
+    fn trusted(&self) -> Remote {
+        trusting(&self.base, &self.authority)
+    }
+
     fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
@@ -91,6 +137,12 @@ impl Server {
         let request = Request::get(remote.base()).body(Bytes::new()).expect("a request");
         self.runtime.block_on(remote.send(request, 1 << 20, Duration::from_secs(5 * 60)))
     }
+}
+
+/// A target that trusts one authority.
+fn trusting(base: &str, authority: &str) -> Remote {
+    let tls = Tls::private().authorities(authority.as_bytes()).expect("an authority");
+    Remote::with_tls(base, tls).expect("a target")
 }
 
 async fn answer(
@@ -105,7 +157,7 @@ async fn answer(
 #[test]
 fn a_server_that_a_given_authority_vouches_for_is_checked() {
     let server = Server::named("127.0.0.1");
-    let remote = Remote::trusting(&server.base, server.authority.as_bytes()).expect("a target");
+    let remote = server.trusted();
     assert!(remote.is_local() && remote.base() == server.base);
     let suite = Suite::new(remote).timeout(Duration::from_secs(5 * 60)).only(["ENT", "HAL", "CRU-13"]);
     let suite = suite.keys(Keys::primary("k-one").other_tenant("k-two"));
@@ -118,30 +170,28 @@ fn a_server_that_a_given_authority_vouches_for_is_checked() {
 fn a_server_that_nobody_vouches_for_is_sent_nothing() {
     let (server, other, elsewhere) =
         (Server::named("127.0.0.1"), Server::named("127.0.0.1"), Server::named("crm.example.org"));
-    let refused = |server: &Server, remote: Result<Remote, TargetError>| {
-        let remote = remote.expect("a target");
-        let refused = server.read(&remote).expect_err("no answer");
-        assert!(matches!(&refused, TargetError::Unreachable(text) if text.contains("certificate")), "{refused:?}");
+    let refused = |server: &Server, remote: &Remote, remedy: &str| {
+        let refused = server.read(remote).expect_err("no answer");
+        assert!(matches!(&refused, TargetError::Tls(text) if text.contains(remedy)), "{refused:?}");
         assert_eq!(server.asked(), 0, "{refused:?}");
     };
-    refused(&server, Remote::trusting(&server.base, other.authority.as_bytes()));
-    refused(&elsewhere, Remote::trusting(&elsewhere.base, elsewhere.authority.as_bytes()));
-    refused(&server, Remote::new(&server.base));
+    refused(&server, &trusting(&server.base, &other.authority), "--ca FILE");
+    refused(&elsewhere, &trusting(&elsewhere.base, &elsewhere.authority), "for another name");
+    refused(&server, &Remote::new(&server.base).expect("a target"), "--ca FILE");
     // With the right one, the same server answers.
-    let trusted = Remote::trusting(&server.base, server.authority.as_bytes()).expect("a target");
-    assert_eq!(server.read(&trusted).map(|answer| answer.status().as_u16()), Ok(200));
-    assert!(Remote::trusting(&server.base, b"").is_err() && Remote::trusting(&server.base, b"nothing").is_err());
+    assert_eq!(server.read(&server.trusted()).map(|answer| answer.status().as_u16()), Ok(200));
+    assert!(Tls::private().authorities(b"").is_err() && Tls::private().authorities(b"nothing").is_err());
 }
 
 #[test]
 fn a_server_without_tls_has_no_https() {
     let (plain, server) = (crate::support::Server::good(), Server::named("127.0.0.1"));
     let base = plain.base.replacen("http://", "https://", 1);
-    let remote = Remote::trusting(base, server.authority.as_bytes()).expect("a target");
-    assert!(matches!(server.read(&remote), Err(TargetError::Unreachable(_))));
+    let refused = server.read(&trusting(&base, &server.authority)).expect_err("no answer");
+    assert!(matches!(&refused, TargetError::Tls(text) if text.contains("try http://")), "{refused:?}");
     // The other way round, what comes is no HTTP.
     let remote = Remote::new(format!("http://{}/rest/", server.address)).expect("a target");
-    assert!(matches!(server.read(&remote), Err(TargetError::Broken(_))));
+    assert_eq!(server.read(&remote).map(|_| ()), Err(TargetError::OtherProtocol));
 }
 
 #[test]
@@ -161,4 +211,90 @@ fn the_program_checks_a_server_behind_tls_by_the_authorities_of_its_environment(
     let (code, said) = run("missing.pem");
     assert!(matches!(code, 2 | 4), "{code} {said}");
     assert!(said.contains("this machine trusts no authority"), "{said}");
+}
+
+/// The program in a folder, with a command and two short requirements.
+fn program(folder: &Path, command: &str, arguments: &[&str]) -> (i32, String) {
+    let mut program = crate::support::program(folder);
+    program.arg(command).args(["--key", "k-one"]).args(arguments);
+    if command == "run" {
+        program.args(["--quiet", "--timeout", "5m", "--only", "ENT-01", "--only", "ENT-09"]);
+    }
+    crate::support::ended(&program.output().expect("the program"))
+}
+
+#[test]
+fn every_command_trusts_a_private_authority_by_ca() {
+    let (server, folder) = (Server::named("127.0.0.1"), tempfile::tempdir().expect("a folder"));
+    std::fs::write(folder.path().join("ca.pem"), &server.authority).expect("written");
+    for command in ["run", "plan", "probe"] {
+        let (code, said) = program(folder.path(), command, &[&server.base, "--ca", "ca.pem"]);
+        assert_eq!(code, 0, "{command}: {said}");
+        let asked = server.asked();
+        let (code, said) = program(folder.path(), command, &[&server.base]);
+        assert_eq!(code, 4, "{command}: {said}");
+        assert!(said.contains("--ca FILE") && said.lines().count() == 1, "{command}: {said}");
+        assert_eq!(server.asked(), asked, "{command}");
+    }
+    // Of several, the right one is enough.
+    let other = Authority::new().certificate.pem();
+    std::fs::write(folder.path().join("other.pem"), other).expect("written");
+    let (code, said) = program(folder.path(), "run", &[&server.base, "--ca", "other.pem", "--ca", "ca.pem"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn a_client_certificate_is_shown_to_a_server_that_requires_one() {
+    let (clients, folder) = (Authority::new(), tempfile::tempdir().expect("a folder"));
+    let server = Server::for_clients_of(&clients);
+    let written = |name: &str, text: String| std::fs::write(folder.path().join(name), text).expect("written");
+    for (name, authority) in [("client", &clients), ("stranger", &Authority::new())] {
+        let (certificate, key) = authority.issue("client.example.org");
+        written(&format!("{name}.pem"), certificate.pem());
+        written(&format!("{name}.key"), key.serialize_pem());
+    }
+    written("ca.pem", server.authority.clone());
+    let run = |more: &[&str]| program(folder.path(), "run", &[&[&*server.base, "--ca", "ca.pem"], more].concat());
+    for refused in [&[][..], &["--client-cert", "stranger.pem", "--client-key", "stranger.key"]] {
+        let (code, said) = run(refused);
+        assert_eq!(code, 4, "{said}");
+        assert!(said.contains("--client-cert FILE --client-key FILE") && said.lines().count() == 1, "{said}");
+    }
+    assert_eq!(server.asked(), 0);
+    let (code, said) = run(&["--client-cert", "client.pem", "--client-key", "client.key"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(server.asked() > 0);
+}
+
+#[test]
+fn files_of_certificates_that_cannot_be_used_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let authority = Authority::new();
+    let ((certificate, key), (_, other)) = (authority.issue("a.example.org"), authority.issue("b.example.org"));
+    let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    for (name, text) in [
+        ("a.pem", certificate.pem()),
+        ("a.key", key.serialize_pem()),
+        ("b.key", other.serialize_pem()),
+        ("encrypted.key", encrypted.to_owned()),
+        ("empty.pem", String::new()),
+        ("broken.pem", certificate.pem().replace("MII", "???")),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    for (arguments, told) in [
+        (&["--ca", "missing.pem"][..], "missing.pem cannot be read"),
+        (&["--ca", "empty.pem"], "empty.pem: there is no certificate in it"),
+        (&["--ca", "a.key"], "a.key: there is no certificate in it"),
+        (&["--ca", "broken.pem"], "broken.pem: "),
+        (&["--client-cert", "a.pem"], "--client-key <FILE>"),
+        (&["--client-cert", "a.pem", "--client-key", "missing.key"], "missing.key cannot be read"),
+        (&["--client-cert", "a.pem", "--client-key", "a.pem"], "there is no private key in it"),
+        (&["--client-cert", "a.pem", "--client-key", "encrypted.key"], "the private key is encrypted"),
+        (&["--client-cert", "a.pem", "--client-key", "b.key"], "does not belong to the certificate"),
+    ] {
+        let (code, said) = program(folder.path(), "run", &[&["https://127.0.0.1:1/"], arguments].concat());
+        assert_eq!(code, 2, "{arguments:?}: {said}");
+        assert!(said.contains(told), "{arguments:?}: {said}");
+    }
 }

@@ -14,7 +14,7 @@ mod early_end;
 mod faults;
 mod hostile;
 mod hostile_socket;
-#[cfg(all(feature = "https", feature = "program"))]
+#[cfg(feature = "program")]
 mod https;
 mod insta_in_programs;
 #[cfg(feature = "program")]
@@ -33,6 +33,7 @@ mod page;
 mod pages;
 #[cfg(feature = "program")]
 mod pins;
+#[cfg(feature = "program")]
 mod private;
 #[cfg(feature = "program")]
 mod program;
