@@ -38,7 +38,7 @@ impl Triple {
     }
 }
 
-/// Random numbers of a seed (SplitMix64).
+/// Random numbers of a seed (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
@@ -107,7 +107,8 @@ async fn one(faults: &[Fault; 3], seed: u64) -> Triple {
     }
     match report(faults, seed).await {
         Ok(report) => {
-            triple.findings = report.causes.iter().map(|one| (one.what.clone(), one.rows.iter().cloned().collect())).collect();
+            triple.findings =
+                report.causes.iter().map(|one| (one.what.clone(), one.rows.iter().cloned().collect())).collect();
         }
         Err(error) => triple.trouble = Some(error),
     }
