@@ -45,7 +45,7 @@ async fn feed(api: &Client<'_>) -> Result<String, Stop> {
 }
 
 /// A page of the feed, of a form that can be read.
-async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
+pub(super) async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let page = answer.record();
     let list = cx.declared().extension(&page, "_embedded", "changes");
@@ -94,8 +94,13 @@ pub(super) async fn behind(
     records: &[String],
 ) -> Result<(Vec<Told>, Vec<Record>, String), Stop> {
     let (cx, mut url, mut told, mut shown) = (api.cx, url.to_owned(), Vec::new(), Vec::new());
-    for _ in 0..MOST {
+    // Entries of kinds that cannot be read are hidden: a page of them may be empty.
+    let shows_all = cx.declared().kinds().all(|kind| cx.declared().offers(kind.one, "read"));
+    for number in 0..MOST {
         let page = page(api, &url).await?;
+        cx.holds(row::SYN_05, number == 0 || !shows_all || !page.embedded().is_empty(), || {
+            format!("the page before announces more, and there is none: {}", page.short())
+        });
         for entry in page.embedded() {
             let own = entry["kind"].as_str().and_then(|kind| entry.href(kind));
             if let Some(record) = records.iter().position(|record| Some(record) == own.as_ref()) {

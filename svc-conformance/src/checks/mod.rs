@@ -23,7 +23,9 @@ mod entry;
 mod errors;
 mod events;
 mod feed;
+mod feed_kinds;
 mod filters;
+mod filters_changed;
 mod functions;
 mod helpers;
 mod hypermedia;
@@ -80,10 +82,12 @@ pub(crate) fn all() -> Vec<Check> {
         batch::CHECKS,
         places::CHECKS,
         feed::CHECKS,
+        feed_kinds::CHECKS,
         events::CHECKS,
         webhooks::CHECKS,
         deliveries::CHECKS,
         filters::CHECKS,
+        filters_changed::CHECKS,
     ]
     .concat()
 }

@@ -1,8 +1,10 @@
-//! The kind that a check is about, and bodies of it.
+//! The kind that a check is about, bodies of it, and the smallest change of a record.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::answer::Record;
 use crate::check::Cx;
+use crate::client::Client;
 use crate::generate::{self, Turn};
 use crate::kinds::kind;
 use crate::outcome::{Stop, none};
@@ -36,4 +38,24 @@ pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
         Some(other) => *other == default,
         None => true,
     }
+}
+
+/// Texts of records that an update may set, in order of preference.
+const TEXTS: [&str; 9] =
+    ["origin_system", "title", "name", "subject", "description", "comment", "comments", "given_name", "value"];
+
+/// The text that an update of a kind may set; none where no update is declared.
+pub(super) fn changeable_text(cx: &Cx, one: &str) -> Option<&'static str> {
+    let is_free = |name: &&str| {
+        let field = cx.declared().field(one, name);
+        field.is_some_and(|field| field.writable && field.readable && !field.computed)
+    };
+    TEXTS.into_iter().find(is_free).filter(|_| cx.declared().offers(one, "update"))
+}
+
+/// Changes a text of a record; none where no text can be changed.
+pub(super) async fn touch(api: &Client<'_>, one: &str, record: &Record) -> Result<Option<Record>, Stop> {
+    let Some(text) = changeable_text(api.cx, one) else { return Ok(None) };
+    let answer = api.put(&record.own()?, &json!({ text: api.cx.unique() })).await?;
+    Ok(Some(answer.record()).filter(|_| answer.status == 200))
 }

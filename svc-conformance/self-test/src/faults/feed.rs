@@ -1,6 +1,7 @@
 //! What a change feed tells otherwise than it was, tells too much, or does not tell.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use serde_json::{Map, Value, json};
@@ -8,7 +9,8 @@ use svc_conformance::row;
 
 use super::{Fault, Place, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::transport::{Answer, Call};
+use crate::link_map::What;
+use crate::transport::{Answer, Call, address};
 
 const FAMILY: &str = "changes";
 const KEY: &str = "svc-api-token";
@@ -105,7 +107,7 @@ fn unlink(document: &mut Map<String, Value>, rel: &str) {
 }
 
 pub(super) fn faults() -> Vec<Fault> {
-    [told(), own_links(), asked_for(), streamed()].concat()
+    [told(), unreported(), own_links(), asked_for(), streamed()].concat()
 }
 
 /// What pages tell.
@@ -203,6 +205,118 @@ fn told() -> Vec<Fault> {
             }
         }),
     ]
+}
+
+/// Changes of kinds that the feed lacks.
+const LACKING: [(&str, &str); 22] = [
+    ("person", "deleted"),
+    ("petition", "changed"),
+    ("event", "created"),
+    ("form", "deleted"),
+    ("fundraising_page", "changed"),
+    ("advocacy_campaign", "created"),
+    ("share_page", "deleted"),
+    ("share_page", "changed"),
+    ("question", "created"),
+    ("tag", "changed"),
+    ("list", "deleted"),
+    ("message", "created"),
+    ("message", "changed"),
+    ("signature", "created"),
+    ("submission", "changed"),
+    ("donation", "deleted"),
+    ("outreach", "changed"),
+    ("attendance", "deleted"),
+    ("answer", "created"),
+    ("canvass", "created"),
+    ("tagging", "created"),
+    ("item", "created"),
+];
+
+/// Records and changes that the feed does not report.
+fn unreported() -> Vec<Fault> {
+    let mut faults = Vec::from(LACKING.map(|(kind, done)| {
+        Fault::new(FAMILY, format!("the feed lacks each {kind} that is {done}"), &[row::SYN_02], move || {
+            Interceptor::documents(move |call, document, _, _| {
+                if let Some(entries) = members(document).filter(|_| is_feed(call)) {
+                    entries.retain(|entry| entry["kind"] != kind || what(entry) != done);
+                }
+            })
+        })
+        .on_reference()
+    }));
+    faults.extend([
+        indirect("the feed lacks what helpers record", |kind, done| {
+            done == "created" && !matches!(kind, "person" | "tagging" | "item" | "answer")
+        }),
+        indirect("the feed lacks people whom helpers create", |kind, done| kind == "person" && done == "created"),
+        indirect("the feed lacks people whom helpers change", |kind, done| kind == "person" && done == "changed"),
+        indirect("the feed lacks taggings of a function", |kind, done| kind == "tagging" && done == "created"),
+        indirect("the feed lacks items of a function", |kind, done| kind == "item" && done == "created"),
+        indirect("the feed lacks answers of a function", |kind, done| kind == "answer" && done == "created"),
+        entry("every change has the same date", &[row::SYN_03], |entry| set(entry, "at", "2020-01-01T00:00:00Z")),
+        page("a page that is exactly full announces more", &[row::SYN_05], |page| {
+            let count = members(page).map(|entries| entries.len());
+            let size = page.get("per_page").and_then(Value::as_u64).and_then(|size| usize::try_from(size).ok());
+            if page.get("has_more") == Some(&json!(false)) && count == size {
+                set(page, "has_more", true);
+                lead(page, "next", "last");
+            }
+        }),
+        too_early(),
+    ]);
+    faults
+}
+
+/// The address of the record that an entry is about.
+fn about(entry: &Value) -> Option<String> {
+    let links = entry["_links"].as_object()?;
+    let (_, link) = links.iter().find(|(rel, _)| *rel != "self")?;
+    link["href"].as_str().map(address)
+}
+
+/// Entries of some kinds are missing where no request created or changed the record itself.
+fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Fault {
+    Fault::new(FAMILY, name, &[row::SYN_02], move || {
+        let mut direct: HashSet<String> = HashSet::new();
+        Interceptor::documents(move |call, document, status, sight| {
+            if call.method == "PUT" {
+                direct.insert(call.address());
+            } else if call.method == "POST" && status < 300 && matches!(sight.what(call), Some(What::Collection(_))) {
+                let own = links(document).and_then(|links| links.get("self")?["href"].as_str().map(address));
+                direct.extend(own);
+            } else if let Some(entries) = members(document).filter(|_| is_feed(call)) {
+                entries.retain(|entry| {
+                    let kind = entry["kind"].as_str().unwrap_or_default();
+                    !is_meant(kind, what(entry)) || about(entry).is_some_and(|own| direct.contains(&own))
+                });
+            }
+        })
+    })
+    .on_reference()
+}
+
+/// The first read of a record after its entry was shown finds nothing.
+fn too_early() -> Fault {
+    Fault::new(FAMILY, "a record is reported before it can be read", &[row::SYN_03], || {
+        let early: Arc<Mutex<(HashSet<String>, HashSet<String>)>> = Arc::default();
+        let later = Arc::clone(&early);
+        Interceptor::before(move |call, _| {
+            let mut early = early.lock().unwrap_or_else(PoisonError::into_inner);
+            (call.method == "GET" && early.1.remove(&call.address())).then(|| Answer::empty(404))
+        })
+        .and_after(move |call, answer, _| {
+            let Some(Value::Object(mut page)) = answer.json().filter(|_| is_feed(call)) else { return };
+            let mut early = later.lock().unwrap_or_else(PoisonError::into_inner);
+            let created = members(&mut page).into_iter().flatten().filter(|entry| what(entry) == "created");
+            for own in created.filter_map(|entry| about(entry)) {
+                if early.0.insert(own.clone()) {
+                    early.1.insert(own);
+                }
+            }
+        })
+    })
+    .on_reference()
 }
 
 /// Gives every entry of a page the same `self`.
@@ -321,14 +435,29 @@ fn streamed() -> Vec<Fault> {
     ]
 }
 
-/// What a server may do: tell a record of a page once, as it is in the end.
+/// What a server may do: report a record once a page, date changes in whole seconds, have small pages.
 pub(super) fn free() -> Vec<Fault> {
-    vec![page("records are told once a page", &[], |page| {
-        if let Some(entries) = members(page) {
-            let mut later: HashSet<String> = HashSet::new();
-            entries.reverse();
-            entries.retain(|entry| later.insert(entry["_links"].to_string()));
-            entries.reverse();
-        }
-    })]
+    vec![
+        page("records are told once a page", &[], |page| {
+            if let Some(entries) = members(page) {
+                let mut later: HashSet<String> = HashSet::new();
+                entries.reverse();
+                entries.retain(|entry| about(entry).is_none_or(|own| later.insert(own)));
+                entries.reverse();
+            }
+        }),
+        entry("changes are dated in whole seconds", &[], |entry| {
+            let at = entry.get("at").and_then(Value::as_str).unwrap_or_default();
+            if let Some((seconds, _)) = at.split_once('.') {
+                set(entry, "at", format!("{seconds}Z"));
+            }
+        }),
+        asked("a page of the feed has two entries", &[], |call| {
+            let (bare, query) = (call.uri.path().to_owned(), call.uri.query().unwrap_or_default().to_owned());
+            let kept = query.split('&').filter(|pair| !pair.starts_with("per_page=") && !pair.is_empty());
+            let kept = ["per_page=2"].into_iter().chain(kept).collect::<Vec<_>>().join("&");
+            let origin = call.uri.to_string().split(&bare).next().unwrap_or_default().to_owned();
+            call.redirect(&format!("{origin}{bare}?{kept}"));
+        }),
+    ]
 }

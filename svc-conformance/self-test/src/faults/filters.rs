@@ -1,13 +1,15 @@
 //! Filters that show too much, too little, or something else (FLT-01 to FLT-12).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
-use super::{Fault, Place, add, links, members};
+use super::{Fault, Place, add, links, members, set};
 use crate::interceptor::Interceptor;
+use crate::link_map;
 use crate::transport::{Answer, Call};
 
 const FAMILY: &str = "filters";
@@ -91,6 +93,11 @@ fn in_capitals(text: &str) -> bool {
 }
 
 pub(super) fn faults() -> Vec<Fault> {
+    [forms(), changes()].concat()
+}
+
+/// What is wrong with a filter, whatever happened to the records before.
+fn forms() -> Vec<Fault> {
     vec![
         Fault::new(FAMILY, "filters are ignored", &[row::FLT_01, "FLT-*"], || {
             Interceptor::before(|call, _| {
@@ -194,4 +201,169 @@ pub(super) fn faults() -> Vec<Fault> {
 
 fn key(call: &Call) -> Option<&str> {
     call.headers.get("svc-api-token")?.to_str().ok()
+}
+
+/// What shows after a change alone, or with values and texts of a special form.
+fn changes() -> Vec<Fault> {
+    vec![
+        read_as("modified_date is read as created_date", &[row::FLT_02, row::FLT_01], |text| {
+            text.replace("modified_date", "created_date")
+        }),
+        read_as("created_date is read as modified_date", &[row::FLT_02, row::FLT_01], |text| {
+            text.replace("created_date", "modified_date")
+        }),
+        read_as("the offset of a date is ignored", &[row::FLT_02, row::FLT_01], |text| {
+            text.replace("%2B02%3A00", "Z").replace("-05%3A00", "Z")
+        }),
+        read_as("or binds tighter than and", &[row::FLT_10], |text| {
+            match (text.split_once("%20or%20"), text.contains("%28")) {
+                (Some((first, rest)), false) => match (first.rsplit_once("%20and%20"), rest.split_once("%20and%20")) {
+                    (Some((before, first)), _) => format!("{before}%20and%20%28{first}%20or%20{rest}%29"),
+                    (None, Some((second, after))) => format!("%28{first}%20or%20{second}%29%20and%20{after}"),
+                    (None, None) => text.to_owned(),
+                },
+                _ => text.to_owned(),
+            }
+        }),
+        addresses("only the first e-mail address is compared", |place, _| place == 0),
+        addresses("only subscribed e-mail addresses are compared", |_, entry| entry["status"] != "unsubscribed"),
+        Fault::new(FAMILY, "a filter does not find what was changed", &[row::FLT_01, row::FLT_12], || {
+            let (mut made, mut changed) = (HashSet::new(), HashSet::new());
+            Interceptor::documents(move |call, document, status, _| {
+                let values = || call.json().map(|body| values(&body)).unwrap_or_default();
+                if call.method == "POST" {
+                    made.extend(values());
+                } else if call.method == "PUT" && status == 200 {
+                    changed.extend(values().into_iter().filter(|value| !made.contains(value)));
+                } else if let Some((_, text, _)) = filter(&call.uri.to_string())
+                    && changed.iter().any(|value| text.contains(value.as_str()))
+                {
+                    none_fits(document);
+                }
+            })
+        })
+        .on_reference(),
+        found_by_old_values(),
+        ordered("records are ordered by created_date alone", &[row::FLT_09], |call| {
+            let address = call.uri.to_string().replace("order=modified_date", "order=created_date");
+            call.redirect(&address);
+        }),
+        ordered("records are ordered by modified_date alone", &[row::FLT_09], |call| {
+            let address = call.uri.to_string().replace("order=created_date", "order=modified_date");
+            call.redirect(&address);
+        }),
+        Fault::new(FAMILY, "the next page has no order", &[row::FLT_08, row::FLT_09], || {
+            Interceptor::pages(|call, page, _| {
+                if call.uri.to_string().contains("order=") {
+                    without(page, "order", &["next"]);
+                }
+            })
+        })
+        .on_reference(),
+        ignored_below("a filter below a record is ignored"),
+    ]
+}
+
+/// An order is read as another one.
+fn ordered(name: &'static str, rows: &[&str], change: fn(&mut Call)) -> Fault {
+    Fault::new(FAMILY, name, rows, move || {
+        Interceptor::before(move |call, _| {
+            change(call);
+            None
+        })
+    })
+    .on_reference()
+    .at(Place::Request)
+}
+
+/// Filters of collections below a record are ignored.
+fn ignored_below(name: &'static str) -> Fault {
+    Fault::new(FAMILY, name, &[row::FLT_04], || {
+        Interceptor::before(|call, _| {
+            let address = call.uri.to_string();
+            if let Some((path, _)) = address.split_once("?filter=").filter(|_| call.uri.path().split('/').count() > 5) {
+                call.redirect(path);
+            }
+            None
+        })
+    })
+    .on_reference()
+    .at(Place::Request)
+}
+
+/// People are found by some of their e-mail addresses alone.
+fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Fault {
+    Fault::new(FAMILY, name, &[row::FLT_06], move || {
+        Interceptor::pages(move |call, page, _| {
+            let address = call.uri.to_string();
+            let Some((_, text, _)) = filter(&address).filter(|(_, text, _)| text.starts_with("email_address%20eq"))
+            else {
+                return;
+            };
+            let asked = text.to_lowercase();
+            let is_found = |member: &Value| {
+                let all = member["email_addresses"].as_array().map_or(&[][..], Vec::as_slice);
+                let own = all.iter().enumerate().filter(|(place, entry)| counts(*place, entry));
+                let mut own = own.filter_map(|(_, entry)| entry["address"].as_str());
+                own.any(|own| asked.contains(&encoded(&own.to_lowercase()).to_lowercase()))
+            };
+            if !members(page).is_some_and(|members| members.iter().any(is_found)) {
+                none_fits(page);
+            }
+        })
+    })
+    .on_reference()
+}
+
+/// Records are also found by the values that a change took from them.
+fn found_by_old_values() -> Fault {
+    Fault::new(FAMILY, "a filter finds a record by its old values", &[row::FLT_01, row::FLT_12], || {
+        let known: Arc<Mutex<HashMap<String, String>>> = Arc::default();
+        let renamed = Arc::clone(&known);
+        let mut shown: HashMap<String, Vec<String>> = HashMap::new();
+        Interceptor::before(move |call, _| {
+            let address = call.uri.to_string();
+            let (before, text, after) = filter(&address)?;
+            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let (old, new) = known.iter().find(|(old, _)| text.contains(old.as_str()))?;
+            call.redirect(&format!("{before}filter={}{after}", text.replace(old, new)));
+            None
+        })
+        .and_after(move |call, answer, _| {
+            let Some(Value::Object(record)) = answer.json().filter(|_| call.is_write()) else { return };
+            let Some(own) = link_map::href(&record, "self") else { return };
+            let new = values(&record);
+            let old = shown.insert(own.to_owned(), new.clone()).unwrap_or_default();
+            let gone = old.into_iter().filter(|old| !new.contains(old));
+            let pairs = gone.filter_map(|old| Some((old, new.first()?.clone())));
+            renamed.lock().unwrap_or_else(PoisonError::into_inner).extend(pairs);
+        })
+    })
+    .on_reference()
+}
+
+/// The name and the e-mail addresses of a record, as a filter has them.
+fn values(record: &Map<String, Value>) -> Vec<String> {
+    let all = record.get("email_addresses").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let addresses = all.iter().filter_map(|entry| entry["address"].as_str());
+    record.get("name").and_then(Value::as_str).into_iter().chain(addresses).map(encoded).collect()
+}
+
+/// Everything that is not plain in a query.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    text.bytes().map(one).collect()
+}
+
+/// A page without members.
+fn none_fits(page: &mut Map<String, Value>) {
+    if let Some(members) = members(page) {
+        members.clear();
+        set(page, "total_records", 0);
+        set(page, "total_pages", 0);
+    }
+    for (_, link) in links(page).into_iter().flatten().filter(|(rel, link)| *rel != "curies" && link.is_array()) {
+        *link = json!([]);
+    }
 }
