@@ -221,8 +221,10 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
         let declared = cx.declared().filters(of);
         let url = api.collection(of.many).await?;
         let field = declared.first().cloned().unwrap_or_default();
-        let whole =
-            format!("{field} eq '{}'", if DATES.contains(&field.as_str()) { "2026-11-01T00:00:00Z" } else { "x" });
+        let whole = format!(
+            "{field} eq '{}'",
+            if DATES.contains(&field.as_str()) { "2026-11-01T00:00:00Z" } else { "no:such" }
+        );
         let mistakes = [
             field.clone(),
             format!("{field} eq"),

@@ -225,6 +225,12 @@ fn changes() -> Vec<Fault> {
                 _ => text.to_owned(),
             }
         }),
+        read_as("what follows a whole filter is ignored", &[row::FLT_03], |text| {
+            match text.rfind("%27").and_then(|at| text.split_at_checked(at.saturating_add(3))) {
+                Some((whole, rest)) if !rest.is_empty() && !text.contains("%28") => whole.to_owned(),
+                _ => text.to_owned(),
+            }
+        }),
         addresses("only the first e-mail address is compared", |place, _| place == 0),
         addresses("only subscribed e-mail addresses are compared", |_, entry| entry["status"] != "unsubscribed"),
         Fault::new(FAMILY, "a filter does not find what was changed", &[row::FLT_01, row::FLT_12], || {
