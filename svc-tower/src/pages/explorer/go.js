@@ -19,6 +19,8 @@ export const reload = (after = null) => during(() => reader?.(here(), after));
 export function go(address) {
   const hash = hashOf(address);
   if (location.hash !== hash) {
+    // Scrolling is not noted while a part of the page loads.
+    if (!isBusy() || !heights.has(current)) heights.set(current, scrollY);
     current += 1;
     history.pushState({ at: current }, "", hash);
   }
