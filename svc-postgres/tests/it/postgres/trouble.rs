@@ -410,15 +410,12 @@ async fn a_call_that_the_server_rejects() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL and root: .ci/postgres"]
 async fn a_full_disk() {
-    let database = support::server();
     let disk = support::disk::Disk::mount(24).expect("root, who can mount a small disk");
-    // The tables of this test alone are on the small disk.
-    let role = format!("full_{}", database.schema());
-    database.psql(&format!("CREATE ROLE {role} SUPERUSER LOGIN"));
-    database.psql(&format!("CREATE TABLESPACE {role} LOCATION '{}'", disk.path().display()));
-    database.psql(&format!("ALTER ROLE {role} SET default_tablespace = {role}"));
-    let url = database.url().replace("svc@", &format!("{role}@"));
-    let server = Server::open(options(&url).schema(&database.schema())).await;
+    // Its own server: a session that has to write a page of another session to a disk that is gone fails.
+    let database = support::server::Server::with(&[]);
+    database.psql(&format!("CREATE TABLESPACE small LOCATION '{}'", disk.path().display()));
+    database.psql("ALTER ROLE svc SET default_tablespace = small");
+    let server = Server::open(options(&database.url()).schema(&database.schema())).await;
     assert_eq!(sign_up(&server, "before").await.status, 200);
     disk.fill();
     let mut taken = 1;
