@@ -7,7 +7,7 @@
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
 //! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: which rows a faulty server was seen to fail.
-//! - [`triples`]: three faults in one server, and whether the report tells them apart.
+//! - [`triples`]: three faults in one server, and whether the report separates them.
 //! - [`settings`]: what is run; [`trial`]: one run.
 //! - [`relay`]: one change to what a service sends to the receivers of its webhooks.
 //! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to what passes between a client and a service.

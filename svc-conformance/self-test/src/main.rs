@@ -44,7 +44,7 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 2)]
     workers: usize,
 
-    /// Instead: so many random triples of faults, each planted in one server, whose report is to have one finding for each fault
+    /// Instead: this number of random triples of faults, each planted in one server, whose report is to have one finding for each fault
     #[arg(long, value_name = "N", conflicts_with_all = ["only", "out"])]
     triples: Option<usize>,
 

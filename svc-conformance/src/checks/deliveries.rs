@@ -77,7 +77,7 @@ impl Hook {
         self.inbox.messages().into_iter().filter(|message| is_about(message, record)).collect()
     }
 
-    /// Waits for so many messages about a record.
+    /// Waits for this number of messages about a record.
     async fn attempts(&self, limit: Duration, record: &str, number: usize) -> bool {
         let enough = |messages: &[Message]| {
             let about = messages.iter().filter(|message| is_about(message, record)).count();
@@ -379,7 +379,7 @@ impl Receivers {
         cx.must(row::HOOK_11, !followed, || "a message was answered 302, and the redirect was followed".to_owned())
     }
 
-    /// 410 ends a webhook: it is shown as such, and is told of nothing more.
+    /// 410 ends a webhook: its status shows it, and nothing more is sent to it.
     async fn ends(&self, cx: &Cx, api: &Client<'_>, one: &str) -> Result<(), Stop> {
         let mut state = json!("active");
         let looks = u32::try_from(limit(cx).as_secs()).unwrap_or(u32::MAX).saturating_mul(LOOKS).max(1);
@@ -402,7 +402,7 @@ impl Receivers {
     }
 }
 
-/// While one receiver hangs, another one is told. Only a message that arrives as soon as the other request ends, twice, was delayed
+/// While one receiver hangs, messages reach another one. Only a message that arrives as soon as the other request ends, twice, was delayed
 /// by it: some servers collect messages before they send.
 async fn apart(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
@@ -447,7 +447,7 @@ async fn is_apart(cx: &Cx, api: &Client<'_>, (hangs, well): (&Hook, &Hook), one:
     })
 }
 
-/// A webhook is told of nothing that its key may not read.
+/// A webhook receives nothing that its key may not read.
 async fn readable(cx: &Cx) -> Result<(), Stop> {
     let Some((key, lacks)) = cx.run.keys.restricted.clone() else { return Ok(()) };
     let hidden = lacks.strip_suffix(".read").and_then(kind_of).filter(|of| cx.declared().offers(of.one, "create"));
@@ -481,6 +481,6 @@ async fn is_kept_from(
     }
     let told = narrow.about(&secret).len();
     cx.must(row::HOOK_03, told == 0, || {
-        format!("a webhook of a key that may not read a {} is told of {secret}", hidden.one)
+        format!("a webhook of a key that may not read a {} received a message about {secret}", hidden.one)
     })
 }

@@ -59,7 +59,17 @@ pub(super) fn few(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
     some
 }
 
-/// Two e-mail addresses that nobody else has, the second of which is not subscribed.
+/// [`few`], at least one.
+pub(super) fn enough(cx: &Cx, fields: &[&str]) -> Result<Vec<Kind>, Stop> {
+    let some = few(cx, fields);
+    if some.is_empty() { Err(nothing(fields)) } else { Ok(some) }
+}
+
+fn nothing(fields: &[&str]) -> Stop {
+    none(format!("nothing can be created that has a filter of {}", fields.join(", ")))
+}
+
+/// Two e-mail addresses of no other person, the second of which is not subscribed.
 pub(super) fn addresses(cx: &Cx) -> Value {
     let address = || format!("Filter.{}@example.org", cx.unique());
     let all = json!({"email_addresses": [
@@ -136,11 +146,7 @@ pub(super) async fn fits(
 /// Every declared field that a client gives values to finds its record, and nothing else does.
 async fn values(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let some = few(cx, &OWN);
-    if some.is_empty() {
-        return Err(none("nothing can be created that is filtered by a value of its own"));
-    }
-    each!(of in some => value(cx, &api, of))
+    each!(of in enough(cx, &OWN)? => value(cx, &api, of))
 }
 
 async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
@@ -185,8 +191,7 @@ pub(super) fn told_apart(cx: &Cx, of: Kind, record: &Record) -> Result<&'static 
 /// `and`, `or`, `in`, `ne` and parentheses, over two records.
 async fn words(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let some = few(cx, &OWN);
-    let of = *some.first().ok_or_else(|| none("nothing can be created that is filtered by a value of its own"))?;
+    let of = *few(cx, &OWN).first().ok_or_else(|| nothing(&OWN))?;
     let url = api.collection(of.many).await?;
     let (one, other) = (made(cx, &api, of).await?, made(cx, &api, of).await?);
     let field = told_apart(cx, of, &one)?;
@@ -272,8 +277,7 @@ fn names_place(answer: &Answer, length: usize) -> bool {
 /// A walk over filtered pages.
 async fn paged(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let some = few(cx, &OWN);
-    let of = *some.first().ok_or_else(|| none("nothing can be created that is filtered by a value of its own"))?;
+    let of = *few(cx, &OWN).first().ok_or_else(|| nothing(&OWN))?;
     let mut all = vec![made(cx, &api, of).await?];
     for _ in 0..4 {
         all.push(made(cx, &api, of).await?);
@@ -350,11 +354,7 @@ async fn ordered(cx: &Cx) -> Result<(), Stop> {
 /// What one tenant finds, another does not.
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
     let (api, other) = (cx.api(), cx.other().ok_or_else(|| none("no key of another tenant"))?);
-    let some = few(cx, &OWN);
-    if some.is_empty() {
-        return Err(none("nothing can be created that is filtered by a value of its own"));
-    }
-    for of in some {
+    for of in enough(cx, &OWN)? {
         let record = made(cx, &api, of).await?;
         let url = other.collection(of.many).await?;
         for field in OWN.into_iter().filter(|field| cx.declared().filters(of).iter().any(|one| one == field)) {

@@ -7,7 +7,7 @@ use chrono::{DateTime, FixedOffset, Offset as _, SecondsFormat, Utc};
 
 use super::below::container;
 use super::compare;
-use super::filters::{DATES, FEW, OWN, addresses, few, filtered, fits, found, made, quoted, shown, told_apart};
+use super::filters::{DATES, FEW, OWN, addresses, enough, few, filtered, fits, found, made, quoted, shown, told_apart};
 use super::prelude::*;
 use super::subject::touch;
 use crate::address::with_parameter;
@@ -23,11 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
 /// By its date a record is found, and by the moments around it is not.
 async fn dates(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let some = few(cx, &DATES);
-    if some.is_empty() {
-        return Err(none("nothing can be created that is filtered by a date"));
-    }
-    each!(of in some => dated(cx, &api, of))
+    each!(of in enough(cx, &DATES)? => dated(cx, &api, of))
 }
 
 async fn dated(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {

@@ -120,7 +120,7 @@ mod tests {
         assert!(!format!("{secret:?}").contains("MfKQ"));
     }
 
-    /// Several signatures stand in one header, among them those of versions that this suite does not know.
+    /// One header holds several signatures, among them those of versions that this suite does not know.
     #[test]
     fn hook_08_one_signature_of_several_is_enough() {
         let secret = Secret::read(SECRET.trim_end_matches('=')).expect("a secret");

@@ -47,7 +47,7 @@ async fn webhooks_need_a_right_of_their_own() {
     assert_eq!("webhooks.manage".parse(), Ok(Right::Webhooks));
 }
 
-/// HOOK-03: a webhook is told of kinds that its key may read, and of no others.
+/// HOOK-03: a webhook receives the kinds that its key may read, and no others.
 #[tokio::test]
 async fn a_webhook_tells_what_its_key_may_read() {
     let store = Arc::new(MemoryStore::new());

@@ -108,7 +108,7 @@ pub(super) fn faults() -> Vec<Fault> {
 fn messages() -> Vec<Fault> {
     vec![
         lost("messages about tags are never sent", |event| event.starts_with("tag.")),
-        lost("nobody is told of deletions", |event| event.ends_with(".deleted")),
+        lost("deletions are not sent", |event| event.ends_with(".deleted")),
         changed("messages are sent with PUT", &[row::HOOK_07], |letter, _| letter.method = Method::PUT),
         changed("messages have no webhook-id", &[row::HOOK_07], |letter, receiver| {
             letter.headers.remove("webhook-id");
@@ -210,7 +210,7 @@ fn answers() -> Vec<Fault> {
     ]
 }
 
-/// Who is told, and when.
+/// Who receives messages, and when.
 fn receivers() -> Vec<Fault> {
     vec![
         passed("what is sent elsewhere is also sent to a receiver that wanted no more", &[row::HOOK_11], || {
@@ -241,7 +241,7 @@ fn receivers() -> Vec<Fault> {
                 })
             }
         }),
-        Fault::new(FAMILY, "webhooks of any key are told of every kind", &[row::HOOK_03], || {
+        Fault::new(FAMILY, "webhooks of any key receive every kind", &[row::HOOK_03], || {
             Interceptor::before(|call, _| {
                 let is_narrow = call.headers.get("svc-api-token").is_some_and(|key| key == "k-narrow");
                 if is_narrow && call.uri.path().ends_with("/webhooks") && call.json()?.get("kinds").is_none() {

@@ -438,7 +438,7 @@ fn streamed() -> Vec<Fault> {
 /// What a server may do: report a record once a page, date changes in whole seconds, have small pages.
 pub(super) fn free() -> Vec<Fault> {
     vec![
-        page("records are told once a page", &[], |page| {
+        page("records are reported once a page", &[], |page| {
             if let Some(entries) = members(page) {
                 let mut later: HashSet<String> = HashSet::new();
                 entries.reverse();
