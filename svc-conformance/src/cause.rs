@@ -48,6 +48,27 @@ pub struct Cause {
 }
 
 impl Flaw {
+    /// Whether the subject is a field.
+    pub(crate) const fn is_of_a_field(self) -> bool {
+        matches!(self, Self::Type | Self::Missing | Self::NotStored | Self::Altered)
+    }
+
+    /// Whether the subject is a field, a link or a header.
+    pub(crate) const fn is_of_a_member(self) -> bool {
+        self.is_of_a_field() || matches!(self, Self::Link | Self::Header | Self::Needed)
+    }
+
+    /// Its place among flaws of one subject: what explains others stands before them.
+    pub(crate) const fn rank(self) -> u8 {
+        match self {
+            Self::Type => 0,
+            Self::Missing => 1,
+            Self::NotStored => 2,
+            Self::Altered => 3,
+            _ => 4,
+        }
+    }
+
     /// What is wrong and what to do, each with `{}` for the subject.
     const fn words(self) -> (&'static str, &'static str) {
         match self {

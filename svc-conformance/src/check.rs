@@ -308,7 +308,8 @@ impl Cx {
             let smallest = smallest.iter().map(|step| told(step)).collect();
             let seen = || (verdict == Verdict::Breaks).then(|| diagnosis::seen(&self.run, row, exchange)).flatten();
             let cause = cause.or_else(seen);
-            list.push(Finding { check: self.id(), message: told(&found()), exchange, smallest, cause });
+            let refused = diagnosis::refused(&self.run, exchange);
+            list.push(Finding { check: self.id(), message: told(&found()), exchange, smallest, cause, refused });
         }
     }
 

@@ -48,13 +48,21 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
         _ if (row::ERR_18..=row::ERR_28).contains(&row) => (Flaw::ErrorBody, ""),
         row::LIM_01 => (Flaw::Paging, ""),
         _ if row != row::COL_26 && (row::COL_20..=row::COL_28).contains(&row) => (Flaw::Paging, ""),
-        row::TYP_06 | row::TYP_07 | row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (Flaw::Dates, ""),
+        row::TYP_15 | row::TYP_16 | row::TYP_17 | row::CRU_19 => (Flaw::Dates, ""),
         _ => {
             let refused = exchange.filter(|_| expects_success && status >= 400)?;
             return needed(run, refused).or_else(|| Some(Cause::new(Flaw::Refused, operation()?)));
         }
     };
     Some(Cause::new(flaw, subject))
+}
+
+/// Method and status of an exchange that was refused.
+pub(crate) fn refused(run: &Run, number: usize) -> Option<(String, u16)> {
+    let exchange = run.recorder.between(number, number);
+    let exchange = exchange.first()?;
+    let status = exchange.answer.as_ref().ok()?.status;
+    (status >= 400).then(|| (exchange.method.clone(), status))
 }
 
 /// The member that a refusal names, where it was not sent and is not declared as required: what the declaration lacks.

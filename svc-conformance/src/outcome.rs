@@ -95,6 +95,9 @@ pub struct Finding {
     /// What is to be mended, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// Method and status of the exchange before, where it was refused.
+    #[serde(skip)]
+    pub(crate) refused: Option<(String, u16)>,
 }
 
 /// Why a check ends early.

@@ -104,7 +104,12 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
 /// Runs triples of faults; 0 if in nine of ten the findings are the faults.
 async fn triples(count: usize, seed: u64, workers: usize) -> u8 {
     let all = triples::run(triples::chosen(count, seed), seed, workers, |triple| {
-        say(&format!("{} {}", if triple.is_right() { "right " } else { "WRONG " }, triple.faults.join(" + ")));
+        let said = match (&triple.trouble, triple.is_right()) {
+            (Some(_), _) => "not judged",
+            (None, true) => "right",
+            (None, false) => "WRONG",
+        };
+        say(&format!("{said:<10}  {}", triple.faults.join(" + ")));
         for (fault, rows) in triple.faults.iter().zip(&triple.alone).filter(|_| !triple.is_right()) {
             say(&format!("          {fault}: {}", rows.iter().cloned().collect::<Vec<_>>().join(", ")));
         }
@@ -117,8 +122,12 @@ async fn triples(count: usize, seed: u64, workers: usize) -> u8 {
     });
     let all = all.await;
     let right = all.iter().filter(|triple| triple.is_right()).count();
-    say(&format!("\n{right} of {} triples have one finding for each fault", all.len()));
-    u8::from(right.saturating_mul(10) < all.len().saturating_mul(9))
+    let judged = all.iter().filter(|triple| triple.trouble.is_none()).count();
+    say(&format!(
+        "\n{right} of {judged} triples have one finding for each fault; {} were not judged",
+        all.len().saturating_sub(judged)
+    ));
+    u8::from(right.saturating_mul(10) < judged.saturating_mul(9))
 }
 
 /// A line on standard output; a reader that has gone ends nothing.

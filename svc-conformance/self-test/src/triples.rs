@@ -21,7 +21,7 @@ pub struct Triple {
     pub findings: Vec<(String, BTreeSet<String>)>,
     /// The rows that fail for each fault alone.
     pub alone: Vec<BTreeSet<String>>,
-    /// Why the run was not judged.
+    /// Why the run was not judged, such as a fault that a run of this seed does not see.
     pub trouble: Option<String>,
 }
 
@@ -101,7 +101,14 @@ async fn one(faults: &[Fault; 3], seed: u64) -> Triple {
     };
     for fault in faults {
         match report(std::slice::from_ref(fault), seed).await {
-            Ok(report) => triple.alone.push(rows(&report)),
+            Ok(report) => {
+                let rows = rows(&report);
+                if rows.is_empty() {
+                    triple.trouble = Some(format!("a quick run of this seed does not see: {}", fault.name));
+                    return triple;
+                }
+                triple.alone.push(rows);
+            }
             Err(error) => triple.trouble = Some(format!("{}: {error}", fault.name)),
         }
     }

@@ -102,5 +102,7 @@ fn fate(
 fn has(side: &Side, kind: Kind, place: &str, flaws: &[Flaw]) -> bool {
     let own = format!("{}.{place}", kind.one);
     let is_here = |subject: &str| subject == own || place == subject || place.ends_with(&format!(".{subject}"));
-    side.causes.iter().any(|cause| flaws.contains(&cause.flaw) && cause.subjects.iter().any(|subject| is_here(subject)))
+    side.causes.iter().any(|cause| {
+        cause.flaw.is_some_and(|flaw| flaws.contains(&flaw)) && cause.subjects.iter().any(|subject| is_here(subject))
+    })
 }

@@ -110,7 +110,9 @@ fn causes(text: &mut String, causes: &[CauseReport]) {
         let (sentence, remedy) = (marked(&cause.sentence()), marked(&cause.remedy));
         let _ = writeln!(
             text,
-            "<div class=\"card\"><p><strong>{sentence}</strong> {remedy}</p><p>{}</p></div>",
+            "<div class=\"card\"><p><strong>{sentence}</strong> {remedy}</p><p>Expected: {}</p><p>Received: {}</p><p>{}</p></div>",
+            marked(&cause.expected),
+            escaped(&cut(&cause.received, 400)),
             links.join(", ")
         );
     }

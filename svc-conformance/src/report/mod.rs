@@ -2,6 +2,7 @@
 
 mod advice;
 mod causes;
+mod clues;
 mod score;
 mod text;
 mod verdict;

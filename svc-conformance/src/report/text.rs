@@ -10,6 +10,9 @@ use crate::declared::Source;
 use crate::outcome::Outcome;
 use crate::values::shown;
 
+/// Causes that the text shows with all that they say.
+const WHOLE: usize = 3;
+
 /// The areas of the report, with their names.
 pub(crate) const AREAS: &[(&str, &str)] = &[
     ("CAP", "declaration"),
@@ -107,11 +110,15 @@ impl Report {
             self.seed
         )?;
         areas(f, self)?;
-        for (at, cause) in self.causes.iter().enumerate() {
-            let space = if at == 0 { "\n" } else { "" };
-            writeln!(f, "{space}CAUSE {}\n  {}\n  {}", cause.sentence(), cause.remedy, some(&cause.rows))?;
+        causes(f, self)?;
+        for row in self.with(Outcome::Fail) {
+            if self.causes.iter().take(WHOLE).any(|cause| cause.shows == row.id) {
+                whole(f, row)?;
+            } else {
+                writeln!(f, "\nFAIL {} {}: {}", row.id, row.level, shown(&row.reason, 200))?;
+            }
         }
-        for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived] {
+        for outcome in [Outcome::Error, Outcome::Waived] {
             for row in self.with(outcome) {
                 whole(f, row)?;
             }
@@ -196,6 +203,23 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
         writeln!(f, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// The first causes with what was expected and received, and one line for each of the others.
+fn causes(f: &mut String, report: &Report) -> fmt::Result {
+    for cause in report.causes.iter().take(WHOLE) {
+        writeln!(f, "\nCAUSE {}\n  {}\n  {}", cause.sentence(), cause.remedy, some(&cause.rows))?;
+        writeln!(f, "  expected: {}", shown(&cause.expected, 400))?;
+        writeln!(f, "  received: {}", shown(&cause.received, 400))?;
+    }
+    for (at, cause) in report.causes.iter().skip(WHOLE).enumerate() {
+        let space = if at == 0 { "\n" } else { "" };
+        writeln!(f, "{space}CAUSE {}", shown(&cause.sentence(), 200))?;
+    }
+    match report.causes.len() {
+        0..=WHOLE => Ok(()),
+        _ => writeln!(f, "  A report file has the rows and requests of all of them: --report html=FILE"),
+    }
 }
 
 /// A row with its statement, what was found, and the smallest case.
