@@ -4,8 +4,11 @@ use http::{HeaderName, Method};
 
 use super::calls::{Ready, declared_helpers, somebody};
 use super::compare::adopt;
+use super::functions::fresh_tag;
 use super::prelude::*;
 use crate::answer::Record;
+use crate::counted::may_be_of;
+use crate::generate::without;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -55,10 +58,37 @@ impl Many {
         self.ready.body(cx, Some(&somebody(cx)))
     }
 
-    /// Calls that are not.
-    fn bad(&self) -> [Value; 3] {
+    /// Invalid calls; the last one has two errors.
+    fn bad(&self) -> [Value; 4] {
         let part = if self.ready.name == "record_canvass" { "canvass" } else { "person" };
-        [json!({ part: 7 }), json!(7), json!(["no object"])]
+        [json!({ part: 7 }), json!(7), json!(["no object"]), json!({ part: 7, "add_tags": 7 })]
+    }
+
+    /// The collection that lists the records of the helper, and its total; `None` where none is declared.
+    async fn listed(&self, api: &Client<'_>) -> Result<Option<(String, Option<u64>)>, Stop> {
+        let Some(url) = api.home(self.ready.kind.one, self.ready.container.as_ref()).await? else { return Ok(None) };
+        let total = api.total(&url).await?;
+        Ok(Some((url, total)))
+    }
+
+    /// Holds a row if no entry of the refused batches was recorded.
+    async fn nothing_done(
+        &self,
+        api: &Client<'_>,
+        row: &str,
+        listed: Option<(String, Option<u64>)>,
+        entries: &[Value],
+    ) -> Result<(), Stop> {
+        let Some((url, before)) = listed else { return Ok(()) };
+        let record = |entry: &Value| match self.ready.name {
+            "person_signup" => entry["person"].clone(),
+            "record_canvass" => entry["canvass"].clone(),
+            _ => entry.clone(),
+        };
+        let records: Vec<Value> = entries.iter().map(record).collect();
+        let is_done = api.has_grown_by(&url, before, may_be_of(api.cx, &records)).await?;
+        api.cx.holds(row, !is_done, || format!("an entry of a batch that was refused is in {url}"));
+        Ok(())
     }
 
     async fn single(&self, api: &Client<'_>, body: &Value) -> Result<Answer, Stop> {
@@ -165,7 +195,13 @@ async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
         sent.push((bad, Some(single)));
         sent.push((many.good(cx), None));
     }
-    let bodies: Vec<Value> = sent.iter().map(|(body, _)| body.clone()).collect();
+    let mut bodies: Vec<Value> = sent.iter().map(|(body, _)| body.clone()).collect();
+    let tag = fresh_tag(api).await?;
+    if let Some(tag) = &tag {
+        let mut tagged = many.good(cx);
+        put(&mut tagged, "add_tags", json!([tag["name"]]));
+        bodies.push(tagged);
+    }
     let results = many.send(api, row::BAT_02, &bodies, &[]).await?;
     for (entry, (body, single)) in results.iter().zip(&sent) {
         let single = single.as_ref().unwrap_or(&good);
@@ -189,6 +225,12 @@ async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
                 format!("{read} is not what was sent at this place: {body}")
             });
         }
+    }
+    if let Some(tag) = tag {
+        let taggings = api.total(&tag.leads("taggings")?).await?;
+        cx.holds(row::BAT_01, taggings == Some(1), || {
+            format!("{} taggings by an entry with `add_tags`: {:?}", json!(taggings), results.last())
+        });
     }
     Ok(())
 }
@@ -214,26 +256,58 @@ async fn order(cx: &Cx) -> Result<(), Stop> {
         let is_one = later.is_some() && pair.iter().all(|href| href == later);
         cx.holds(row::BAT_03, is_one, || format!("one new person in three entries is {pair:?} and {later:?}"));
     }
+    by_address(cx, &api, &many).await
+}
+
+/// Two entries of one new person that share the e-mail address and no identifier, if two such single calls are one person.
+async fn by_address(cx: &Cx, api: &Client<'_>, many: &Many) -> Result<(), Stop> {
+    let people = || {
+        let person = somebody(cx);
+        let again = cx.marked(&without(&person, &["identifiers"]));
+        [person, again].map(|person| json!({ "person": person }))
+    };
+    let known = people();
+    if known.iter().any(|entry| entry["person"].get("email_addresses").is_none()) {
+        return Ok(());
+    }
+    let mut owns = Vec::new();
+    for entry in &known {
+        owns.push(many.single(api, entry).await?.record().link("self"));
+    }
+    if owns.iter().any(Option::is_none) || owns.first() != owns.last() {
+        return Ok(());
+    }
+    let results = many.send(api, row::BAT_03, &people(), &[]).await?;
+    let hrefs: Vec<Option<&str>> = results.iter().map(Entry::href).collect();
+    let is_one = hrefs.iter().all(Option::is_some) && hrefs.first() == hrefs.last();
+    cx.holds(row::BAT_03, is_one, || {
+        format!("two entries with one new address are {hrefs:?}, single calls are one person")
+    });
     Ok(())
 }
 
-/// Bodies that are no batch.
+/// Bodies that are not a batch, although their entries are valid: no entry is done.
 async fn refused(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let many = Many::one(cx, &api).await?;
-    let long = Value::from(vec![json!(7); MOST.saturating_add(1)]).to_string();
+    let listed = many.listed(&api).await?;
+    let good: [Value; 6] = std::array::from_fn(|_| many.good(cx));
+    let [object, cut, closed, first, last, typed] = &good;
+    let mut long = vec![json!(7); MOST.saturating_sub(1)];
+    long.insert(0, first.clone());
+    long.push(last.clone());
     for (body, statuses) in [
-        (many.good(cx).to_string(), &[400][..]),
-        ("[7".to_owned(), &[400]),
-        ("[7]]".to_owned(), &[400]),
-        (long, &[400, 413]),
+        (object.to_string(), &[400][..]),
+        (format!("[{cut}"), &[400]),
+        (format!("[{closed}]]"), &[400]),
+        (Value::from(long).to_string(), &[400, 413]),
     ] {
         let answer = api.send(Method::POST, &many.url, Some(body)).await?;
         cx.holds(row::BAT_05, statuses.contains(&answer.status), || format!("a body that is no batch: {answer}"));
     }
-    let csv = api.post_as("text/csv", &many.url, format!("[{}]", many.good(cx)), &[]).await?;
+    let csv = api.post_as("text/csv", &many.url, format!("[{typed}]"), &[]).await?;
     cx.holds(row::BAT_05, csv.status == 415, || format!("a batch as text/csv: {csv}"));
-    Ok(())
+    many.nothing_done(&api, row::BAT_05, listed, &good).await
 }
 
 /// A batch that comes again, with more behind, and with others in the place of those that were done.
@@ -266,8 +340,9 @@ async fn lines(cx: &Cx) -> Result<(), Stop> {
     let many = Many::one(cx, &api).await?;
     let [bad, ..] = many.bad();
     let single = many.single(&api, &bad).await?;
-    for media in LINES {
-        let body = format!("{}\n\n{bad}\n{{broken\n{}", many.good(cx), many.good(cx));
+    // JSON ignores white space around a text, so lines may also end with CR LF.
+    for (media, end) in LINES.into_iter().zip(["\n", "\r\n"]) {
+        let body = format!("{}{end}\n{bad}{end}{{broken{end}{}", many.good(cx), many.good(cx));
         let answer = api.post_as(media, &many.url, body, &[]).await?;
         let told = answer.header("content-type").unwrap_or_default().to_owned();
         cx.must(row::BAT_08, answer.status == 200, || format!("{media}: {answer}"))?;
@@ -319,29 +394,37 @@ async fn short(cx: &Cx) -> Result<(), Stop> {
 async fn strangers(cx: &Cx) -> Result<(), Stop> {
     let (api, nobody, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
     for many in Many::some(cx, &api, 2).await? {
+        let narrow = cx.run.keys.restricted.as_ref().map(|(key, _)| cx.with_key(key));
+        let may_not_call = match &narrow {
+            Some(narrow) => many.single(narrow, &many.good(cx)).await?.status == 403,
+            None => false,
+        };
+        let listed = many.listed(&api).await?;
+        let mut sent = Vec::new();
+        let mut good = || {
+            sent.push(many.good(cx));
+            sent.last().cloned().unwrap_or_default()
+        };
         for (who, what) in [(&nobody, "without a key"), (&wrong, "with a key that is none")] {
             for media in [JSON, LINES[0]] {
-                let body = if media == JSON { format!("[{}]", many.good(cx)) } else { many.good(cx).to_string() };
+                let body = if media == JSON { format!("[{}]", good()) } else { good().to_string() };
                 let answer = who.post_as(media, &many.url, body, &[]).await?;
                 cx.holds(row::BAT_10, answer.status == 401, || format!("a batch {what}: {answer}"));
             }
         }
-        if let Some((key, _)) = &cx.run.keys.restricted {
-            let who = cx.with_key(key);
-            let single = many.single(&who, &many.good(cx)).await?;
-            if single.status == 403 {
-                let answer = who.post_as(JSON, &many.url, format!("[{}]", many.good(cx)), &[]).await?;
-                cx.holds(row::BAT_10, answer.status == 403, || {
-                    format!("a batch with a key that may not call the helper: {answer}")
-                });
-            }
+        if let Some(narrow) = narrow.filter(|_| may_not_call) {
+            let answer = narrow.post_as(JSON, &many.url, format!("[{}]", good()), &[]).await?;
+            cx.holds(row::BAT_10, answer.status == 403, || {
+                format!("a batch with a key that may not call the helper: {answer}")
+            });
         }
         if let Some(other) = cx.other().filter(|_| many.ready.container.is_some()) {
-            let answer = other.post_as(JSON, &many.url, format!("[{}]", many.good(cx)), &[]).await?;
+            let answer = other.post_as(JSON, &many.url, format!("[{}]", good()), &[]).await?;
             cx.holds(row::BAT_10, answer.status == 404, || {
                 format!("a batch for a container of another tenant: {answer}")
             });
         }
+        many.nothing_done(&api, row::BAT_10, listed, &sent).await?;
     }
     Ok(())
 }

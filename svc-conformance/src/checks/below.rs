@@ -2,17 +2,19 @@
 
 use super::compare;
 use super::prelude::*;
+use super::subject::touch;
 use crate::catalogue::{Ability, Encounter};
+use crate::generate::without;
 use crate::kinds::collection_rows;
 
 macro_rules! below {
     ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
         &[$(
-            check!($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23], nested).about($one),
-            check!($of, &[row::$person], of_a_person).about($one),
+            check!($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23, row::COL_28], nested).about($one),
+            check!($of, &[row::$person, row::COL_23, row::COL_28], of_a_person).about($one),
         )*
-            check!("col/taggings-of-a-person", [COL_17], of_a_person).about("tagging"),
-            check!("col/items-of-a-person", [COL_18], of_a_person).about("item"),
+            check!("col/taggings-of-a-person", [COL_17, COL_23, COL_28], of_a_person).about("tagging"),
+            check!("col/items-of-a-person", [COL_18, COL_23, COL_28], of_a_person).about("item"),
             check!("col/answers-of-a-submission", [COL_10, COL_30], of_a_submission)
                 .needs("submissions.sub.answers"),
         ]
@@ -54,6 +56,40 @@ pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, Str
     Ok((container, url))
 }
 
+/// The body of an action with every field that does not depend on another record.
+fn filled(cx: &Cx, one: &str) -> Value {
+    let fields = match one {
+        // The fields of an answer depend on its question.
+        "answer" => json!({}),
+        // Tickets depend on the levels of the event, and `attended` may depend on the tickets.
+        "attendance" => without(&compare::filled(cx, one), &["tickets", "attended"]),
+        _ => compare::filled(cx, one),
+    };
+    cx.marked(&crate::fixtures::full(cx, one, &fields))
+}
+
+/// The only member of a collection has every field; `total_records` is one after a change and zero after a delete (COL-23,
+/// COL-28).
+pub(super) async fn only_member(cx: &Cx, api: &Client<'_>, url: &str, member: &Record, of: Kind) -> Result<(), Stop> {
+    if cx.declared().offers(of.one, "read") {
+        compare::compare(cx, api, &[row::COL_28], member, of.one).await?;
+    }
+    if touch(api, of.one, member).await?.is_some() {
+        let total = api.total(url).await?;
+        cx.holds(row::COL_23, total == Some(1), || {
+            format!("total_records is {} after a change of {}, the only member", json!(total), member.short())
+        });
+    }
+    if cx.declared().offers(of.one, "delete") {
+        api.remove(member).await?;
+        let answer = api.get(url).await?;
+        cx.holds(row::COL_23, is_empty(&answer), || {
+            format!("after {}, the only member, was deleted: {answer}", member.short())
+        });
+    }
+    Ok(())
+}
+
 /// A new container has nobody below it, then exactly what is recorded there, each leading back to it.
 async fn nested(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
@@ -70,8 +106,7 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
         cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
     }
     let person = api.person().await?;
-    let body = cx.marked(&crate::generate::least(cx, of.one));
-    let record = api.act(&container, of.one, &person, &body).await?;
+    let record = api.act(&container, of.one, &person, &filled(cx, of.one)).await?;
     let rows = &[row, row::COL_31, row::COL_23];
     let members = if is_new {
         one_member(cx, &api, &url, rows, &record).await?
@@ -83,7 +118,7 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
         });
         member
     };
-    if let (Some(under), Some(member)) = (of.under, members)
+    if let (Some(under), Some(member)) = (of.under, &members)
         && cx.declared().links(of.one, under)
         && cx.declared().offers(under, "read")
     {
@@ -97,7 +132,10 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
             format!("the link {under} of {} does not lead back: {back}", member.short())
         });
     }
-    Ok(())
+    match members.filter(|_| is_new) {
+        Some(member) => only_member(cx, &api, &url, &member, of).await,
+        None => Ok(()),
+    }
 }
 
 /// The collection has this member alone.
@@ -134,8 +172,7 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     let container = api.make(under, &json!({})).await?;
     let mut made = Vec::new();
     for person in [&person, &other] {
-        let body = cx.marked(&crate::generate::least(cx, of.one));
-        made.push(api.act(&container, of.one, person, &body).await?);
+        made.push(api.act(&container, of.one, person, &filled(cx, of.one)).await?);
     }
     let Some(record) = made.first() else { return Ok(()) };
     // A helper that does not match persons made one of its own.
@@ -144,11 +181,21 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     } else {
         api.follow(record, "person").await?
     };
+    // The collections of tags and lists have no check of their own.
+    if let Some(url) = container.href(of.many).filter(|_| matches!(of.one, "tagging" | "item"))
+        && cx.declared().offers(of.one, "read")
+    {
+        for member in api.get(&url).await?.record().embedded() {
+            compare::compare(cx, &api, &[row::COL_28], &member, of.one).await?;
+        }
+    }
     let linked = person.href(of.many).is_some();
     cx.must(row, linked, || format!("no link {} in {}", of.many, person.short()))?;
     let url = person.leads(of.many)?;
-    one_member(cx, &api, &url, &[row], record).await?;
-    Ok(())
+    match one_member(cx, &api, &url, &[row], record).await? {
+        Some(member) => only_member(cx, &api, &url, &member, of).await,
+        None => Ok(()),
+    }
 }
 
 /// As [`of_a_person`], where no record can be made: that of the fixture, or the first of the first container that is listed.

@@ -1,14 +1,21 @@
 //! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their helper records.
 
+use super::below::only_member;
 use super::calls::{Ready, own_fields, somebody};
 use super::crud::is_page;
 use super::prelude::*;
 use crate::counted::may_be_of;
 use crate::generate;
 
+/// The rows that a recorded canvass shows.
+#[rustfmt::skip]
+const RECORDED: &[&str] = &[
+    row::HLP_06, row::HLP_16, row::HLP_17, row::RES_CANVASS_06, row::RES_CANVASS_12, row::RES_PERSON_48, row::COL_23,
+    row::COL_28,
+];
+
 pub(super) const CHECKS: &[Check] = &[
-    check!("hlp/record-canvass", [HLP_06, HLP_16, HLP_17, RES_CANVASS_06, RES_CANVASS_12, RES_PERSON_48], canvass)
-        .needs("helper.record_canvass"),
+    check!("hlp/record-canvass", RECORDED, canvass).needs("helper.record_canvass"),
     check!("hlp/canvasser", [RES_CANVASS_07, RES_CANVASS_12], canvasser)
         .needs("helper.record_canvass and field:canvass.canvasser"),
     check!("hlp/canvass-answers", [RES_CANVASS_08, RES_CANVASS_09, RES_CANVASS_10, RES_CANVASS_11], answers)
@@ -47,6 +54,12 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
                 cx.holds(row::RES_CANVASS_06, same, || format!("status_code was {}: {}", json!(code), record.short()));
             }
             links(cx, &api, record, target).await?;
+        }
+        let listed = target.href("canvasses").filter(|_| cx.declared().lists_below("person", "canvasses"));
+        if let Some(url) = listed.filter(|_| !code.is_empty())
+            && let Some(member) = api.find_in(&url, &made).await?
+        {
+            only_member(cx, &api, &url, &member, ready.kind).await?;
         }
     }
     Ok(())

@@ -298,6 +298,10 @@ pub(super) fn filled(cx: &Cx, one: &str) -> Value {
     if matches!(one, "tag" | "list") {
         members.insert("name".to_owned(), cx.unique().into());
     }
+    // Questions of some types have no responses.
+    if let ("question", Value::Object(least)) = (one, generate::least(cx, one)) {
+        members.extend(least);
+    }
     Value::Object(members)
 }
 

@@ -5,6 +5,7 @@ use http::{HeaderName, Method};
 
 use super::calls::{Ready, declared_helpers, somebody};
 use super::prelude::*;
+use super::subject::touch;
 use crate::fixtures::full;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -41,14 +42,16 @@ fn key(cx: &Cx) -> String {
     format!("\"again-{}\"", cx.unique())
 }
 
-/// A create, of the first kind that can be created alone.
-async fn create(cx: &Cx, api: &Client<'_>) -> Result<Option<Post>, Stop> {
+/// Kinds that can be created alone.
+fn creatable(cx: &Cx) -> impl Iterator<Item = Kind> {
     let declared = cx.declared();
-    let Some(kind) = declared.kinds().find(|kind| kind.under.is_none() && declared.offers(kind.one, "create")) else {
-        return Ok(None);
-    };
+    declared.kinds().filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create"))
+}
+
+/// A create of a record of a kind.
+async fn create(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Post, Stop> {
     let body = || cx.marked(&full(cx, kind.one, &json!({}))).to_string();
-    Ok(Some(Post { url: api.collection(kind.many).await?, body: body(), other: body(), kind, ready: None }))
+    Ok(Post { url: api.collection(kind.many).await?, body: body(), other: body(), kind, ready: None })
 }
 
 /// A call of a helper, with a person whom nobody knows.
@@ -60,10 +63,13 @@ async fn call(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<Post, Sto
     Ok(Post { url: ready.url.clone(), body, other, kind: ready.kind, ready: Some(ready) })
 }
 
-/// Some of what can be posted: a create, and helpers.
-async fn posts(cx: &Cx, api: &Client<'_>) -> Result<Vec<Post>, Stop> {
-    let mut posts: Vec<Post> = create(cx, api).await?.into_iter().collect();
-    for name in declared_helpers(cx).into_iter().take(cx.cases(2, 8, 8)) {
+/// Requests that can be repeated: at most `creates` creates, each of another kind, and `helpers` calls of helpers.
+async fn posts(cx: &Cx, api: &Client<'_>, creates: usize, helpers: usize) -> Result<Vec<Post>, Stop> {
+    let mut posts = Vec::new();
+    for kind in creatable(cx).take(creates) {
+        posts.push(create(cx, api, kind).await?);
+    }
+    for name in declared_helpers(cx).into_iter().take(helpers) {
         posts.push(call(cx, api, name).await?);
     }
     Ok(posts)
@@ -93,7 +99,7 @@ async fn once(cx: &Cx, row: &str, api: &Client<'_>, post: &Post, made: &Record) 
 
 async fn again(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    each!(post in posts(cx, &api).await? => repeated(cx, &api, post))
+    each!(post in posts(cx, &api, cx.cases(3, 12, 12), 8).await? => repeated(cx, &api, post))
 }
 
 /// Sends a request twice with one key, then another one with it.
@@ -103,7 +109,10 @@ async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
     cx.must(row::IDM_01, first.is_created() && first.json.is_object(), || format!("with a new key: {first}"))?;
     let replayed = first.header(REPLAYED);
     cx.holds(row::IDM_02, replayed != Some("true"), || format!("{first} says {replayed:?} of a new key"));
-    for _ in 0..2 {
+    for round in 0..2 {
+        if round > 0 {
+            touch(api, post.kind.one, &first.record()).await?;
+        }
         let second = post.send(api, &key).await?;
         cx.must(row::IDM_01, second.is_created() && second.json.is_object(), || format!("again: {second}"))?;
         let (one, other) = (first.record().own()?, second.record().own()?);
@@ -116,6 +125,7 @@ async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
         cx.holds(row::IDM_02, replayed == Some("true"), || format!("{second}, again, says {replayed:?}"));
     }
     once(cx, row::IDM_01, api, &post, &first.record()).await?;
+    elsewhere(cx, api, &post, &key).await?;
     if post.other.is_empty() || post.other == post.body {
         return Ok(());
     }
@@ -129,11 +139,27 @@ async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The same key and body at the helper of another container is another request: it is answered 422 and not done.
+async fn elsewhere(cx: &Cx, api: &Client<'_>, post: &Post, key: &str) -> Result<(), Stop> {
+    let is_new = |ready: &&Ready| ready.kind.under.is_some_and(|under| cx.declared().makes_alone(under));
+    let Some(known) = post.ready.as_ref().filter(is_new) else { return Ok(()) };
+    let other = api.ready(known.name).await?;
+    let refused = api.send_with(Method::POST, &other.url, Some(post.body.clone()), &[(KEY, key)]).await?;
+    cx.holds(row::IDM_04, refused.status == 422, || format!("the same body by the same key elsewhere: {refused}"));
+    if let Some(url) = api.home(post.kind.one, other.container.as_ref()).await? {
+        let total = api.total(&url).await?;
+        cx.holds(row::IDM_04, total.unwrap_or_default() == 0, || {
+            format!("{} {} by a request that was refused: {refused}", json!(total), post.kind.many)
+        });
+    }
+    Ok(())
+}
+
 /// The same request from four callers at once.
 async fn at_once(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     for _ in 0..cx.cases(1, 3, 10) {
-        for post in posts(cx, &api).await?.into_iter().take(2) {
+        for post in posts(cx, &api, 1, 1).await? {
             let key = key(cx);
             let send = || post.send(&api, &key);
             let (a, b, c, d) = tokio::join!(send(), send(), send(), send());
@@ -160,7 +186,7 @@ async fn at_once(cx: &Cx) -> Result<(), Stop> {
 /// A header that holds no key is refused, and nothing is done.
 async fn no_key(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let Some(post) = posts(cx, &api).await?.into_iter().next() else { return Ok(()) };
+    let Some(post) = posts(cx, &api, 1, 1).await?.into_iter().next() else { return Ok(()) };
     let refused = post.send(&api, "\"\"").await?;
     cx.holds(row::IDM_05, refused.status == 400, || format!("with an empty key: {refused}"));
     let answer = post.send(&api, &key(cx)).await?;
@@ -178,7 +204,8 @@ async fn no_key(cx: &Cx) -> Result<(), Stop> {
 /// A key of one tenant is nothing to another.
 async fn callers(cx: &Cx) -> Result<(), Stop> {
     let (api, other) = (cx.api(), cx.other().ok_or_else(|| none("there is no key of another tenant"))?);
-    let Some(post) = create(cx, &api).await? else { return Ok(()) };
+    let Some(kind) = creatable(cx).next() else { return Ok(()) };
+    let post = create(cx, &api, kind).await?;
     let theirs = Post { url: other.collection(post.kind.many).await?, ..post };
     let key = key(cx);
     let first = theirs.send(&api, &key).await?;

@@ -18,16 +18,20 @@ async fn everywhere(cx: &Cx) -> Result<(), Stop> {
 
 /// Somebody posted without a key, under an address and with much that could be new of him.
 fn posted(cx: &Cx, address: &str) -> Value {
-    let mails = json!([{ "address": address }, {"address": format!("{}@example.net", cx.unique()), "primary": true}]);
-    let person = json!({"given_name": "Mallory", "custom_fields": {"colour": "red"}, "email_addresses": mails,
-        "phone_numbers": [{"number": "15550100107", "primary": "true"}]});
+    let mails = json!([{"address": address, "status": "subscribed"},
+        {"address": format!("{}@example.net", cx.unique()), "primary": true}]);
+    let person = json!({"given_name": "Mallory", "family_name": "Smith", "custom_fields": {"colour": "red"},
+        "languages_spoken": ["en"], "email_addresses": mails,
+        "phone_numbers": [{"number": "15550100107", "primary": "true"}],
+        "postal_addresses": [{"venue": "Hall", "locality": "Springfield"}]});
     cx.marked(&part(cx, "person", &person))
 }
 
-/// Somebody of whom more is known than his address: the record, the address, and what else is stored.
+/// A person who has unsubscribed and of whom more is known than the address: the record, the address, and what else is stored.
 async fn stored(cx: &Cx) -> Result<(Record, String, String), Stop> {
     let (address, secret) = (format!("{}@example.org", cx.unique()), format!("Ada {}", cx.unique()));
-    let person = json!({"given_name": secret, "email_addresses": [{ "address": address }]});
+    let mails = json!([{"address": address, "status": "unsubscribed"}]);
+    let person = json!({"given_name": secret, "email_addresses": mails});
     Ok((cx.api().make("person", &part(cx, "person", &person)).await?, address, secret))
 }
 

@@ -118,6 +118,9 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
         format!("a new webhook has no secret of the form `whsec_…`: {}", made.status)
     })?;
     let first = first.unwrap_or_default();
+    let another = make(&api, &url).await?;
+    cx.holds(row::HOOK_02, secret(&another) != Some(first.as_str()), || "two new webhooks have one secret".to_owned());
+    let another = another.record();
     let webhook = made.record();
     let own = webhook.own()?;
     cx.holds(row::HOOK_02, made.header("location") == Some(&own), || {
@@ -152,7 +155,13 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
     {
         cx.holds(row::HOOK_06, answer.status == 404, || format!("after it was deleted: {answer}"));
     }
-    Ok(())
+    let left: Vec<Option<String>> = list(&api, &url).await?.iter().map(|one| one.link("self")).collect();
+    cx.holds(row::HOOK_01, !left.contains(&Some(own.clone())), || format!("{own} was deleted and is listed"));
+    let other = another.own()?;
+    cx.holds(row::HOOK_01, left.contains(&Some(other.clone())), || {
+        format!("{own} was deleted, and {other} is not listed any more")
+    });
+    api.remove(&another).await.map(drop)
 }
 
 /// Changes one member after the other, and looks at the rest.
@@ -306,7 +315,18 @@ async fn private(cx: &Cx) -> Result<(), Stop> {
             api.remove(&answer.record()).await?;
         }
     }
-    Ok(())
+    let webhook = make(&api, &url).await?.record();
+    let own = webhook.own()?;
+    for host in WITHIN.iter().step_by(cx.cases(9, 1, 1)) {
+        let answer = api.put(&own, &json!({ "url": format!("https://{host}/{}", cx.unique()) })).await?;
+        let names = answer.problems().iter().any(|problem| problem.properties.iter().any(|name| name == "url"));
+        cx.holds(row::HOOK_05, answer.status == 400 && names, || format!("a change to {host}: {answer}"));
+    }
+    let after = api.get(&own).await?.record();
+    cx.holds(row::HOOK_05, after["url"] == webhook["url"], || {
+        format!("changes of {} were refused, and it is {}", webhook["url"], after.short())
+    });
+    api.remove(&webhook).await.map(drop)
 }
 
 async fn redeliver(cx: &Cx) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 //! Batches that are done or answered otherwise than single calls.
 
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
@@ -44,7 +44,7 @@ fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -
             {
                 change(&mut entries);
                 call.body = Value::Array(entries).to_string().into();
-                call.headers.remove(http::header::CONTENT_LENGTH);
+                call.headers.remove(CONTENT_LENGTH);
             }
             None
         })
@@ -99,10 +99,43 @@ fn taken_for_owner(call: &mut Call, key: Option<&str>) {
     }
 }
 
+/// A batch that is refused although one of its entries is done.
+fn done_anyway(name: &'static str, row: &'static str, entry: fn(&Call) -> Option<Value>) -> Fault {
+    fault(name, row, move || {
+        Interceptor::around(move |call, server| {
+            Box::pin(async move {
+                let entry = entry(&call).filter(|entry| is_batch(&call) && entry.is_object());
+                if let Some(entry) = entry {
+                    let mut single = call.clone();
+                    single.redirect(call.uri.to_string().trim_end_matches("/batch"));
+                    single.body = entry.to_string().into();
+                    single.headers.remove(CONTENT_LENGTH);
+                    single.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                    single.headers.insert(TOKEN, HeaderValue::from_static("k-one"));
+                    server.send(single).await;
+                }
+                server.send(call).await
+            })
+        })
+    })
+    .at(Place::Backend)
+}
+
+/// The first entry of a batch, of an array that need not be whole.
+fn first(call: &Call) -> Option<Value> {
+    let entries = call.body.strip_prefix(b"[")?;
+    serde_json::Deserializer::from_slice(entries).into_iter().next()?.ok()
+}
+
+/// The first e-mail address of an entry's person.
+fn address(entry: &Value) -> Option<&str> {
+    entry.pointer("/person/email_addresses/0/address")?.as_str()
+}
+
 /// Replaces the lines of an answer.
 fn set_lines(answer: &mut Answer, lines: &[&str]) {
     answer.body = (lines.join("\n") + "\n").into();
-    answer.headers.remove(http::header::CONTENT_LENGTH);
+    answer.headers.remove(CONTENT_LENGTH);
 }
 
 fn text(answer: &Answer) -> String {
@@ -110,6 +143,56 @@ fn text(answer: &Answer) -> String {
 }
 
 pub(super) fn faults() -> Vec<Fault> {
+    [answers(), refused()].concat()
+}
+
+/// Batches that must be refused, and are done as a whole or in part.
+fn refused() -> Vec<Fault> {
+    vec![
+        sent("an object is taken for a batch of one", row::BAT_05, |call| {
+            if let Some(object) = call.json() {
+                call.body = json!([object]).to_string().into();
+                call.headers.remove(CONTENT_LENGTH);
+            }
+        }),
+        entries("what is too much of a batch is left out", row::BAT_05, |entries| entries.truncate(1000)),
+        sent("a batch may be of any type", row::BAT_05, |call| {
+            let is_lines = call.headers.get(CONTENT_TYPE).is_some_and(|media| media != "text/csv");
+            if !is_lines {
+                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
+        }),
+        sent("a batch needs no key", row::BAT_10, |call| taken_for_owner(call, None)),
+        sent("a batch needs no right", row::BAT_10, |call| taken_for_owner(call, Some("k-narrow"))),
+        sent("a batch reaches containers of other tenants", row::BAT_10, |call| taken_for_owner(call, Some("k-two"))),
+        done_anyway("the first entry of a batch with too many is done", row::BAT_05, |call| {
+            let many = serde_json::from_slice::<Vec<Value>>(&call.body).ok().filter(|entries| entries.len() > 1000)?;
+            many.into_iter().next()
+        }),
+        done_anyway("the first entry of an array that is cut off is done", row::BAT_05, |call| {
+            let is_whole = serde_json::from_slice::<Value>(&call.body).is_ok();
+            first(call).filter(|_| !is_whole)
+        }),
+        done_anyway("an object in the place of a batch is refused and done", row::BAT_05, |call| {
+            call.json().map(Value::Object)
+        }),
+        done_anyway("an entry of a batch of another type is done", row::BAT_05, |call| {
+            first(call).filter(|_| call.headers.get(CONTENT_TYPE).is_some_and(|media| media == "text/csv"))
+        }),
+        done_anyway("an entry of a batch without a key is done", row::BAT_10, |call| {
+            first(call).filter(|_| !call.headers.contains_key(&TOKEN))
+        }),
+        done_anyway("an entry of a batch without the right is done", row::BAT_10, |call| {
+            first(call).filter(|_| call.headers.get(&TOKEN).is_some_and(|key| key == "k-narrow"))
+        }),
+        done_anyway("an entry for a container of another tenant is done", row::BAT_10, |call| {
+            first(call).filter(|_| call.headers.get(&TOKEN).is_some_and(|key| key == "k-two"))
+        }),
+    ]
+}
+
+/// Batches that are done or answered otherwise.
+fn answers() -> Vec<Fault> {
     vec![
         results("entries of a batch are refused with a status of their own", row::BAT_01, |result, _| {
             if !is_success(result) {
@@ -151,23 +234,37 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             }
         }),
+        entries("entries of a batch do not see each other's addresses", row::BAT_03, |entries| {
+            let sent = entries.clone();
+            for (place, entry) in entries.iter_mut().enumerate() {
+                let is_known =
+                    address(entry).is_some_and(|own| sent.iter().take(place).any(|one| address(one) == Some(own)));
+                if let Some(person) = entry.get_mut("person").and_then(Value::as_object_mut).filter(|_| is_known) {
+                    person.remove("email_addresses");
+                }
+            }
+        }),
+        entries("entries of a batch call no functions", row::BAT_01, |entries| {
+            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
+                entry.retain(|name, _| !name.starts_with("add_"));
+            }
+        }),
+        results("an entry of a batch shows its first error only", row::BAT_01, |result, _| {
+            let entries = result.get_mut("body").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut);
+            let entries = entries.filter_map(|error| error.get_mut("resource_status")?.as_array_mut()).flatten();
+            for list in entries.filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut()) {
+                list.truncate(1);
+            }
+        }),
+        sent("lines with CR LF are refused", row::BAT_08, |call| {
+            let text = String::from_utf8_lossy(&call.body).replace("\r\n", "\u{1}\n");
+            call.body = text.into();
+            call.headers.remove(CONTENT_LENGTH);
+        }),
         results("an entry of a batch that is refused ends it", row::BAT_04, |result, failed| {
             if failed > 0 {
                 set(result, "status", 424);
                 result.remove("href");
-            }
-        }),
-        sent("an object is taken for a batch of one", row::BAT_05, |call| {
-            if let Some(object) = call.json() {
-                call.body = json!([object]).to_string().into();
-                call.headers.remove(http::header::CONTENT_LENGTH);
-            }
-        }),
-        entries("what is too much of a batch is left out", row::BAT_05, |entries| entries.truncate(1000)),
-        sent("a batch may be of any type", row::BAT_05, |call| {
-            let is_lines = call.headers.get(CONTENT_TYPE).is_some_and(|media| media != "text/csv");
-            if !is_lines {
-                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
         }),
         sent("batches do not look at keys", row::BAT_06, |call| drop(call.headers.remove(KEY))),
@@ -185,9 +282,6 @@ pub(super) fn faults() -> Vec<Fault> {
             set_lines(answer, &lines);
         }),
         sent("batches do not look at preferences", row::BAT_09, |call| drop(call.headers.remove(PREFER))),
-        sent("a batch needs no key", row::BAT_10, |call| taken_for_owner(call, None)),
-        sent("a batch needs no right", row::BAT_10, |call| taken_for_owner(call, Some("k-narrow"))),
-        sent("a batch reaches containers of other tenants", row::BAT_10, |call| taken_for_owner(call, Some("k-two"))),
     ]
 }
 

@@ -11,9 +11,9 @@ use super::table::Verb::{Add, Done, Drop, Empty, Has, Is, Keep, Not, Reverse, Se
 use super::table::{Line, line, table};
 use super::{Fault, Over, add, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::link_map::{self, What};
+use crate::link_map::{self, LinkMap, What};
 use crate::second_server::Options;
-use crate::transport::Answer;
+use crate::transport::{self, Answer, Call};
 
 const FAMILY: &str = "paging";
 
@@ -297,10 +297,96 @@ pub(super) fn faults() -> Vec<Fault> {
     faults.extend(table(FAMILY, PAGES));
     faults.extend(table("embedded", MEMBERS));
     faults.extend(NESTED.map(nested));
+    faults.extend(FIELDS.map(lacking));
+    faults.extend(["donation", "outreach", "answer", "attendance", "submission", "signature"].map(uncounted));
+    faults.extend(["donation", "outreach", "attendance", "submission", "canvass"].map(counted_again));
     // An answer need not lead to its submission.
     faults
         .extend(NESTED.iter().filter(|(owner, ..)| !matches!(*owner, "person" | "submission")).copied().map(backlink));
     faults
+}
+
+/// Fields that members of a collection lack: the owner of the collection, empty for the entry point, the kind of the members,
+/// and the field.
+const FIELDS: [(&str, &str, &str); 20] = [
+    ("", "person", "custom_fields"),
+    ("", "event", "location"),
+    ("", "share_page", "share_options"),
+    ("", "question", "responses"),
+    ("", "form", "summary"),
+    ("", "fundraising_page", "browser_url"),
+    ("", "advocacy_campaign", "targets"),
+    ("", "tag", "description"),
+    ("", "message", "subject"),
+    ("petition", "signature", "comments"),
+    ("form", "submission", "referrer_data"),
+    ("fundraising_page", "donation", "recipients"),
+    ("advocacy_campaign", "outreach", "targets"),
+    ("event", "attendance", "comment"),
+    ("question", "answer", "responses"),
+    ("tag", "tagging", "origin_system"),
+    ("person", "signature", "comments"),
+    ("person", "donation", "payment"),
+    ("person", "attendance", "referrer_data"),
+    ("person", "canvass", "status_code"),
+];
+
+/// Whether a request goes to a collection below a record of this kind, or to one of the entry point for none.
+fn is_below(call: &Call, sight: &LinkMap, owner: &str) -> bool {
+    let own = sight.nested.get(&call.address());
+    own.map_or("", |(own, _)| sight.kind_at(own).unwrap_or_default()) == owner
+}
+
+/// Members of a collection that lack a field.
+fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> Fault {
+    let place = if owner.is_empty() { String::new() } else { format!(" of a {owner}") };
+    Fault::new("embedded", format!("each {kind}{place} is listed without {field}"), &[row::COL_28], move || {
+        Interceptor::pages(move |call, page, sight| {
+            if sight.what(call) == Some(What::Collection(kind)) && is_below(call, sight, owner) {
+                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
+                    member.remove(field);
+                }
+            }
+        })
+    })
+}
+
+/// The collections below a record count deleted members.
+fn uncounted(kind: &'static str) -> Fault {
+    counts(kind, format!("a deleted {kind} is counted below its record"), "DELETE")
+}
+
+/// The collections below a record count changed members twice.
+fn counted_again(kind: &'static str) -> Fault {
+    counts(kind, format!("a changed {kind} is counted twice below its record"), "PUT")
+}
+
+/// The collections below a record count one more for each write by a method to one of their members.
+fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
+    Fault::new("nested collection", name, &[row::COL_23], move || {
+        let mut listed: HashMap<String, Vec<String>> = HashMap::new();
+        let mut more: HashMap<String, u64> = HashMap::new();
+        Interceptor::after(move |call, answer, sight| {
+            if call.method == method && answer.is_success() {
+                let own = call.address();
+                for (place, _) in listed.iter().filter(|(_, owns)| owns.contains(&own)) {
+                    let count = more.entry(place.clone()).or_default();
+                    *count = count.saturating_add(1);
+                }
+                return;
+            }
+            let Some(Value::Object(mut page)) = answer.json() else { return };
+            if sight.what(call) != Some(What::Collection(kind)) || is_below(call, sight, "") || call.method != "GET" {
+                return;
+            }
+            let owns = members(&mut page).into_iter().flatten().filter_map(|one| one.as_object());
+            let owns = owns.filter_map(|one| link_map::href(one, "self")).map(transport::address).collect();
+            listed.insert(call.address(), owns);
+            let total = number(&page, "total_records").saturating_add(more.get(&call.address()).copied().unwrap_or(0));
+            set(&mut page, "total_records", total);
+            answer.set_json(&Value::Object(page));
+        })
+    })
 }
 
 /// A collection below a record that stays empty.

@@ -1,13 +1,17 @@
 //! Conditional requests that are answered wrongly.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
+use serde_json::Value;
 use svc_conformance::row;
 use svc_core::api::{ApiBuilder, IfMatch};
 
 use super::{Fault, Over, Place};
 use crate::interceptor::Interceptor;
-use crate::link_map::What;
+use crate::link_map::{self, What};
 use crate::transport::{Answer, Call};
 
 const FAMILY: &str = "conditional";
@@ -69,17 +73,37 @@ fn is_record(what: Option<What>) -> bool {
     matches!(what, Some(What::Record(_)))
 }
 
-/// A tag of what is shown of a record, instead of all that is shown.
+fn is_collection(what: Option<What>) -> bool {
+    matches!(what, Some(What::Collection(_)))
+}
+
+/// A tag of one member of a record, instead of all that is shown.
 fn tag_from(member: &'static str) -> impl Fn() -> Interceptor {
+    tag_of(is_record, move |json| json.get(member).map(ToString::to_string))
+}
+
+/// A tag of the addresses and the number of a collection's members.
+fn tag_of_addresses(json: &Value) -> Option<String> {
+    let all = json.get("_embedded")?.as_object()?.values().find_map(Value::as_array)?;
+    let owns: Vec<&str> = all.iter().filter_map(|one| one.pointer("/_links/self/href")?.as_str()).collect();
+    Some(format!("{:?} {}", json.get("total_records"), owns.join(" ")))
+}
+
+/// A tag of some of what is wanted, instead of all that is shown.
+fn tag_of(
+    wanted: fn(Option<What>) -> bool,
+    of: impl Fn(&Value) -> Option<String> + Copy + Send + Sync + 'static,
+) -> impl Fn() -> Interceptor {
     move || {
         Interceptor::around(move |mut call, server| {
             Box::pin(async move {
                 let named = call.headers.remove(IF_NONE_MATCH);
                 let mut answer = server.send(call.clone()).await;
-                let record = matches!(server.what(&call), Some(What::Record(_)));
-                let of = answer.json().and_then(|json| json.get(member).map(ToString::to_string));
-                let Some(of) = of.filter(|_| record && answer.status == 200) else { return answer };
-                let tag = format!("\"{}\"", of.replace('"', ""));
+                let shown = answer.json().filter(|_| wanted(server.what(&call)) && answer.status == 200);
+                let Some(of) = shown.as_ref().and_then(of) else { return answer };
+                let mut hash = DefaultHasher::new();
+                of.hash(&mut hash);
+                let tag = format!("\"{:x}\"", hash.finish());
                 if named.is_some_and(|named| named.to_str().is_ok_and(|named| named == "*" || named.contains(&tag))) {
                     answer = Answer { body: bytes::Bytes::new(), status: StatusCode::NOT_MODIFIED.as_u16(), ..answer };
                 }
@@ -92,8 +116,61 @@ fn tag_from(member: &'static str) -> impl Fn() -> Interceptor {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 pub(super) fn faults() -> Vec<Fault> {
+    [forms(), changes()].concat()
+}
+
+/// Faults that show after a write, or to another tenant.
+fn changes() -> Vec<Fault> {
+    vec![
+        fault(
+            "the-etag-of-a-collection-is-that-of-its-addresses",
+            row::ETG_04,
+            tag_of(is_collection, tag_of_addresses),
+        ),
+        answers("the-etag-of-a-create-is-another-one", row::ETG_08, Method::POST, is_collection, |answer| {
+            answer.headers.insert(ETAG, HeaderValue::from_static("\"created\""));
+        }),
+        fault("last-modified-stays-after-a-change", row::ETG_03, || {
+            let mut first: HashMap<String, HeaderValue> = HashMap::new();
+            Interceptor::after(move |_, answer, _| {
+                let Some(date) = answer.headers.get(LAST_MODIFIED).cloned() else { return };
+                let Some(Value::Object(record)) = answer.json() else { return };
+                let Some(own) = link_map::href(&record, "self") else { return };
+                let first = first.entry(own.to_owned()).or_insert(date);
+                answer.headers.insert(LAST_MODIFIED, first.clone());
+            })
+        }),
+        conditions("if-match-without-quotes-is-ignored", row::ETG_07, IF_MATCH, |_, sent| {
+            (sent == "*" || sent.contains('"')).then(|| sent.to_owned())
+        }),
+        fault("not-modified-for-another-tenant", row::ETG_05, || {
+            Interceptor::around(|call, server| {
+                Box::pin(async move {
+                    let named = call.headers.get(IF_NONE_MATCH).filter(|_| call.headers.contains_key("svc-api-token"));
+                    let known = server.remembered(&call.address());
+                    if let Some(known) = known.filter(|known| named.is_some() && known.headers.get(ETAG) == named) {
+                        return Answer {
+                            body: bytes::Bytes::new(),
+                            status: StatusCode::NOT_MODIFIED.as_u16(),
+                            headers: known.headers,
+                        };
+                    }
+                    let answer = server.send(call.clone()).await;
+                    if call.method == Method::GET && answer.status == 200 {
+                        server.remember(call.address(), &answer);
+                    } else if call.is_write() {
+                        server.remember(call.address(), &Answer::empty(answer.status));
+                    }
+                    answer
+                })
+            })
+        }),
+    ]
+}
+
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn forms() -> Vec<Fault> {
     vec![
         answers("no-etag-on-records", row::ETG_01, Method::GET, is_record, |answer| {
             answer.headers.remove(ETAG);
@@ -105,15 +182,9 @@ pub(super) fn faults() -> Vec<Fault> {
                 answer.headers.insert(ETAG, weak);
             }
         }),
-        answers(
-            "no-etag-on-collections",
-            row::ETG_02,
-            Method::GET,
-            |what| matches!(what, Some(What::Collection(_))),
-            |answer| {
-                answer.headers.remove(ETAG);
-            },
-        ),
+        answers("no-etag-on-collections", row::ETG_02, Method::GET, is_collection, |answer| {
+            answer.headers.remove(ETAG);
+        }),
         answers(
             "an-etag-without-quotes",
             row::ETG_02,

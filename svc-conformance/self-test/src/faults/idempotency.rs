@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
+use serde_json::Value;
 use svc_conformance::row;
 
 use super::{Fault, Place};
 use crate::interceptor::{Interceptor, Server};
-use crate::link_map::What;
+use crate::link_map::{self, What};
 use crate::transport::{Answer, Call};
 
 const FAMILY: &str = "came again";
@@ -62,6 +63,42 @@ async fn remembering(mut call: Call, server: Server, name: fn(&Call, &str) -> St
     answer
 }
 
+/// A replay that shows the record as it is now.
+async fn as_it_is(call: Call, server: Server) -> Answer {
+    let mut answer = server.send(call.clone()).await;
+    if answer.headers.contains_key(REPLAYED)
+        && let Some(Value::Object(record)) = answer.json()
+        && let Some(own) = link_map::href(&record, "self")
+    {
+        let now = server.send(call.get(own)).await;
+        if now.status == 200 {
+            answer.body = now.body;
+            answer.headers.remove(http::header::CONTENT_LENGTH);
+        }
+    }
+    answer
+}
+
+/// A replay at any address, by the caller, the key and the body.
+async fn at_any_address(call: Call, server: Server) -> Answer {
+    let key = call.headers.get(KEY);
+    let name = format!("{:?} {key:?} {:?}", call.headers.get("svc-api-token"), call.body);
+    let is_keyed = key.is_some();
+    let answer = server.send(call).await;
+    if !is_keyed {
+        return answer;
+    }
+    if answer.is_success() {
+        server.remember(name, &answer);
+    } else if answer.status == 422
+        && let Some(mut known) = server.remembered(&name)
+    {
+        known.headers.insert(REPLAYED, TRUE);
+        return known;
+    }
+    answer
+}
+
 fn with_its_body(call: &Call, key: &str) -> String {
     format!("{key} {} {:?}", call.uri.path(), call.body)
 }
@@ -71,6 +108,31 @@ pub(super) fn faults() -> Vec<Fault> {
         deaf("keys are not looked at", row::IDM_01, |_, _| true),
         deaf("helpers do not look at keys", row::IDM_02, |_, what| matches!(what, Some(What::Helper(_)))),
         deaf("creates do not look at keys", row::IDM_01, |_, what| matches!(what, Some(What::Collection(_)))),
+        deaf("creates of events ignore keys", row::IDM_01, |_, what| what == Some(What::Collection("event"))),
+        deaf("the helper for outreaches ignores keys", row::IDM_02, |_, what| what == Some(What::Helper("outreach"))),
+        deaf("the helper for attendances ignores keys", row::IDM_02, |_, what| {
+            what == Some(What::Helper("attendance"))
+        }),
+        deaf("the helper for canvasses ignores keys", row::IDM_02, |_, what| what == Some(What::Helper("canvass"))),
+        deaf("the sign-up ignores keys", row::IDM_02, |_, what| what == Some(What::Helper("person"))),
+        fault("a replay shows the record as it is now", row::IDM_02, || {
+            Interceptor::around(|call, server| Box::pin(as_it_is(call, server)))
+        }),
+        fault("the same body at another address by the same key is done", row::IDM_04, || {
+            Interceptor::before(|call, _| {
+                let key = call.headers.get(KEY)?.to_str().ok()?.trim_matches('"').to_owned();
+                let path: String = call.uri.path().chars().filter(char::is_ascii_alphanumeric).collect();
+                if !key.is_empty() {
+                    call.headers.insert(KEY, HeaderValue::try_from(format!("\"{key}-{path}\"")).ok()?);
+                }
+                None
+            })
+        })
+        .at(Place::Backend),
+        fault("the same body at another address by the same key is a replay", row::IDM_04, || {
+            Interceptor::around(|call, server| Box::pin(at_any_address(call, server)))
+        })
+        .at(Place::Backend),
         replays("an answer is given again and does not say so", row::IDM_02, |answer| {
             answer.headers.remove(REPLAYED);
         }),

@@ -66,6 +66,22 @@ pub(super) fn faults() -> Vec<Fault> {
             leaving(options);
             options.defects.push(Defect::StrangersChange("identifiers"));
         }),
+        behind("an anonymous caller subscribes a known person", |options| {
+            leaving(options);
+            options.defects.push(Defect::AnonymousSubscribes);
+        }),
+        behind("an anonymous caller fills the empty name of a known person", |options| {
+            leaving(options);
+            options.defects.push(Defect::StrangersChange("family_name"));
+        }),
+        behind("an anonymous caller fills the languages of a known person", |options| {
+            leaving(options);
+            options.defects.push(Defect::StrangersChange("languages_spoken"));
+        }),
+        behind("an anonymous caller adds a postal address to a known person", |options| {
+            leaving(options);
+            options.defects.push(Defect::StrangersChange("postal_addresses"));
+        }),
         behind("a stranger renames somebody known", |options| {
             leaving(options);
             options.defects.push(Defect::StrangersChange("given_name"));

@@ -1,6 +1,6 @@
 //! Totals that a collection shows otherwise than the record itself, and totals after changes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use svc_conformance::row;
 
@@ -167,6 +167,11 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .at(Place::Backend)
     }));
+    let amount = ("fundraising_page", "total_amount", row::RES_FUNDRAISING_PAGE_10);
+    faults.extend(TOTALS.into_iter().chain([amount]).map(|(kind, total, row)| {
+        Fault::new("totals", format!("{total} of a {kind} never fall"), &[row], move || rising(kind, total))
+            .at(Place::Backend)
+    }));
     faults.extend(TOTALS.map(|(kind, total, row)| {
         Fault::new("totals", format!("{total} are those of every {kind}"), &[row], move || shared(kind, total))
             .at(Place::Backend)
@@ -186,6 +191,21 @@ fn forgotten(kind: &'static str, total: &'static str) -> Interceptor {
                 set(record, total, 0);
             }
         });
+    })
+}
+
+/// The total is the highest that the record ever had.
+fn rising(kind: &'static str, total: &'static str) -> Interceptor {
+    let mut most: HashMap<String, f64> = HashMap::new();
+    Interceptor::records(kind, move |record, _| {
+        let own = link_map::href(record, "self").map(ToOwned::to_owned);
+        let (Some(own), Some(now)) = (own, record.get(total).and_then(serde_json::Value::as_f64)) else { return };
+        let known = most.entry(own).or_insert(now);
+        if *known > now {
+            set(record, total, *known);
+        } else {
+            *known = now;
+        }
     })
 }
 

@@ -1,12 +1,14 @@
 //! Webhooks that are shown to others, keep their secrets badly, or lead where nobody may lead them.
 
+use std::collections::{HashMap, HashSet};
+
 use http::{HeaderValue, Method};
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
 
 use super::{Fault, Place, links, members, set};
 use crate::interceptor::Interceptor;
-use crate::transport::{Answer, Call};
+use crate::transport::{Answer, Call, address};
 
 const FAMILY: &str = "webhooks";
 const KEY: &str = "svc-api-token";
@@ -93,6 +95,34 @@ fn within(name: &'static str, hosts: &'static [&'static str]) -> Fault {
     fault.on_reference().at(Place::Backend)
 }
 
+/// The list still shows deleted webhooks.
+fn listed_for_ever() -> Interceptor {
+    let (mut known, mut gone) = (HashMap::<String, Value>::new(), HashSet::<String>::new());
+    Interceptor::after(move |call, answer, _| {
+        if is_one(call) && call.method == Method::DELETE && answer.is_success() {
+            gone.insert(call.address());
+        }
+        let Some(Value::Object(mut list)) = answer.json().filter(|_| is_list(call) && call.method == Method::GET)
+        else {
+            return;
+        };
+        let mut more = Vec::new();
+        if let Some(all) = members(&mut list) {
+            for one in all.iter() {
+                let own = one.pointer("/_links/self/href").and_then(Value::as_str).map(address);
+                known.extend(own.map(|own| (own, one.clone())));
+            }
+            more.extend(gone.iter().filter_map(|own| known.get(own).cloned()));
+            all.extend(more.clone());
+        }
+        let links = links(&mut list).into_iter().flatten().find(|(name, _)| name.ends_with("webhooks"));
+        if let Some(links) = links.and_then(|(_, links)| links.as_array_mut()) {
+            links.extend(more.iter().filter_map(|one| one.pointer("/_links/self").cloned()));
+        }
+        answer.set_json(&Value::Object(list));
+    })
+}
+
 pub(super) fn faults() -> Vec<Fault> {
     [documents(), secrets(), refusals(), callers()].concat()
 }
@@ -169,6 +199,9 @@ fn documents() -> Vec<Fault> {
             let is_deletion = is_one(call) && call.method == Method::DELETE;
             is_deletion.then(|| Answer::empty(204))
         }),
+        Fault::new(FAMILY, "a deleted webhook stays in the list", &[row::HOOK_01], listed_for_ever)
+            .on_reference()
+            .at(Place::Backend),
         answered("a deleted webhook is gone with 410", &[row::HOOK_06], |call, answer| {
             if is_one(call) && answer.status == 404 {
                 answer.status = 410;
@@ -184,6 +217,11 @@ fn secrets() -> Vec<Fault> {
         shown("secrets are short", &[row::HOOK_02], |_, document, _| {
             if document.contains_key("secret") {
                 set(document, "secret", "whsec_c2VjcmV0");
+            }
+        }),
+        shown("all new webhooks have one secret", &[row::HOOK_02], |call, document, status| {
+            if is_list(call) && call.method == Method::POST && status == 201 {
+                set(document, "secret", SECRET);
             }
         }),
         shown("secrets have no prefix", &[row::HOOK_02], |_, document, _| {
@@ -264,6 +302,12 @@ fn refusals() -> Vec<Fault> {
         }),
         within("webhooks may lead to this machine by its address", &["//127.0.0.1", "//[::1]", "//0.0.0.0", "//[::]"]),
         within("webhooks may lead to this machine by its name", &["localhost"]),
+        asked("a change may lead a webhook to this machine", &[row::HOOK_05], |call| {
+            if is_one(call) && call.method == Method::PUT { blind(&["127", "localhost"])(call) } else { None }
+        }),
+        asked("a change may lead a webhook anywhere", &[row::HOOK_05], |call| {
+            if is_one(call) && call.method == Method::PUT { blind(&["://"])(call) } else { None }
+        }),
         within("addresses in other notations are not looked at", &["127.1/", "2130706433", "0x", "0177"]),
         within("webhooks may lead to private networks", &["//10.", "//172.16", "//192.168", "//[fd00"]),
         within("webhooks may lead to where clouds keep their secrets", &["169.254", "metadata"]),

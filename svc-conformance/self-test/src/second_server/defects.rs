@@ -30,6 +30,8 @@ pub enum Defect {
     DropsSecondIdentifier,
     /// A caller without a key changes this field of somebody known.
     StrangersChange(&'static str),
+    /// An anonymous caller subscribes the addresses of a known person.
+    AnonymousSubscribes,
     /// A caller without a key changes the name of whom an identifier names.
     StrangersNameByIdentifier,
     /// An action that is named once more without a key lends its person to the functions of the call.

@@ -52,12 +52,22 @@ impl Work<'_> {
         }
     }
 
+    /// Subscribes every e-mail address of a person.
+    fn subscribe(&mut self, number: Number) {
+        let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) else { return };
+        let addresses = record.body.get_mut("email_addresses").and_then(Value::as_array_mut);
+        for address in addresses.into_iter().flatten().filter_map(Value::as_object_mut) {
+            address.insert("status".to_owned(), "subscribed".into());
+        }
+    }
+
     /// What faults let a stranger do to somebody known.
     fn damage_known(&mut self, number: Number, fields: &Map<String, Value>, identifiers: &[String]) {
         for defect in self.options.defects.clone() {
             match defect {
                 Defect::StrangersChange("identifiers") => self.merge(number, Map::new(), identifiers.to_vec()),
                 Defect::StrangersChange(name) => self.merge(number, only(fields, name), Vec::new()),
+                Defect::AnonymousSubscribes => self.subscribe(number),
                 _ => {}
             }
         }
