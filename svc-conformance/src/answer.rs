@@ -210,6 +210,12 @@ impl Record {
         self.href(name).ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", self.short())))
     }
 
+    /// The record that is embedded under a relation of the interface, alone.
+    pub(crate) fn embeds(&self, name: &str) -> Option<Self> {
+        let embedded = self["_embedded"].get(format!("{}:{name}", self.prefix))?;
+        Some(self.beside(embedded.clone())).filter(|record| record.json.is_object())
+    }
+
     /// The record's own address (HAL-16).
     pub(crate) fn own(&self) -> Result<String, Stop> {
         self.link("self").ok_or_else(|| Stop::Inconclusive(format!("there is no link self in {}", self.short())))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use chrono::{NaiveDateTime, Utc};
 use http::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER};
-use http::{Method, Request};
+use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use crate::address;
@@ -210,6 +210,12 @@ impl Client<'_> {
             }
         };
         let (parts, body) = response.into_parts();
+        if parts.status == StatusCode::NOT_FOUND
+            && *method == Method::POST
+            && let Some(name) = cx.run.helper_fixture_at(url)
+        {
+            return Err(Stop::Inconclusive(format!("the fixture {name} is not there: {} -> 404", exchange.line())));
+        }
         let shown =
             exchange.answer.as_ref().map(|answer| answer.body.chars().take(SHOWN).collect()).unwrap_or_default();
         let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -306,8 +312,11 @@ impl Client<'_> {
         Ok(answer.record())
     }
 
-    /// Reads what a relation of a record leads to.
+    /// Reads what a relation of a record leads to; what is embedded and not linked is there already.
     pub(crate) async fn follow(&self, record: &Record, name: &str) -> Result<Record, Stop> {
+        if let Some(embedded) = record.embeds(name).filter(|_| record.href(name).is_none()) {
+            return Ok(embedded);
+        }
         let href = record.leads(name)?;
         let answer = self.get(&href).await?;
         if answer.status != 200 || !answer.json.is_object() {

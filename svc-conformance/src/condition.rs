@@ -66,11 +66,30 @@ impl Facts<'_> {
             (Term::RestrictedKey, Some((_, lacks))) => {
                 format!("{lacks}, which the restricted key lacks, is not declared: give a key that lacks what is")
             }
-            (Term::Field { owner, path }, _) if self.declared.mentions(owner, path) => {
+            (Term::Field { owner, path }, _)
+                if self.declared.mentions(owner, path) && !self.declared.has_field(owner, path) =>
+            {
                 format!("field {owner}.{path} is declared, but nothing that is declared shows or takes it")
+            }
+            (Term::Field { owner, path }, _) if self.declared.has_field(owner, path) => {
+                let lacks = self.lacks_for(owner, path).unwrap_or("nothing that fills it");
+                format!("field {owner}.{path} is declared, but {lacks} is declared")
             }
             _ => word.said(false),
         }
+    }
+
+    /// What a run lacks to see a field that depends on a record of another kind: tickets need an event that sells them.
+    fn lacks_for(&self, owner: &str, path: &str) -> Option<&'static str> {
+        let declared = self.declared;
+        let (there, lacks) = match (owner, path.split(['.', '[']).next()) {
+            ("attendance", Some("tickets")) => (self.term(&Term::TicketedEvent), "no event that sells tickets"),
+            ("canvass", Some("question_response")) => {
+                (declared.offers("question", "create"), "no create of a question")
+            }
+            _ => return None,
+        };
+        Some(lacks).filter(|_| !there && !declared.is_listed(owner))
     }
 
     fn term(&self, term: &Term) -> bool {
@@ -96,7 +115,7 @@ impl Facts<'_> {
                 declared.has_field("event", "ticket_levels") || declared.text.fixture.contains_key(TICKETED)
             }
             Term::Type(kind) => has_type(declared, kind),
-            Term::Field { owner, path } => declared.has_field(owner, path),
+            Term::Field { owner, path } => declared.has_field(owner, path) && self.lacks_for(owner, path).is_none(),
             Term::Link { owner: None, .. } => !declared.helpers_only(),
             Term::Link { owner: Some(owner), name } if owner == "entry_point" => {
                 let entry = declared.text.entry_point.as_ref();
@@ -125,6 +144,7 @@ impl Facts<'_> {
         match helper {
             HelperTerm::Any => !helpers.is_empty(),
             HelperTerm::AnyAnonymous => helpers.values().any(|helper| helper.anonymous),
+            HelperTerm::WithKey => helpers.iter().any(|(name, helper)| name != "schedule" && !helper.anonymous),
             HelperTerm::WithPerson => declared.helps_persons(),
             HelperTerm::ShowsPerson => declared.shows_helped_person(),
             HelperTerm::OfRemovable => declared.helps_removable(),

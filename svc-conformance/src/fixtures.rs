@@ -7,7 +7,7 @@ use crate::catalogue::Ability;
 use crate::check::Cx;
 use crate::client::Client;
 use crate::generate::{complete, least, with, without};
-use crate::kinds::{self, Kind, TICKETED, kind};
+use crate::kinds::{self, Kind, TICKETED, helper_fixture, kind};
 use crate::outcome::Stop;
 use crate::row;
 
@@ -35,11 +35,14 @@ impl Client<'_> {
         let body = cx.marked(&full(cx, one, fields));
         match kind.under {
             None if cx.declared().offers(one, "create") => self.create(kind, &body).await,
-            None if one == "person" && cx.declared().helps("person_signup") => self.sign_up(&body).await,
+            None if one == "person" && cx.declared().posts_persons() => {
+                let answer = self.post_person(&body).await?;
+                self.posted_person(&answer).await
+            }
             None => self.existing(kind, fields["type"] == "ticketed").await,
             Some(_) if !cx.declared().can(one, Ability::Make) => self.existing(kind, false).await,
             Some("person") => {
-                let person = self.person().await?;
+                let person = self.container("person", "record_canvass", &json!({})).await?;
                 self.help(&person, "record_canvass", &json!({ "canvass": body })).await
             }
             Some(under) => {
@@ -47,12 +50,67 @@ impl Client<'_> {
                 let container = if sells {
                     Box::pin(self.ticketed_event(&ticketed())).await?
                 } else {
-                    Box::pin(self.make(under, &json!({}))).await?
+                    self.container(under, kind.helper.unwrap_or_default(), &json!({})).await?
                 };
-                let person = self.person().await?;
+                let person = self.actor(one).await?;
                 self.act(&container, one, &person, &body).await
             }
         }
+    }
+
+    /// A person whom an action of a kind may be about: one of its own, or else one that the body of the helper carries.
+    pub(crate) async fn actor(&self, one: &str) -> Result<Record, Stop> {
+        let cx = self.cx;
+        if cx.declared().offers(one, "create") || cx.declared().makes_alone("person") {
+            return self.person().await;
+        }
+        let prefix = cx.declared().text.dialect.prefix.clone();
+        Ok(Record::new(cx.run.target.base().to_owned(), cx.marked(&json!({})), prefix))
+    }
+
+    /// A record that has a helper: the fixture where nothing else leads to the helper, or one of its own with these fields.
+    pub(crate) async fn container(&self, one: &'static str, helper: &str, fields: &Value) -> Result<Record, Stop> {
+        let declared = self.cx.declared();
+        let Some(fixture) = helper_fixture(one).filter(|_| !declared.leads_to_helper(one, helper)) else {
+            return Box::pin(self.make(one, fields)).await;
+        };
+        if let Some(named) = self.cx.run.fixtures.get(&fixture.name) {
+            return Ok(named.clone());
+        }
+        let unknown = || {
+            let name = &fixture.name;
+            Stop::Inconclusive(format!("no link leads to the helper {helper}, and none is named as a fixture ({name})"))
+        };
+        let promises = declared.offers(one, "read") || declared.links(one, &format!("{helper}_helper"));
+        match Box::pin(self.make(one, fields)).await {
+            Ok(made) if promises || helper_address(&made, helper).is_ok() => Ok(made),
+            Ok(_) => Err(unknown()),
+            Err(Stop::Inconclusive(_)) if !declared.offers(one, "read") => Err(unknown()),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Posts a person to a helper: the sign-up, or one that records an action and shows the person.
+    pub(crate) async fn post_person(&self, person: &Value) -> Result<Answer, Stop> {
+        let declared = self.cx.declared();
+        if declared.helps("person_signup") {
+            let url = helper_address(&self.entry().await?, "person_signup")?;
+            return self.post(&url, &json!({ "person": person })).await;
+        }
+        let mut recorded = declared.kinds().filter(|kind| declared.shows_person_of(kind.one));
+        let recorded = recorded.find_map(|kind| Some((kind.under?, kind.helper?)));
+        let (under, helper) = recorded.ok_or_else(|| Stop::Inconclusive("no person can be created".to_owned()))?;
+        let url = helper_address(&self.container(under, helper, &json!({})).await?, helper)?;
+        self.post(&url, &self.cx.marked(&json!({ "person": person }))).await
+    }
+
+    /// The person in the answer to [`Client::post_person`]; success is judged (HLP-06).
+    pub(crate) async fn posted_person(&self, answer: &Answer) -> Result<Record, Stop> {
+        self.cx.must(row::HLP_06, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        if self.cx.declared().helps("person_signup") {
+            return Ok(answer.record());
+        }
+        self.follow(&answer.record(), "person").await
     }
 
     /// A person of its own.
@@ -78,8 +136,8 @@ impl Client<'_> {
     ) -> Result<Record, Stop> {
         let cx = self.cx;
         let kind = kind(one).ok_or_else(|| Stop::Inconclusive(format!("no kind {one}")))?;
-        let own = person.own()?;
         if cx.declared().offers(one, "create") {
+            let own = person.own()?;
             let url = container.leads(kind.many)?;
             let answer = self.post(&url, &self.linked(&full(cx, one, body), "person", &own)).await?;
             return self.created(kind, &answer);
@@ -98,11 +156,6 @@ impl Client<'_> {
         let answer = self.post(&url, body).await?;
         self.cx.must(row::HLP_06, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
         Ok(answer.record())
-    }
-
-    async fn sign_up(&self, person: &Value) -> Result<Record, Stop> {
-        let entry = self.entry().await?;
-        self.help(&entry, "person_signup", &json!({ "person": person })).await
     }
 
     /// An event that sells tickets: created with these fields, or one that was there before.

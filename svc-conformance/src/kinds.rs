@@ -55,12 +55,39 @@ pub(crate) const TICKETED: &str = "ticketed_event";
 /// The fixture that stands for an event with few places, which a run may fill (LIM-04).
 pub(crate) const LIMITED: &str = "limited_event";
 
-/// The names of fixtures: of every kind, and of an event that sells tickets or has few places.
-pub(crate) fn fixtures() -> Vec<&'static str> {
-    KINDS.iter().map(|kind| kind.one).chain([TICKETED, LIMITED]).collect()
+/// What begins the name of a fixture that is a helper.
+pub(crate) const HELPER: &str = "helper.";
+
+/// A fixture that stands for a container of which a client knows the address of the helper alone.
+#[derive(Debug)]
+pub(crate) struct HelperFixture {
+    /// The name of the fixture, such as `helper.record_signature`.
+    pub(crate) name: String,
+    /// The helper.
+    pub(crate) helper: &'static str,
+    /// The kind that has it.
+    pub(crate) of: &'static str,
 }
 
-/// The kind that a fixture is of.
+/// The fixture of every helper that a record has.
+pub(crate) static HELPERS: LazyLock<Vec<HelperFixture>> = LazyLock::new(|| {
+    let recording = KINDS.iter().filter_map(|kind| Some((kind.helper?, kind.under?)));
+    let all = recording.chain([("schedule", "message")]);
+    all.map(|(helper, of)| HelperFixture { name: format!("{HELPER}{helper}"), helper, of }).collect()
+});
+
+/// The names of fixtures: of every kind, of an event that sells tickets or has few places, and of every helper of a record.
+pub(crate) fn fixtures() -> Vec<&'static str> {
+    let helpers = HELPERS.iter().map(|fixture| fixture.name.as_str());
+    KINDS.iter().map(|kind| kind.one).chain([TICKETED, LIMITED]).chain(helpers).collect()
+}
+
+/// The fixture of the helper that records of a kind have.
+pub(crate) fn helper_fixture(one: &str) -> Option<&'static HelperFixture> {
+    HELPERS.iter().find(|fixture| fixture.of == one)
+}
+
+/// The kind that a fixture is of; none for those of helpers.
 pub(crate) fn of_fixture(name: &str) -> Option<Kind> {
     kind(if matches!(name, TICKETED | LIMITED) { "event" } else { name })
 }

@@ -13,6 +13,7 @@ use crate::condition::{Facts, Met};
 use crate::declared::Declared;
 use crate::journal::Journal;
 use crate::keys::Keys;
+use crate::kinds::{HELPERS, HelperFixture};
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
 use crate::relations::Relations;
@@ -102,6 +103,13 @@ impl Run {
     /// Whether an address is that of a record that was there before.
     pub(crate) fn keeps(&self, url: &str) -> bool {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains(url)
+    }
+
+    /// The name of the fixture that gives an address as that of a helper.
+    pub(crate) fn helper_fixture_at(&self, url: &str) -> Option<&str> {
+        let of_helper =
+            |fixture: &HelperFixture| self.fixtures.get(&fixture.name).is_some_and(|named| named.url == url);
+        HELPERS.iter().find(|fixture| of_helper(fixture)).map(|fixture| fixture.name.as_str())
     }
 
     /// Whether a failure of this row, once confirmed, ends the run.

@@ -125,7 +125,8 @@ impl Suite {
     }
 
     /// A record that the run may use where it may not create one, besides those of the declaration: `name` is a kind such as
-    /// `event`, or `ticketed_event`; it is found by its address, or by an identifier in its collection. A run records actions
+    /// `event`, or `ticketed_event`; it is found by its address, or by an identifier in its collection. A name such as
+    /// `helper.record_signature` gives the address of a helper whose record cannot be read. A run records actions
     /// below it and removes them where that is declared; it neither changes nor deletes the record itself.
     #[must_use]
     pub fn fixture(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {

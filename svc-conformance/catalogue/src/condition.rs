@@ -117,6 +117,8 @@ pub enum HelperTerm {
     Any,
     /// One takes calls without a key.
     AnyAnonymous,
+    /// One that records something takes no calls without a key.
+    WithKey,
     /// One takes a person.
     WithPerson,
     /// One is declared that records something.
@@ -178,6 +180,7 @@ const PLAIN: &[(&str, Term)] = &[
     ("order.*", Term::Order),
     ("helper.*", Term::Helper(HelperTerm::Any)),
     ("helper.*.anonymous", Term::Helper(HelperTerm::AnyAnonymous)),
+    ("helper.*.with_key", Term::Helper(HelperTerm::WithKey)),
     ("helper.*.with_person", Term::Helper(HelperTerm::WithPerson)),
     ("helper.*.but_schedule", Term::Helper(HelperTerm::ButSchedule)),
     ("helper.non_atomic", Term::Helper(HelperTerm::InParts)),

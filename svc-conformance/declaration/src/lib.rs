@@ -65,7 +65,8 @@ pub struct Declaration {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
     /// Records that a run of the conformance suite may use where it may not create them, each by its address or an identifier,
-    /// under the name of its kind such as `event`, or under `ticketed_event`. What a vendor writes; no server publishes any.
+    /// under the name of its kind such as `event`, or under `ticketed_event`; the address of a helper under a name such as
+    /// `helper.record_signature`. What a vendor writes; no server publishes any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fixture: BTreeMap<String, String>,
     /// Where it was read from, as `self` (HAL-13).

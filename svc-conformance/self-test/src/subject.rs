@@ -42,6 +42,8 @@ pub struct Subject {
     pub other_key: Option<String>,
     /// A key that lacks a right, with that right.
     pub restricted_key: Option<(String, String)>,
+    /// The fixtures of a run: names with addresses.
+    pub fixtures: Vec<(String, String)>,
     /// Its time, where that can be let pass without waiting.
     pub time: Option<Time>,
     /// What sends the messages of its webhooks, as long as the service runs.
@@ -102,7 +104,9 @@ impl Subject {
             (key.token.clone(), right.unwrap_or_default().to_owned())
         };
         let restricted_key = options.keys.get(2).map(lacks);
-        let wire = Transport::of(second_server.set_up_as(options));
+        let service = second_server.set_up_as(options);
+        let fixtures = service.fixtures();
+        let wire = Transport::of(service);
         Self {
             wire,
             base,
@@ -110,6 +114,7 @@ impl Subject {
             key,
             other_key,
             restricted_key,
+            fixtures,
             time: Some(time),
             sender: JoinSet::new(),
             _folder: None,
@@ -180,6 +185,7 @@ impl Subject {
             key: "k-one".to_owned(),
             other_key: Some("k-two".to_owned()),
             restricted_key: Some(("k-narrow".to_owned(), "people.create".to_owned())),
+            fixtures: Vec::new(),
             time: None,
             sender: JoinSet::new(),
             _folder: Some(folder),

@@ -52,6 +52,9 @@ pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
         target = target.on_wait(move |duration| time.pass(duration));
     }
     let mut suite = Suite::new(target).keys(keys).trust_keys(true).intensity(intensity).seed(seed);
+    for (name, address) in &subject.fixtures {
+        suite = suite.fixture(name, address);
+    }
     if subject.sends() {
         suite = suite.webhook_receiver("127.0.0.1:0").webhook_timeout(LONGEST_WAIT);
     }

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::calls::{Ready, ignored, somebody};
+use super::calls::{Ready, declared_helpers, ignored, somebody};
 use super::compare;
 use super::functions::any_helper;
 use super::prelude::*;
@@ -149,6 +149,11 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     }
     if let Ok(ready) = any_helper(&api).await {
         helper_needs_key(cx, &api, &ready).await?;
+        // What anyone may call shows nothing of those who need a key.
+        let keyed = declared_helpers(cx).into_iter().find(|name| !declared.helps_anyone(name));
+        if let Some(name) = keyed.filter(|_| declared.helps_anyone(ready.name)) {
+            helper_needs_key(cx, &api, &api.ready(name).await?).await?;
+        }
     }
     let subject = Subject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
@@ -276,7 +281,7 @@ async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
     }
     let of = cx.declared().kinds().find(|kind| kind.helper == Some(name));
     let under = of.and_then(|of| of.under).ok_or_else(|| none(format!("no helper {name}")))?;
-    helper_address(&api.make(under, &json!({})).await?, name)
+    helper_address(&api.container(under, name, &json!({})).await?, name)
 }
 
 /// Another tenant sees nothing of this one's in any collection.

@@ -48,7 +48,7 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let (Some(container), Some(under)) = (&ready.container, kind.under) else { return Ok(()) };
-    let before = api.reread(container).await?;
+    let before = api.as_read(under, container.clone()).await?;
     let person = somebody(cx);
     let body = identified(cx, ready.body(cx, Some(&person)));
     let made = api.call(reached, &ready, &body).await?;
@@ -61,6 +61,8 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
         api.leads_to(links, &made, under, container, under).await?;
     }
     if cx.declared().links(one, "person") {
+        let is_shown = made.href("person").is_some() || made.embeds("person").is_some();
+        must(cx, links, is_shown, || format!("neither a link to the person nor the person in {}", made.short()))?;
         let who = api.person_of(&made, "person").await?;
         let right = is_one(&who, &who.beside(person));
         let rows: &[&str] = if one == "attendance" { own } else { links };
@@ -79,7 +81,8 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
         }
     }
     for (path, more) in [(kind.counted.unwrap_or_default(), 1.0), ("total_amount", 12.5)] {
-        let counts = cx.declared().field(under, path).is_some_and(|field| field.readable);
+        let counts =
+            cx.declared().field(under, path).is_some_and(|field| field.readable) && cx.declared().offers(under, "read");
         let sums = path != "total_amount" || (one == "donation" && body.get("amount").is_some_and(Value::is_number));
         if counts && sums && (path != "total_accepted" || body.get("status").is_some_and(|status| status == "accepted"))
         {

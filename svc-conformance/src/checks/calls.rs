@@ -92,7 +92,7 @@ impl Client<'_> {
             "attendance" => part(cx, under, &json!({"type": "open"})),
             _ => json!({}),
         };
-        let container = self.make(under, &fields).await?;
+        let container = self.container(under, name, &fields).await?;
         let relation = format!("{name}_helper");
         let spelled = container
             .href(&relation)

@@ -21,8 +21,8 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/canvass-answers", [RES_CANVASS_08, RES_CANVASS_09, RES_CANVASS_10, RES_CANVASS_11], answers)
         .needs("helper.record_canvass and field:canvass.question_response"),
     check!("hlp/canvass-needs-its-object", [HLP_16], bare).needs("helper.record_canvass"),
-    check!("hlp/canvass-takes-no-person", [HLP_18], no_person).needs("helper.record_canvass"),
-    check!("hlp/canvass-of-nobody", [HLP_17], nobody).needs("helper.record_canvass"),
+    check!("hlp/canvass-takes-no-person", [HLP_18], no_person).needs("helper.record_canvass and people.list"),
+    check!("hlp/canvass-of-nobody", [HLP_17], nobody).needs("helper.record_canvass and people.delete"),
 ];
 
 /// The person who has the helper.
@@ -33,7 +33,7 @@ fn target(ready: &Ready) -> Result<&Record, Stop> {
 /// A canvass with its fields and its links.
 async fn canvass(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let person = api.person().await?;
+    let person = api.container("person", "record_canvass", &json!({})).await?;
     let named = ["record_canvass_helper", "record_canvas_helper"].iter().any(|name| person.href(name).is_some());
     cx.must(row::RES_PERSON_48, named, || format!("no link to the canvass helper in {}", person.short()))?;
     for code in ["9", ""] {

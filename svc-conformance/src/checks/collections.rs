@@ -265,6 +265,11 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
             cx.holds(row::COL_31, right, || format!("after a create in {}: {answer}", of.many));
         }
         if !cx.declared().offers(of.one, "read") {
+            if page["total_records"].as_u64().is_some_and(|total| total > 0) {
+                let list = page["_embedded"].get(cx.declared().rel(of.many)).and_then(Value::as_array);
+                let right = list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
+                cx.holds(row::COL_28, right, || format!("the members of {} are not embedded: {answer}", of.many));
+            }
             continue;
         }
         let found = match &made {

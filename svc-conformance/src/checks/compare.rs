@@ -168,7 +168,9 @@ impl Client<'_> {
     ) -> Result<bool, Stop> {
         let cx = self.cx;
         let Some(href) = from.href(name) else {
-            return Ok(holds(cx, rows, false, || format!("no link {name} in {}", from.short())));
+            // A server with helpers alone sends no links; it may embed what they would lead to.
+            let right = from.embeds(name).is_some_and(|embedded| is_one(&embedded, to));
+            return Ok(holds(cx, rows, right, || format!("no link {name} in {}", from.short())));
         };
         if !cx.declared().offers(one, "read") {
             let same = to.link("self").is_some_and(|own| own == href);

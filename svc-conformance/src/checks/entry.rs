@@ -22,9 +22,9 @@ const COLLECTIONS: &[&str] = &[
 
 pub(super) const CHECKS: &[Check] = &[
     check!("ent/document", DOCUMENT, document).only_reads(),
-    check!("ent/collections", COLLECTIONS, collections).only_reads(),
+    check!("ent/collections", COLLECTIONS, collections).needs("*.list").only_reads(),
     check!("ent/docs", [ENT_22, ENT_23], docs).needs("link:entry_point.docs").only_reads(),
-    check!("ent/signup-link", [ENT_24, HAL_05], signup_link).only_reads(),
+    check!("ent/signup-link", [ENT_24, HAL_05], signup_link).needs("helper.person_signup").only_reads(),
 ];
 
 /// The fields of the entry point.

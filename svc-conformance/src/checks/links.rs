@@ -66,8 +66,9 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
     let declared = cx.declared();
     let under = kind(one).and_then(|kind| kind.under);
     if let Some(under) = under.filter(|_| ACTIONS.contains(&one)) {
-        let container = api.make(under, &json!({})).await?;
-        let person = api.person().await?;
+        let helper = kind(one).and_then(|kind| kind.helper).unwrap_or_default();
+        let container = api.container(under, helper, &json!({})).await?;
+        let person = api.actor(one).await?;
         let record = api.act(&container, one, &person, &cx.marked(&own_fields(cx, one))).await?;
         return Ok(Linked { record, person: Some(person), container: Some(container) });
     }

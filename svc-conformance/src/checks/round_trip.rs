@@ -234,7 +234,7 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
         let Some(kind) = kind(one) else { continue };
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
         let container = match kind.under {
-            Some(under) => api.make(under, &json!({})).await,
+            Some(under) => api.container(under, helper, &json!({})).await,
             None => api.entry().await,
         };
         let container = match container {

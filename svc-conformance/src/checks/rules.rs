@@ -49,15 +49,20 @@ pub(super) const CHECKS: &[Check] = &[
 /// if refused.
 async fn person(cx: &Cx, rows: &[&str], fields: &Value) -> Result<Option<Record>, Stop> {
     let api = cx.api();
-    let Some(kind) = kind("person").filter(|_| cx.declared().offers("person", "create")) else {
+    let (creates, posts) = (cx.declared().offers("person", "create"), cx.declared().posts_persons());
+    let Some(kind) = kind("person").filter(|_| creates || posts) else {
         return api.make("person", fields).await.map(Some);
     };
-    let answer = api.post(&api.collection(kind.many).await?, &cx.marked(fields)).await?;
+    let answer = if creates {
+        api.post(&api.collection(kind.many).await?, &cx.marked(fields)).await?
+    } else {
+        api.post_person(&cx.marked(fields)).await?
+    };
     if answer.status == 400 {
         holds(cx, rows, true, String::new);
         return Ok(None);
     }
-    let made = api.created(kind, &answer)?;
+    let made = if creates { api.created(kind, &answer)? } else { api.posted_person(&answer).await? };
     api.as_read("person", made).await.map(Some)
 }
 

@@ -26,14 +26,16 @@ pub(super) const CHECKS: &[Check] = &[
     .needs("helper.schedule")
     .has_side_effects(),
     check!("sch/again", [SCH_07, SCH_08], again).needs("helper.schedule").has_side_effects(),
-    check!("sch/functions", [SCH_09], functions).needs("helper.schedule").has_side_effects(),
+    check!("sch/functions", [SCH_09], functions)
+        .needs("helper.schedule and haf.add_tags and tags.create and tags.sub.taggings")
+        .has_side_effects(),
     check!("sch/refused", [SCH_06], refused).needs("helper.schedule").has_side_effects(),
 ];
 
 /// A message with its helper's address.
 async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
     let fields = part(cx, "message", &json!({"subject": "Hello", "name": "Hello"}));
-    let message = api.make("message", &fields).await?;
+    let message = api.container("message", "schedule", &fields).await?;
     if cx.declared().links("message", "schedule_helper") {
         let there = message.href("schedule_helper").is_some();
         cx.must(row::HLP_22, there, || format!("no link schedule_helper in {}", message.short()))?;

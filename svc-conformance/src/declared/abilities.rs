@@ -23,9 +23,14 @@ impl Declared {
     /// Whether anything that is declared shows a record of a kind: a read, a list, or the answer to what makes or changes one.
     pub(crate) fn shows(&self, one: &str) -> bool {
         let Some(kind) = kind(one) else { return false };
-        let answers = ["list", "read", "create", "update"].iter().any(|operation| self.offers(one, operation));
-        let listed = || self.kinds().any(|of| self.lists_below(of.one, kind.many));
-        answers || kind.helper.is_some_and(|helper| self.helps(helper)) || listed()
+        let answers = ["read", "create", "update"].iter().any(|operation| self.offers(one, operation));
+        answers || kind.helper.is_some_and(|helper| self.helps(helper)) || self.is_listed(one)
+    }
+
+    /// Whether a collection of a kind is declared, that of the entry point or one below a record.
+    pub(crate) fn is_listed(&self, one: &str) -> bool {
+        let below = |kind: Kind| self.kinds().any(|of| self.lists_below(of.one, kind.many));
+        self.offers(one, "list") || kind(one).is_some_and(below)
     }
 
     /// Whether a client can send anything of a record of a kind.
@@ -46,11 +51,18 @@ impl Declared {
 
     /// Whether the answer of a declared helper is the person whom it was about, or leads there.
     pub(crate) fn shows_helped_person(&self) -> bool {
-        let leads = |one: &&str| {
-            let helper = kind(one).and_then(|kind| kind.helper);
-            helper.is_some_and(|helper| self.helps(helper)) && self.links(one, "person")
-        };
-        self.helps("person_signup") || ACTIONS.iter().any(leads)
+        self.helps("person_signup") || ACTIONS.iter().any(|one| self.shows_person_of(one))
+    }
+
+    /// Whether the answer of the helper that records an action leads to its person, or embeds it.
+    pub(crate) fn shows_person_of(&self, one: &str) -> bool {
+        let helper = kind(one).and_then(|kind| kind.helper);
+        ACTIONS.contains(&one) && helper.is_some_and(|helper| self.helps(helper)) && self.links(one, "person")
+    }
+
+    /// Whether a person is made by a helper: the sign-up, or an action of somebody who is listed nowhere.
+    pub(crate) fn posts_persons(&self) -> bool {
+        self.helps("person_signup") || (!self.offers("person", "list") && self.shows_helped_person())
     }
 
     /// Whether a declared helper belongs to records that can be made and deleted.
@@ -58,6 +70,12 @@ impl Declared {
         let of = |kind: &Kind| kind.under.filter(|_| kind.helper.is_some_and(|helper| self.helps(helper)));
         let removable = |one: &str| self.makes_alone(one) && self.offers(one, "delete");
         crate::kinds::KINDS.iter().filter_map(of).any(removable)
+    }
+
+    /// Whether a run comes to the helper of a kind's records: it can make such a record, whose links lead there.
+    pub(crate) fn leads_to_helper(&self, one: &str, helper: &str) -> bool {
+        let is_linked = || self.links(one, &format!("{helper}_helper"));
+        self.makes_alone(one) && (!self.helpers_only() || is_linked())
     }
 
     /// Whether records of a kind can be made that nobody else knows, without a container.

@@ -54,7 +54,9 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, known: Option<Known>) {
     let listed = links.as_array().map_or(&[][..], Vec::as_slice);
     let hrefs: Vec<_> = listed.iter().map(|link| link["href"].as_str().map(ToOwned::to_owned)).collect();
     let owns: Vec<_> = members.map_or(&[][..], Vec::as_slice).iter().map(own).collect();
-    let is_empty = count == 0 && links.is_null();
+    // Where only helpers are offered, members need no address of their own.
+    let has_no_addresses = cx.declared().helpers_only() && owns.iter().all(Option::is_none);
+    let is_empty = (count == 0 && links.is_null()) || (has_no_addresses && hrefs.is_empty());
     cx.holds(row::COL_25, is_empty || (links.is_array() && hrefs == owns), || {
         format!("the links of the members are {}, their own addresses {}", json!(hrefs), json!(owns))
     });

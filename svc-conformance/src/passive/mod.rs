@@ -17,7 +17,7 @@ pub(crate) use values::{is_shape, row as row_of};
 #[rustfmt::skip]
 pub(crate) const ROWS: &[&str] = &[
     row::HAL_01, row::HAL_02, row::HAL_03, row::HAL_04, row::HAL_07, row::HAL_08, row::HAL_09, row::HAL_11, row::HAL_12,
-    row::HAL_13, row::HAL_14, row::HAL_15, row::HAL_18, row::HAL_19, row::COL_20, row::COL_21, row::COL_22, row::COL_23, row::COL_25,
+    row::HAL_13, row::HAL_14, row::HAL_18, row::HAL_19, row::COL_20, row::COL_21, row::COL_22, row::COL_23, row::COL_25,
     row::COL_26, row::COL_30, row::LIM_01, row::LIM_03, row::TYP_01, row::TYP_02, row::TYP_03, row::TYP_04, row::TYP_05,
     row::TYP_06, row::TYP_07, row::TYP_08, row::TYP_09, row::TYP_11, row::TYP_12, row::TYP_13, row::TYP_14, row::TYP_15,
     row::TYP_16, row::ERR_01, row::ERR_02, row::ERR_03, row::ERR_05, row::ERR_06, row::ERR_07, row::ERR_18, row::ERR_19,

@@ -189,7 +189,8 @@ fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
     for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_where_declared()) {
         let name = link.name.as_str();
         let rel = if name == "self" { name.to_owned() } else { cx.declared().rel(name) };
-        let there = links.contains_key(&rel);
+        let is_embedded = || object.get("_embedded").is_some_and(|embedded| embedded.get(&rel).is_some());
+        let there = links.contains_key(&rel) || (cx.declared().helpers_only() && is_embedded());
         if there || (!link.is_to_person() && cx.declared().links(of.one, name)) {
             cx.holds(&row.id, there, || format!("no link `{rel}` in {answer}"));
         }

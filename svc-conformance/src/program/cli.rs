@@ -114,8 +114,9 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
 
-    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17; repeatable
-    #[arg(long, value_name = "KIND=ADDRESS", value_parser = fixture)]
+    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17, or the address of a helper,
+    /// such as `helper.record_signature=/api/v1/petitions/17/record_signature_helper`; repeatable
+    #[arg(long, value_name = "NAME=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
     /// The least that the claim needs
@@ -356,11 +357,11 @@ impl ValueEnum for Intensity {
 
 fn fixture(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((name, address)) if kinds::of_fixture(name).is_some() && !address.is_empty() => {
+        Some((name, address)) if kinds::fixtures().contains(&name) && !address.is_empty() => {
             Ok((name.to_owned(), address.to_owned()))
         }
         _ => Err(format!(
-            "`{text}` is not of the form KIND=ADDRESS, where KIND is one of: {}",
+            "`{text}` is not of the form NAME=ADDRESS, where NAME is one of: {}",
             kinds::fixtures().join(", ")
         )),
     }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Suite, SuiteError};
 use crate::address;
 use crate::answer::Record;
 use crate::fields;
-use crate::kinds::{self, Kind};
+use crate::kinds::{self, HelperFixture, Kind};
+use crate::relations;
 use crate::run::Run;
 
 /// Pages of a collection that are read to find a record by its identifier.
@@ -20,6 +21,10 @@ impl Suite {
     pub(super) async fn fixtures(&self, run: &Run) -> Result<BTreeMap<String, Record>, SuiteError> {
         let mut found = BTreeMap::new();
         for (name, given) in &run.declared.text.fixture {
+            if let Some(fixture) = kinds::HELPERS.iter().find(|fixture| fixture.name == *name) {
+                found.insert(name.clone(), helper(run, fixture, given)?);
+                continue;
+            }
             let Some(kind) = kinds::of_fixture(name) else {
                 let known = kinds::fixtures().join(", ");
                 return Err(SuiteError::Usage(format!("there is no fixture `{name}`; a fixture is one of: {known}")));
@@ -81,6 +86,27 @@ impl Suite {
     fn header(&self, run: &Run) -> Option<(String, String)> {
         Some((run.declared.text.dialect.key_header.clone(), self.keys.primary.clone()?))
     }
+}
+
+/// The container of a helper whose address is given: a record that is known to have that helper, and nothing else.
+fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, SuiteError> {
+    let named = format!("the fixture {} ({given})", fixture.name);
+    let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
+    if !run.declared.helps(fixture.helper) {
+        return Err(usage("is of a helper that the server does not declare"));
+    }
+    let base = run.target.base();
+    let url = Some(given).filter(|given| given.contains('/')).and_then(|given| address::resolve(base, given));
+    let url = url.map(String::from).ok_or_else(|| usage("is no address"))?;
+    if address::authority(&url) != address::authority(base) {
+        return Err(usage("is on another host than the entry point"));
+    }
+    let relation = format!("{}_helper", fixture.helper);
+    if let Some(known) = relations::meaning(&relation, None) {
+        run.relations.learn(&url, known);
+    }
+    let links = json!({ "_links": { run.declared.rel(&relation): { "href": url } } });
+    Ok(Record::new(url, links, run.declared.text.dialect.prefix.clone()))
 }
 
 /// A record that is evidently of another kind is no fixture: it has to carry the links that the declaration promises of the kind.

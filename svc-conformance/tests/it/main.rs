@@ -12,6 +12,7 @@ mod double_entry;
 #[cfg(feature = "program")]
 mod early_end;
 mod faults;
+mod helpers_only;
 mod hostile;
 mod hostile_socket;
 #[cfg(feature = "program")]

@@ -308,7 +308,7 @@ fn a_fixture_is_given_on_the_command_line() {
     let before = server.records();
     let (code, said) = run(folder.path(), &server.base, &["--fixture", "evnt=1"]);
     assert!(
-        code == 2 && said.contains("`evnt=1` is not of the form KIND=ADDRESS, where KIND is one of: person, "),
+        code == 2 && said.contains("`evnt=1` is not of the form NAME=ADDRESS, where NAME is one of: person, "),
         "{said}"
     );
     let nowhere = format!("event={}events/none", server.base);

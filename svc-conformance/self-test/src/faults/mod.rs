@@ -14,6 +14,7 @@ mod fields;
 mod filters;
 mod headers;
 mod helpers;
+mod helpers_alone;
 mod hypermedia;
 mod idempotency;
 mod links;
@@ -221,6 +222,7 @@ pub fn registry() -> Vec<Fault> {
         updates::faults(),
         access::faults(),
         helpers::faults(),
+        helpers_alone::faults(),
         errors::faults(),
         backend::faults(),
         places::faults(),

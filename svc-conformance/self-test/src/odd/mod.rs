@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::fields::{self, Field};
 use super::interceptor::Interceptor;
-use super::second_server::{Hrefs, Key, Options, Strangers, Time};
+use super::second_server::{Containers, Hrefs, Key, Options, Strangers, Time};
 use super::subject::{Subject, SubjectError};
 use crate::faults::{self, Fault, Over, conditional};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
@@ -100,7 +100,6 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("a 404 has a body", |options| options.not_found_bodies = true),
         Odd::second_server("values for read-only fields are refused", |options| options.rejects_read_only = true),
         Odd::second_server("custom fields have a prefix", |options| options.custom_field_prefix.push_str("second_")),
-        Odd::second_server("helpers only", |options| options.helpers_only = true),
         Odd::second_server("nothing can be written", |options| options.read_only = true),
         Odd { more_keys: false, ..Odd::second_server("one tenant", plain) },
         Odd::second_server("people are matched", |options| options.matches_people = true),
@@ -169,8 +168,26 @@ pub fn registry() -> Vec<Odd> {
         Odd::reference("the reference server with a charset", same).with(wrapped::charset),
         Odd::reference("the reference server with other headers", same).with(wrapped::headers),
     ];
+    all.extend(helpers_alone());
     all.extend(faults::free().into_iter().map(Odd::free));
     all
+}
+
+/// Servers that offer helpers alone, and neither create nor show a record directly (CAP-10).
+fn helpers_alone() -> Vec<Odd> {
+    vec![
+        Odd::second_server("helpers only", |options| options.helpers_only = true),
+        Odd::second_server("record helpers alone, whose addresses are given", |options| {
+            (options.helpers_only, options.containers) = (true, Containers::Hidden);
+        }),
+        Odd::second_server("record helpers alone, which match people", |options| {
+            (options.helpers_only, options.containers) = (true, Containers::Hidden);
+            options.matches_people = true;
+        }),
+        Odd::second_server("helpers only, of containers that are listed", |options| {
+            (options.helpers_only, options.containers) = (true, Containers::Listed);
+        }),
+    ]
 }
 
 /// Every field but those that a record cannot do without.

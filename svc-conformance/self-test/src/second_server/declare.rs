@@ -3,18 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use super::check;
+use super::containers;
 use super::kinds::{FUNCTIONS, HELPERS, KINDS, Kind, is_record_helper};
-use super::options::{Options, Strangers};
-use super::render::{is_helper_served, is_served};
+use super::options::{Containers, Options, Strangers};
+use super::render::{is_helper_served, is_listed, is_served};
 use crate::fields::{self, Field, Shape};
 
 /// What a service supports.
 pub(super) fn document(options: &Options) -> Value {
     let mut collections = Map::new();
-    if !options.helpers_only {
-        for kind in KINDS.iter().filter(|kind| is_served(options, kind.one)) {
-            collections.insert(kind.many.to_owned(), collection(options, kind));
-        }
+    for kind in KINDS.iter().filter(|kind| is_known(options, kind)) {
+        collections.insert(kind.many.to_owned(), collection(options, kind));
     }
     let helpers = HELPERS.iter().filter(|helper| is_helper_served(options, helper)).map(|helper| {
         let about = json!({
@@ -29,7 +28,7 @@ pub(super) fn document(options: &Options) -> Value {
         (options.rejects_read_only, "rejects_read_only"),
         (options.helpers_only, "helpers_only"),
         (!options.atomic_helpers && !options.read_only, "helper.non_atomic"),
-        (!options.read_only, "helper.record_donation.links"),
+        (!options.read_only && !options.helpers_only, "helper.record_donation.links"),
         (options.matches_people && !options.read_only, "helper.match_person"),
         (options.one_action_per_person, "one_action_per_person"),
         (options.strangers != Strangers::Change && options.anonymous_helpers, "strangers_change_nobody"),
@@ -64,7 +63,47 @@ pub(super) fn document(options: &Options) -> Value {
     })
 }
 
+/// Whether a client meets records of a kind: as members of a collection, or in the answers of helpers.
+fn is_known(options: &Options, kind: &Kind) -> bool {
+    let is_answered = || match kind.one {
+        "person" => true,
+        one => is_helper_served(options, &format!("record_{one}")),
+    };
+    let is_met = || options.containers != Containers::None && is_answered();
+    is_served(options, kind.one) && (!options.helpers_only || is_listed(options, kind) || is_met())
+}
+
+/// What a service with helpers alone declares of a kind: the fields, and the person that an answer embeds.
+fn collection_of_helpers(options: &Options, kind: &Kind) -> Value {
+    let is_listed = is_listed(options, kind);
+    let helper = kind.helper.filter(|helper| is_listed && is_helper_served(options, helper));
+    let links: Vec<String> = match helper {
+        Some(helper) => vec![format!("{helper}_helper")],
+        None => kind.to_one.iter().filter(|name| **name == "person").map(ToString::to_string).collect(),
+    };
+    let mut fields = fields_of(options, kind);
+    if is_listed {
+        let shown = containers::body(kind);
+        fields.retain(|name, _| shown.contains_key(name));
+    }
+    json!({
+        "singular": kind.one,
+        "operations": if is_listed { &["list"][..] } else { &[] },
+        "sub": [],
+        "fields": fields,
+        "links": links,
+    })
+}
+
+fn fields_of(options: &Options, kind: &Kind) -> Map<String, Value> {
+    let fields = kind.fields().iter().filter(|field| !options.without_fields.contains(&field.name));
+    fields.map(|field| (field.name.clone(), field_of(field))).collect()
+}
+
 fn collection(options: &Options, kind: &Kind) -> Value {
+    if options.helpers_only {
+        return collection_of_helpers(options, kind);
+    }
     let writes = |operation: &&&str| !options.read_only || matches!(**operation, "list" | "read");
     let operations: Vec<&str> = ["list", "read", "create", "update", "delete"]
         .iter()
@@ -80,17 +119,11 @@ fn collection(options: &Options, kind: &Kind) -> Value {
     if let Some(helper) = kind.helper.filter(|helper| is_helper_served(options, helper)) {
         links.push(format!("{helper}_helper"));
     }
-    let fields: Map<String, Value> = kind
-        .fields()
-        .iter()
-        .filter(|field| !options.without_fields.contains(&field.name))
-        .map(|field| (field.name.clone(), field_of(field)))
-        .collect();
     let mut about = json!({
         "singular": kind.one,
         "operations": operations,
         "sub": below,
-        "fields": fields,
+        "fields": fields_of(options, kind),
         "links": links,
     });
     if kind.listed

@@ -7,6 +7,7 @@
 
 mod answer;
 mod check;
+mod containers;
 mod dates;
 mod declare;
 mod defects;
@@ -33,7 +34,7 @@ use answer::Answer;
 use store::{Number, Tenants};
 
 pub use defects::Defect;
-pub use options::{Clock, Hrefs, Key, Options, Strangers, Time};
+pub use options::{Clock, Containers, Hrefs, Key, Options, Strangers, Time};
 
 /// How often others have their turn between a look and an insert.
 const TURNS: usize = 8;
@@ -55,7 +56,14 @@ impl SecondServer {
     /// The same data behind a service that is set up otherwise.
     #[must_use]
     pub fn set_up_as(&self, options: Options) -> Self {
+        containers::furnish(&options, &mut self.tenants.lock().unwrap_or_else(PoisonError::into_inner));
         Self { options: Arc::new(options), tenants: Arc::clone(&self.tenants) }
+    }
+
+    /// The fixtures of a run against it: the addresses of helpers to which no link leads, each under its name.
+    #[must_use]
+    pub fn fixtures(&self) -> Vec<(String, String)> {
+        containers::fixtures(&self.options, &self.tenants.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The base of its addresses.

@@ -101,6 +101,18 @@ pub enum Hrefs {
     InQuery,
 }
 
+/// The containers that a service with helpers alone has (CAP-10). It neither creates nor shows a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Containers {
+    /// None: only the sign-up can be reached.
+    #[default]
+    None,
+    /// One of each kind. The entry point leads to no helper, nor is there a sign-up; a client is given the addresses.
+    Hidden,
+    /// One of each kind. The entry point lists them, each with a link to its helper.
+    Listed,
+}
+
 /// What a caller without a key does to somebody who is matched (HLP-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strangers {
@@ -151,6 +163,8 @@ pub struct Options {
     pub whole_seconds: bool,
     /// Whether only helpers are there (CAP-10).
     pub helpers_only: bool,
+    /// The containers where only helpers are there.
+    pub containers: Containers,
     /// Whether nothing can be written.
     pub read_only: bool,
     /// Whether a value for a read-only field is refused.
@@ -207,6 +221,7 @@ impl Default for Options {
             atomic_helpers: false,
             whole_seconds: false,
             helpers_only: false,
+            containers: Containers::default(),
             read_only: false,
             rejects_read_only: false,
             rejects_unknown: false,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::answer::Answer;
 use super::dates;
 use super::kinds::{self, KINDS, Kind};
-use super::options::{Hrefs, Options};
+use super::options::{Containers, Hrefs, Options};
 use super::store::{Data, Number, Record};
 use crate::fields::{Field, Shape};
 
@@ -57,7 +57,9 @@ impl View<'_> {
             object.insert("id".to_owned(), record.number.to_string().into());
         }
         let mut links = Map::new();
-        links.insert("self".to_owned(), self.link(&address(record.number)));
+        if !options.helpers_only {
+            links.insert("self".to_owned(), self.link(&address(record.number)));
+        }
         if is_alone {
             links.insert("curies".to_owned(), self.curies());
         }
@@ -86,8 +88,14 @@ impl View<'_> {
             let title = json!({ "href": self.href(&address(record.number)), "title": record.kind.one });
             links.insert("self".to_owned(), title);
         }
-        if !options.helpers_only {
+        if !options.helpers_only || is_listed(options, record.kind) {
             object.insert("_links".to_owned(), Value::Object(links));
+        }
+        if options.containers != Containers::None
+            && let Some(person) = record.links.get("person").and_then(|number| self.data.of("person", *number))
+        {
+            let embedded = json!({ options.rel("person"): self.record(person, false) });
+            object.insert("_embedded".to_owned(), embedded);
         }
         Value::Object(object)
     }
@@ -213,10 +221,8 @@ impl View<'_> {
         let mut links = Map::new();
         links.insert("self".to_owned(), titled("", "Entry point"));
         links.insert("curies".to_owned(), self.curies());
-        if !options.helpers_only {
-            for kind in KINDS.iter().filter(|kind| kind.listed && is_served(options, kind.one)) {
-                links.insert(options.rel(kind.many), titled(&format!("all/{}", kind.many), kind.many));
-            }
+        for kind in KINDS.iter().filter(|kind| is_listed(options, kind)) {
+            links.insert(options.rel(kind.many), titled(&format!("all/{}", kind.many), kind.many));
         }
         if is_helper_served(options, "person_signup") {
             links.insert(options.rel("person_signup_helper"), titled("do/person_signup", "Sign up"));
@@ -275,6 +281,12 @@ pub(super) fn is_served(options: &Options, one: &str) -> bool {
     kinds::kind(one).is_some_and(|kind| !options.without.iter().any(|name| name == kind.many))
 }
 
+/// Whether the entry point leads to the collection of a kind. Where only helpers are there, this is a container.
+pub(super) fn is_listed(options: &Options, kind: &Kind) -> bool {
+    let is_shown = || options.containers == Containers::Listed && kind.helper.is_some() && kind.one != "person";
+    kind.listed && is_served(options, kind.one) && (!options.helpers_only || is_shown())
+}
+
 /// Whether a helper is there: what it makes is served, and something can be written.
 pub(super) fn is_helper_served(options: &Options, helper: &str) -> bool {
     let made = match helper {
@@ -282,8 +294,11 @@ pub(super) fn is_helper_served(options: &Options, helper: &str) -> bool {
         "schedule" => "message",
         other => kinds::made_by(other).map_or("", |kind| kind.one),
     };
-    // Containers cannot be reached where only helpers are.
-    let is_reached = !options.helpers_only || helper == "person_signup";
+    let is_reached = match (options.helpers_only, options.containers, helper) {
+        (true, Containers::None, helper) => helper == "person_signup",
+        (true, Containers::Hidden, helper) => helper != "person_signup",
+        _ => true,
+    };
     is_reached && !options.read_only && is_served(options, made)
 }
 

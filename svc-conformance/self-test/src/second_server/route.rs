@@ -9,7 +9,7 @@ use super::declare;
 use super::helper::Caller;
 use super::kinds::{self, KINDS, Kind, is_record_helper};
 use super::options::{Hrefs, Key, Options};
-use super::render::{self, View, is_helper_served, is_served};
+use super::render::{self, View, is_helper_served, is_listed, is_served};
 use super::store::{Data, Number, Tenants};
 use super::write::Work;
 
@@ -110,12 +110,14 @@ fn place<'p>(options: &Options, path: &'p str) -> Option<Place<'p>> {
         ("", None, None) => Place::Entry,
         ("docs" | "about", Some("capabilities"), None) => Place::Capabilities,
         ("about", _, None) => Place::Docs,
-        ("all", Some(many), None) if !options.helpers_only => {
-            Place::All(KINDS.iter().find(|kind| kind.listed && kind.many == many && is_served(options, kind.one))?)
+        ("all", Some(many), None) => {
+            Place::All(KINDS.iter().find(|kind| kind.many == many && is_listed(options, kind))?)
         }
         ("r", Some(number), None) if !options.helpers_only => Place::One(number.parse().ok()?),
         ("r", Some(number), Some(name)) if !options.helpers_only => Place::Below(number.parse().ok()?, name),
-        ("do", Some("person_signup"), None) => Place::Helper("person_signup", None),
+        ("do", Some("person_signup"), None) if is_helper_served(options, "person_signup") => {
+            Place::Helper("person_signup", None)
+        }
         ("do", Some(helper), Some(number)) if is_helper_served(options, helper) => {
             Place::Helper(helper, Some(number.parse().ok()?))
         }
@@ -169,7 +171,9 @@ impl Work<'_> {
         };
         let operation = match *method {
             Method::GET => "list",
-            Method::POST if is_home && kind.can("create") && !self.options.read_only => "create",
+            Method::POST if is_home && kind.can("create") && !self.options.read_only && !self.options.helpers_only => {
+                "create"
+            }
             _ => return answer::not_supported(self.options, kind.one),
         };
         if !may(key, &format!("{}.{operation}", kind.many)) {

@@ -1,0 +1,62 @@
+//! Containers that exist before the first request, where a client can only call their helpers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, json};
+
+use super::kinds::{KINDS, Kind};
+use super::options::{Containers, Options};
+use super::render::{self, is_helper_served};
+use super::store::{Record, Tenants};
+
+/// Stores one container of each kind that has a helper for each tenant, where the options ask for containers.
+pub(super) fn furnish(options: &Options, tenants: &mut Tenants) {
+    if options.containers == Containers::None {
+        return;
+    }
+    for key in &options.keys {
+        if tenants.all.contains_key(&key.tenant) {
+            continue;
+        }
+        for kind in KINDS.iter().filter(|kind| kind.helper.is_some()) {
+            let (number, now) = (tenants.next(), tenants.tick(options.clock.now()));
+            let record = Record {
+                number,
+                kind,
+                body: body(kind),
+                identifiers: Vec::new(),
+                created: now,
+                modified: now,
+                links: BTreeMap::new(),
+                updates: 0,
+            };
+            tenants.all.entry(key.tenant.clone()).or_default().records.insert(number, Arc::new(record));
+        }
+    }
+}
+
+/// The fields of a container.
+pub(super) fn body(kind: &Kind) -> Map<String, serde_json::Value> {
+    let named = match kind.one {
+        "person" => json!({"given_name": "Grace"}),
+        "message" => json!({"subject": "Standing"}),
+        "event" => json!({"title": "Standing", "type": "open"}),
+        "fundraising_page" => json!({"title": "Standing", "currency": "EUR"}),
+        _ => json!({"title": "Standing"}),
+    };
+    named.as_object().cloned().unwrap_or_default()
+}
+
+/// The addresses of the helpers of the first key's containers that no link leads to, each under its name.
+pub(super) fn fixtures(options: &Options, tenants: &Tenants) -> Vec<(String, String)> {
+    let data = options.keys.first().and_then(|key| tenants.all.get(&key.tenant));
+    let records = data.into_iter().flat_map(|data| data.records.values());
+    let is_unlinked = |kind: &Kind| options.containers != Containers::None && !render::is_listed(options, kind);
+    let named = |record: &Arc<Record>| {
+        let helper = record.kind.helper.filter(|helper| is_helper_served(options, helper))?;
+        let address = format!("{}do/{helper}/{}", options.base, record.number);
+        Some((format!("helper.{helper}"), address))
+    };
+    records.filter(|record| is_unlinked(record.kind)).filter_map(named).collect()
+}
