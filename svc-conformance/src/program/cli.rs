@@ -38,6 +38,8 @@ pub(super) struct Cli {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Command {
+    /// Writes svc-conformance.toml, the file with the options of a project, for a server
+    Init(InitOptions),
     /// Checks a server and reports
     Run(Box<RunOptions>),
     /// Runs, waits until the server was restarted, runs what failed again, and says what turned green or red
@@ -76,6 +78,14 @@ pub(super) enum Command {
 /// What a command needs to send requests to a server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct AccessOptions {
+    /// The file with options, over which the command line wins [default: svc-conformance.toml, where the current folder has it]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Read no file with options
+    #[arg(long, conflicts_with = "config")]
+    pub(super) no_config: bool,
+
     /// The key that may do everything the server declares
     #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_KEY", hide_env_values = true)]
     pub(super) key: Option<String>,
@@ -99,6 +109,15 @@ pub(super) struct AccessOptions {
     /// The private key of the client's certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub(super) client_key: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct InitOptions {
+    /// The address of the entry point
+    pub(super) url: String,
+
+    #[command(flatten)]
+    pub(super) access: AccessOptions,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -4,9 +4,11 @@ mod catalogue;
 mod clean;
 mod cli;
 mod compare;
+mod config;
 mod diff;
 mod explain;
 mod files;
+mod init;
 mod list;
 mod plan;
 mod probe;
@@ -17,20 +19,24 @@ mod settings;
 mod snapshots;
 mod watch;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::process::ExitCode;
 
-use clap::Parser;
 use svc_declaration::visible;
 
 use crate::error::SuiteError;
-use cli::{Cli, Command};
+use cli::Command;
 
 /// Runs the program with the arguments of the process; the exit codes are those of [`Report::exit_code`](crate::Report::exit_code)
 /// and [`SuiteError::exit_code`].
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let cli = match config::cli(&given) {
+        Ok(cli) => cli,
+        Err(trouble) => return ended(Err(trouble)),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return ended(Err(Trouble::new(5, format!("no runtime: {error}")))),
@@ -40,6 +46,7 @@ pub fn main() -> ExitCode {
 
 async fn command(command: Command) -> Result<u8, Trouble> {
     match command {
+        Command::Init(options) => init::init(options).await,
         Command::Run(options) => run::run(*options).await,
         Command::Watch(options) => watch::watch(*options).await,
         Command::Plan(options) => plan::plan(*options).await,

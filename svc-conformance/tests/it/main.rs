@@ -6,6 +6,8 @@ mod catalogue;
 mod causes;
 #[cfg(feature = "program")]
 mod compare;
+#[cfg(feature = "program")]
+mod config;
 mod cut;
 mod deliveries;
 mod double_entry;
