@@ -1,5 +1,6 @@
 //! The program: `svc-conformance run URL` and what goes with it.
 
+mod ask;
 mod catalogue;
 mod clean;
 mod cli;
@@ -33,7 +34,8 @@ use cli::Command;
 #[must_use]
 pub fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
-    let cli = match config::cli(&given) {
+    let cli = if ask::can_ask(&given) { None } else { Some(config::cli(&given)) };
+    let cli = match cli.transpose() {
         Ok(cli) => cli,
         Err(trouble) => return ended(Err(trouble)),
     };
@@ -41,7 +43,12 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return ended(Err(Trouble::new(5, format!("no runtime: {error}")))),
     };
-    ended(runtime.block_on(command(cli.command)))
+    ended(runtime.block_on(async {
+        match cli {
+            Some(cli) => command(cli.command).await,
+            None => ask::ask().await,
+        }
+    }))
 }
 
 async fn command(command: Command) -> Result<u8, Trouble> {
