@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -54,6 +55,8 @@ pub(super) enum Command {
     Clean(CleanOptions),
     /// Lists the rows of the catalogue and the checks
     List(ListOptions),
+    /// Lists the profiles, the claims that a run can judge
+    Profiles(ProfilesOptions),
     /// Writes the catalogue as pages for a browser, one for each row
     Catalogue {
         /// The folder of the pages
@@ -137,8 +140,8 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "KIND=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
-    /// The least that the claim needs
-    #[arg(long, value_enum, default_value_t = Profile::Full)]
+    /// The claim that is judged; `profiles` lists them
+    #[arg(long, value_enum, default_value_t = Profile::All)]
     pub(super) profile: Profile,
 
     /// How much the run does
@@ -334,6 +337,13 @@ pub(super) struct ListOptions {
 }
 
 #[derive(Debug, Clone, Args)]
+pub(super) struct ProfilesOptions {
+    /// The form of the list
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(super) format: TableFormat,
+}
+
+#[derive(Debug, Clone, Args)]
 pub(super) struct CompareOptions {
     /// The capability document (JSON or TOML) or the JSON report of one server
     pub(super) a: PathBuf,
@@ -342,12 +352,12 @@ pub(super) struct CompareOptions {
     pub(super) b: PathBuf,
 
     /// The form of the tables
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
-    pub(super) format: CompareFormat,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(super) format: TableFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum CompareFormat {
+pub(super) enum TableFormat {
     Text,
     Markdown,
     Json,
@@ -355,11 +365,12 @@ pub(super) enum CompareFormat {
 
 impl ValueEnum for Profile {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::ReadOnly, Self::HelpersOnly, Self::Actions, Self::Full]
+        static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| Profile::every().collect());
+        &ALL
     }
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
+        Some(clap::builder::PossibleValue::new(self.as_str()).aliases(self.former().iter().map(String::as_str)))
     }
 }
 

@@ -13,6 +13,7 @@ mod init;
 mod list;
 mod plan;
 mod probe;
+mod profiles;
 mod progress;
 mod replay;
 mod run;
@@ -61,6 +62,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::Replay(options) => replay::replay(options).await,
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
+        Command::Profiles(options) => Ok(profiles::profiles(&options)),
         Command::Catalogue { folder } => catalogue::catalogue(&folder),
         Command::Explain { what } => explain::explain(&what),
         Command::Compare(options) => compare::compare(&options),

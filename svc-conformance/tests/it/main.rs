@@ -38,6 +38,8 @@ mod pins;
 #[cfg(feature = "program")]
 mod private;
 #[cfg(feature = "program")]
+mod profiles;
+#[cfg(feature = "program")]
 mod program;
 mod results;
 mod rows;
