@@ -63,6 +63,7 @@ mod recorder;
 mod relations;
 mod replay;
 mod report;
+mod result;
 mod run;
 mod runner;
 mod seed;

@@ -15,6 +15,8 @@ use std::str::FromStr;
 use crate::report::Report;
 
 #[cfg(feature = "program")]
+pub(crate) use html::STYLE;
+#[cfg(feature = "program")]
 pub(crate) use markup::{escaped, marked};
 
 /// A format in which a report is written.

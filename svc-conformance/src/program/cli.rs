@@ -62,6 +62,8 @@ pub(super) enum Command {
         /// The folder of the pages
         folder: PathBuf,
     },
+    /// Lists the result files of a folder, and writes a page of them: who conforms
+    Results(ResultsOptions),
     /// Explains a row or a check
     Explain {
         /// The id of a row such as COL-23, or of a check
@@ -204,6 +206,14 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
+    /// A small file with the result of a whole run, to publish it: no traffic, keys or addresses; `results` lists such files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "except", "fail_fast"])]
+    pub(super) result: Option<PathBuf>,
+
+    /// The name of the server in the result file
+    #[arg(long, value_name = "NAME")]
+    pub(super) server_name: Option<String>,
+
     /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable, the oldest first
     #[arg(long, value_name = "REPORT.json")]
     pub(super) earlier: Vec<PathBuf>,
@@ -341,6 +351,16 @@ pub(super) struct ProfilesOptions {
     /// The form of the list
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(super) format: TableFormat,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct ResultsOptions {
+    /// The folder of the result files (*.json)
+    pub(super) folder: PathBuf,
+
+    /// The page, one file for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]

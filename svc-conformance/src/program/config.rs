@@ -17,7 +17,7 @@ use super::{Trouble, note, settings};
 pub(super) const FILE: &str = "svc-conformance.toml";
 
 /// Options that are about one run and not about a project, and those that the file has under another name.
-const NOT_IN_FILE: [&str; 15] = [
+const NOT_IN_FILE: [&str; 16] = [
     "config",
     "no_config",
     "key",
@@ -27,6 +27,7 @@ const NOT_IN_FILE: [&str; 15] = [
     "update_pins",
     "update_snapshots",
     "keep",
+    "result",
     "quiet",
     "file",
     "journal",

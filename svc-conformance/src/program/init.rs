@@ -13,7 +13,7 @@ use crate::suite::Suite;
 use crate::values::shown;
 
 /// The members that a new file has as comments, in their order, each with a value to begin with.
-const EXAMPLES: [(&str, &str); 13] = [
+const EXAMPLES: [(&str, &str); 14] = [
     ("declaration", "\"declaration.toml\""),
     ("profile", "\"all\""),
     ("intensity", "\"quick\""),
@@ -26,6 +26,7 @@ const EXAMPLES: [(&str, &str); 13] = [
     ("waivers", "\"waivers.toml\""),
     ("pins", "\"pins.toml\""),
     ("fixture", "{ event = \"https://crm.example.org/api/v1/events/17\" }"),
+    ("server_name", "\"Example CRM\""),
     ("report", "{ html = \"conformance.html\", junit = \"conformance.xml\" }"),
 ];
 

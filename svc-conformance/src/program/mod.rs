@@ -16,6 +16,7 @@ mod probe;
 mod profiles;
 mod progress;
 mod replay;
+mod results;
 mod run;
 mod settings;
 mod snapshots;
@@ -64,6 +65,7 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::List(options) => list::list(&options),
         Command::Profiles(options) => Ok(profiles::profiles(&options)),
         Command::Catalogue { folder } => catalogue::catalogue(&folder),
+        Command::Results(options) => results::results(&options),
         Command::Explain { what } => explain::explain(&what),
         Command::Compare(options) => compare::compare(&options),
         Command::Diff { old, new } => diff::diff(&old, &new),

@@ -41,6 +41,8 @@ mod private;
 mod profiles;
 #[cfg(feature = "program")]
 mod program;
+#[cfg(feature = "program")]
+mod result_file;
 mod results;
 mod rows;
 mod same_seed;
