@@ -202,7 +202,7 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "TIME", default_value = "40s", value_parser = duration)]
     pub(super) webhook_timeout: Duration,
 
-    /// A report: text, json, junit, html, markdown, matrix, badge or costs, and its file; repeatable
+    /// A report: text, json, junit, tap, html, markdown, matrix, badge or costs, and its file; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
