@@ -10,6 +10,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A run against a service in this process; [`Remote`] is a server at an address:
+//!
+//! ```
+//! use svc_conformance::{InProcess, Intensity, Keys, Suite};
+//! use svc_self_test::second_server::{Options, SecondServer};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+//! let service = SecondServer::new(Options::default());
+//! let suite = Suite::new(InProcess::new(service).base("http://crm.example.org/rest/"))
+//!     .keys(Keys::primary("k-one").other_tenant("k-two"))
+//!     .intensity(Intensity::Quick)
+//!     .only(["ENT", "HAL"]);
+//! let report = suite.run().await?;
+//! report.assert_conformant();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! - [`catalogue`]: the rows, a crate of their own.
 //! - [`row`]: the id of each row as a constant.
 //! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
@@ -63,6 +82,7 @@ mod recorder;
 mod relations;
 mod replay;
 mod report;
+mod result;
 mod run;
 mod runner;
 mod seed;

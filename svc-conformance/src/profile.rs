@@ -1,78 +1,185 @@
-//! Profiles: the least that a named claim needs.
+//! Profiles: what a named claim needs, from `profiles.toml`.
+
+use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::{Catalogue, Row};
+use crate::condition::{Facts, Met};
 use crate::declared::Declared;
-use crate::kinds::ACTIONS;
+use crate::keys::Keys;
 
-/// The least that a claim needs; what a server declares besides is judged, too.
+/// A claim about a server: what it has to declare at least, and which requirements have to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Profile {
     /// Collections can be read; nothing is written.
-    ReadOnly,
-    /// Helpers record actions.
+    #[serde(alias = "read-only")]
+    Read,
+    /// Helpers record people or actions.
     HelpersOnly,
     /// People and at least one action can be created, by REST or by a helper.
     Actions,
+    /// People can be kept up to date and grouped.
+    Crm,
+    /// Donations can be recorded and read.
+    Fundraising,
+    /// Events can be read and attendances recorded.
+    Events,
+    /// People can be kept in step with another system.
+    Exchange,
     /// Everything that is declared.
     #[default]
-    Full,
+    #[serde(alias = "full")]
+    All,
 }
 
+/// A profile as `profiles.toml` has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Definition {
+    name: Profile,
+    #[serde(default)]
+    former: Vec<String>,
+    claim: String,
+    #[serde(default = "yes")]
+    writes: bool,
+    kinds: Option<Vec<String>>,
+    needs: Vec<Need>,
+}
+
+/// Something that has to be declared.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Need {
+    what: String,
+    condition: String,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    profile: Vec<Definition>,
+}
+
+/// The profiles of this version, read once.
+static PROFILES: LazyLock<Vec<Definition>> = LazyLock::new(|| {
+    let written = toml::from_str::<Written>(include_str!("../profiles.toml"));
+    written.map_or_else(|_| Vec::new(), |written| written.profile)
+});
+
 impl Profile {
-    /// The profile as the program takes it, such as `read-only`.
+    /// Every profile, in the order of `profiles.toml`.
+    pub fn every() -> impl Iterator<Item = Self> {
+        PROFILES.iter().map(|definition| definition.name)
+    }
+
+    /// The profile as the program takes it, such as `helpers-only`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::ReadOnly => "read-only",
+            Self::Read => "read",
             Self::HelpersOnly => "helpers-only",
             Self::Actions => "actions",
-            Self::Full => "full",
+            Self::Crm => "crm",
+            Self::Fundraising => "fundraising",
+            Self::Events => "events",
+            Self::Exchange => "exchange",
+            Self::All => "all",
+        }
+    }
+
+    fn definition(self) -> Option<&'static Definition> {
+        PROFILES.iter().find(|definition| definition.name == self)
+    }
+
+    /// Names that earlier versions used and that the program still takes.
+    #[must_use]
+    pub fn former(self) -> &'static [String] {
+        self.definition().map_or(&[], |definition| &definition.former)
+    }
+
+    /// What clients can do with a server that conforms to the profile, as a sentence.
+    #[must_use]
+    pub fn claim(self) -> &'static str {
+        self.definition().map_or("", |definition| &definition.claim)
+    }
+
+    /// What has to be declared at least.
+    pub fn needs(self) -> impl Iterator<Item = &'static str> {
+        self.definition().into_iter().flat_map(|definition| &definition.needs).map(|need| need.what.as_str())
+    }
+
+    /// The kinds whose fields and links have to hold; none where it is every declared kind.
+    #[must_use]
+    pub fn kinds(self) -> Option<&'static [String]> {
+        self.definition().and_then(|definition| definition.kinds.as_deref())
+    }
+
+    /// Whether the suite may write.
+    pub(crate) fn writes(self) -> bool {
+        self.definition().is_none_or(|definition| definition.writes)
+    }
+
+    /// Whether a row has to hold for the claim, as far as it applies: a row about the fields and links of a kind has to where the
+    /// kind belongs to the profile.
+    #[must_use]
+    pub fn has_row(self, row: &Row) -> bool {
+        let kind = row.area().strip_prefix("RES-").filter(|name| crate::kinds::kind(name).is_some());
+        match (self.kinds(), kind) {
+            (Some(kinds), Some(kind)) => kinds.iter().any(|one| one == kind),
+            _ => true,
         }
     }
 
     /// What a declaration lacks of the profile's least, in sentences.
     pub(crate) fn lacks(self, declared: &Declared) -> Vec<String> {
-        let records = |one: &&str| declared.helps(&format!("record_{one}"));
-        let creates = |one: &&str| declared.offers(one, "create") || records(one);
-        let mut lacks = Vec::new();
-        let mut needs = |holds: bool, what: &str| {
-            if !holds {
-                lacks.push(format!("{} needs {what}; the declaration has none", self.as_str()));
-            }
+        let (keys, met) = (Keys::none(), Met::default());
+        let facts = Facts { declared, keys: &keys, met: &met, has_receiver: false };
+        let holds = |need: &&Need| {
+            let condition = Catalogue::built_in().ok().and_then(|catalogue| catalogue.condition(&need.condition).ok());
+            condition.is_some_and(|condition| facts.applies(&condition).is_ok())
         };
-        match self {
-            Self::ReadOnly => {
-                let reads = declared.kinds().any(|kind| {
-                    declared.offers(kind.one, "read")
-                        && (declared.offers(kind.one, "list")
-                            || declared.kinds().any(|above| declared.lists_below(above.one, kind.many)))
-                });
-                needs(reads, "a collection that can be listed and whose records can be read");
-            }
-            Self::HelpersOnly => {
-                let helper = declared.helps("person_signup") || declared.helps("record_canvass");
-                needs(helper || ACTIONS.iter().any(records), "a helper that records a person or an action");
-            }
-            Self::Actions => {
-                let person = declared.offers("person", "create") || declared.helps("person_signup");
-                needs(person, "a way to create a person");
-                needs(ACTIONS.iter().any(creates), "a way to record an action of a person");
-            }
-            Self::Full => {
-                let any = declared.kinds().next().is_some() || !declared.text.helpers.is_empty();
-                needs(any, "a collection or a helper");
-            }
-        }
-        lacks
+        let needs = self.definition().into_iter().flat_map(|definition| &definition.needs);
+        let lacking = needs.filter(|need| !holds(need));
+        lacking.map(|need| format!("{} needs {}; the declaration has none", self.as_str(), need.what)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Profile;
+    use super::{PROFILES, Profile, Written};
+    use crate::catalogue::Catalogue;
     use crate::declared::{Declared, Source, read};
+    use crate::kinds::kind;
+
+    /// The file is read, each variant is in it once, and its words and kinds mean something.
+    #[test]
+    fn the_built_in_profiles_are_sound() {
+        let written: Written = toml::from_str(include_str!("../profiles.toml")).expect("profiles");
+        assert_eq!(written.profile.len(), 8);
+        let catalogue = Catalogue::built_in().expect("a catalogue");
+        for definition in PROFILES.iter() {
+            let name = definition.name.as_str();
+            assert_eq!(PROFILES.iter().filter(|one| one.name == definition.name).count(), 1, "{name}");
+            for name in definition.former.iter().map(String::as_str).chain([name]) {
+                let read = serde_json::from_value::<Profile>(serde_json::json!(name)).expect("a profile");
+                assert_eq!(read, definition.name, "{name}");
+            }
+            for need in &definition.needs {
+                assert!(catalogue.condition(&need.condition).is_ok(), "{name}: {}", need.condition);
+            }
+            for one in definition.kinds.iter().flatten() {
+                let has_rows = catalogue.rows().iter().any(|row| row.area() == format!("RES-{one}"));
+                assert!(kind(one).is_some() && has_rows, "{name}: {one}");
+            }
+        }
+    }
 
     #[test]
     fn each_profile_needs_its_least() {
@@ -80,13 +187,33 @@ mod tests {
             let text = format!("declaration_version = 1\n{rest}");
             Declared::new(read(&text).expect("a declaration"), Source::Given)
         };
-        let none = declared("");
-        let reads = declared("[collections.tags]\noperations = [\"list\", \"read\"]\n");
-        let helps = declared("[helpers.person_signup]\n[helpers.record_signature]\n");
-        let profiles = [Profile::ReadOnly, Profile::HelpersOnly, Profile::Actions, Profile::Full];
-        let lacks = |declared| profiles.map(|profile| profile.lacks(declared).len());
-        assert_eq!(lacks(&none), [1, 1, 2, 1]);
-        assert_eq!(lacks(&reads), [0, 1, 2, 0]);
-        assert_eq!(lacks(&helps), [1, 0, 0, 0]);
+        let lacks =
+            |text: &str| Profile::every().map(|profile| profile.lacks(&declared(text)).len()).collect::<Vec<_>>();
+        let people = "[collections.people]\noperations = [\"create\", \"list\", \"read\", \"update\"]\nfilter = [\"modified_date\"]\n";
+        // read, helpers-only, actions, crm, fundraising, events, exchange, all
+        assert_eq!(lacks(""), [1, 1, 2, 4, 3, 2, 4, 1]);
+        assert_eq!(lacks("[collections.tags]\noperations = [\"list\", \"read\"]\n"), [0, 1, 2, 4, 3, 2, 4, 0]);
+        assert_eq!(lacks("[helpers.person_signup]\n[helpers.record_signature]\n"), [1, 0, 0, 3, 3, 2, 3, 0]);
+        assert_eq!(lacks("[helpers.record_canvass]\n"), [1, 0, 2, 4, 3, 2, 4, 0]);
+        assert_eq!(lacks("[helpers.schedule]\n"), [1, 1, 2, 4, 3, 2, 4, 0]);
+        assert_eq!(lacks(people), [0, 1, 1, 1, 3, 2, 0, 0]);
+        let tags = "[collections.taggings]\noperations = [\"create\"]\n";
+        assert_eq!(lacks(&format!("{people}{tags}")), [0, 1, 1, 0, 3, 2, 0, 0]);
+        let events = "[collections.events]\noperations = [\"list\", \"read\"]\n[helpers.record_attendance]\n";
+        assert_eq!(lacks(&format!("{people}{events}")), [0, 0, 0, 1, 3, 0, 0, 0]);
+        let pages = "[collections.fundraising_pages]\noperations = [\"read\"]\n[collections.donations]\noperations = [\"create\", \"read\"]\n";
+        assert_eq!(lacks(pages), [1, 1, 1, 4, 0, 2, 4, 0]);
+    }
+
+    /// Rows about the fields of another kind are not part of a claim; all others are part of every claim.
+    #[test]
+    fn a_profile_has_the_rows_of_its_kinds_and_every_general_row() {
+        let catalogue = Catalogue::built_in().expect("a catalogue");
+        let has = |profile: Profile, id: &str| profile.has_row(catalogue.row(id).expect("a row"));
+        for id in ["RES-person-01", "COL-20", "ERR-01", "RES-postal_address-01"] {
+            assert!(Profile::every().all(|profile| has(profile, id)), "{id}");
+        }
+        assert!(has(Profile::Events, "RES-event-01") && !has(Profile::Crm, "RES-event-01"));
+        assert!(has(Profile::Exchange, "RES-event-01") && has(Profile::All, "RES-event-01"));
     }
 }

@@ -5,10 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{Catalogue, Row};
 use crate::check::Check;
 use crate::error::SuiteError;
+use crate::profile::Profile;
 
 /// What a run looks at.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
+    /// The claim that is judged.
+    pub(crate) profile: Profile,
     pub(crate) only: Vec<String>,
     pub(crate) except: Vec<String>,
     /// This check and no other; every row that it meets is judged.
@@ -28,8 +31,8 @@ impl Selection {
     }
 
     /// Whether nothing is left out.
-    pub(crate) const fn is_everything(&self) -> bool {
-        self.only.is_empty() && self.except.is_empty()
+    pub(crate) fn is_everything(&self) -> bool {
+        self.profile.kinds().is_none() && self.only.is_empty() && self.except.is_empty()
     }
 
     /// Whether a row is asked for.
@@ -40,7 +43,8 @@ impl Selection {
         let hit = |pattern: &String| {
             is_row(pattern, row) || checks.iter().any(|check| matches(pattern, check.id) && check.covers(row))
         };
-        (self.only.is_empty() || self.only.iter().any(hit)) && !self.except.iter().any(|pattern| is_row(pattern, row))
+        let is_named = self.only.is_empty() || self.only.iter().any(hit);
+        self.profile.has_row(row) && is_named && !self.except.iter().any(|pattern| is_row(pattern, row))
     }
 
     /// Whether a check has a row that is asked for and is not left out itself.
@@ -49,6 +53,9 @@ impl Selection {
             return check.id == alone;
         }
         if self.except.iter().any(|pattern| matches(pattern, check.id)) {
+            return false;
+        }
+        if !rows.is_empty() && !rows.iter().any(|row| self.profile.has_row(row)) {
             return false;
         }
         if self.only.is_empty() || self.only.iter().any(|pattern| matches(pattern, check.id)) {

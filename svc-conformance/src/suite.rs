@@ -45,7 +45,6 @@ pub struct Suite {
     target: Arc<dyn Target>,
     stated: Stated,
     keys: Keys,
-    profile: Profile,
     pub(crate) settings: Settings,
     selection: Selection,
     waivers: Vec<Waiver>,
@@ -77,7 +76,6 @@ impl Suite {
             target,
             stated: Stated::Published,
             keys: Keys::none(),
-            profile: Profile::Full,
             settings: Settings::default(),
             selection: Selection::default(),
             waivers: Vec::new(),
@@ -134,10 +132,10 @@ impl Suite {
         self
     }
 
-    /// The least that the claim needs.
+    /// The claim that is judged: what has to be declared at least, and which requirements have to hold.
     #[must_use]
     pub const fn profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
+        self.selection.profile = profile;
         self
     }
 
@@ -378,7 +376,7 @@ impl Suite {
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
         let drift = self.pins.as_ref().zip(pinned).map(|(pins, pinned)| pins.drift(pinned, all, &run.settings, &ran));
         let took = began.elapsed();
-        let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, self.profile, took);
+        let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, took);
         Ok(Report { snapshots: taken, drift: drift.unwrap_or_default(), ..report })
     }
 

@@ -15,7 +15,8 @@ const MOST: usize = 60;
 /// Characters of a body that are shown.
 const BODY: usize = 4000;
 
-const STYLE: &str = include_str!("html.css");
+/// The style sheet of a page.
+pub(crate) const STYLE: &str = include_str!("html.css");
 
 pub(super) fn written(report: &Report) -> String {
     let verdict = report.verdict();

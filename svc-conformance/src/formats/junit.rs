@@ -66,11 +66,13 @@ fn details(row: &RowReport) -> String {
     lines.join("\n")
 }
 
-fn is_error(row: &RowReport) -> bool {
+/// Whether a row was not decided though a server has to keep it.
+pub(super) fn is_error(row: &RowReport) -> bool {
     row.outcome == Outcome::Error || (row.outcome == Outcome::Inconclusive && row.level == "MUST")
 }
 
-fn is_skipped(row: &RowReport) -> bool {
+/// Whether a row counts neither for nor against the server.
+pub(super) fn is_skipped(row: &RowReport) -> bool {
     matches!(row.outcome, Outcome::NotApplicable | Outcome::Disabled | Outcome::Waived)
         || (row.outcome == Outcome::Inconclusive && row.level != "MUST")
 }

@@ -8,12 +8,15 @@ mod markdown;
 mod markup;
 mod matrix;
 mod picture;
+mod tap;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::report::Report;
 
+#[cfg(feature = "program")]
+pub(crate) use html::STYLE;
 #[cfg(feature = "program")]
 pub(crate) use markup::{escaped, marked};
 
@@ -27,6 +30,8 @@ pub enum Format {
     Json,
     /// `JUnit` XML, one test case for each row.
     Junit,
+    /// TAP, one test point for each row.
+    Tap,
     /// One page for a browser, with the traffic of failed checks.
     Html,
     /// A summary for a pull request.
@@ -41,13 +46,22 @@ pub enum Format {
 
 /// A name that is no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no format of a report: expected text, json, junit, html, markdown, matrix, badge or costs")]
+#[error("`{0}` is no format of a report: expected text, json, junit, tap, html, markdown, matrix, badge or costs")]
 pub struct UnknownFormat(String);
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 8] =
-        [Self::Text, Self::Json, Self::Junit, Self::Html, Self::Markdown, Self::Matrix, Self::Badge, Self::Costs];
+    pub const ALL: [Self; 9] = [
+        Self::Text,
+        Self::Json,
+        Self::Junit,
+        Self::Tap,
+        Self::Html,
+        Self::Markdown,
+        Self::Matrix,
+        Self::Badge,
+        Self::Costs,
+    ];
 
     /// The JSON schema of [`Format::Json`].
     pub const SCHEMA: &'static str = include_str!("../../report.schema.json");
@@ -59,6 +73,7 @@ impl Format {
             Self::Text => "text",
             Self::Json => "json",
             Self::Junit => "junit",
+            Self::Tap => "tap",
             Self::Html => "html",
             Self::Markdown => "markdown",
             Self::Matrix => "matrix",
@@ -93,6 +108,7 @@ impl Report {
                 text.unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string()) + "\n"
             }
             Format::Junit => junit::written(self),
+            Format::Tap => tap::written(self),
             Format::Html => html::written(self),
             Format::Markdown => markdown::written(self),
             Format::Matrix => matrix::written(self),

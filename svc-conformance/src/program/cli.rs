@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -38,6 +39,8 @@ pub(super) struct Cli {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Command {
+    /// Writes svc-conformance.toml, the file with the options of a project, for a server
+    Init(InitOptions),
     /// Checks a server and reports
     Run(Box<RunOptions>),
     /// Runs, waits until the server was restarted, runs what failed again, and says what turned green or red
@@ -52,11 +55,15 @@ pub(super) enum Command {
     Clean(CleanOptions),
     /// Lists the rows of the catalogue and the checks
     List(ListOptions),
+    /// Lists the profiles, the claims that a run can judge
+    Profiles(ProfilesOptions),
     /// Writes the catalogue as pages for a browser, one for each row
     Catalogue {
         /// The folder of the pages
         folder: PathBuf,
     },
+    /// Lists the result files of a folder, and writes a page of them: who conforms
+    Results(ResultsOptions),
     /// Explains a row or a check
     Explain {
         /// The id of a row such as COL-23, or of a check
@@ -76,6 +83,14 @@ pub(super) enum Command {
 /// What a command needs to send requests to a server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct AccessOptions {
+    /// The file with options, over which the command line wins [default: svc-conformance.toml, where the current folder has it]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+
+    /// Read no file with options
+    #[arg(long, conflicts_with = "config")]
+    pub(super) no_config: bool,
+
     /// The key that may do everything the server declares
     #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_KEY", hide_env_values = true)]
     pub(super) key: Option<String>,
@@ -102,6 +117,15 @@ pub(super) struct AccessOptions {
 }
 
 #[derive(Debug, Clone, Args)]
+pub(super) struct InitOptions {
+    /// The address of the entry point
+    pub(super) url: String,
+
+    #[command(flatten)]
+    pub(super) access: AccessOptions,
+}
+
+#[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line of its own")]
 pub(super) struct RunOptions {
     /// The address of the entry point
@@ -119,8 +143,8 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "NAME=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
-    /// The least that the claim needs
-    #[arg(long, value_enum, default_value_t = Profile::Full)]
+    /// The claim that is judged; `profiles` lists them
+    #[arg(long, value_enum, default_value_t = Profile::All)]
     pub(super) profile: Profile,
 
     /// How much the run does
@@ -179,9 +203,17 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "TIME", default_value = "40s", value_parser = duration)]
     pub(super) webhook_timeout: Duration,
 
-    /// A report: text, json, junit, html, markdown, matrix, badge or costs, and its file; repeatable
+    /// A report: text, json, junit, tap, html, markdown, matrix, badge or costs, and its file; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
+
+    /// A small file with the result of a whole run, to publish it: no traffic, keys or addresses; `results` lists such files
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "except", "fail_fast"])]
+    pub(super) result: Option<PathBuf>,
+
+    /// The name of the server in the result file
+    #[arg(long, value_name = "NAME")]
+    pub(super) server_name: Option<String>,
 
     /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable, the oldest first
     #[arg(long, value_name = "REPORT.json")]
@@ -316,6 +348,23 @@ pub(super) struct ListOptions {
 }
 
 #[derive(Debug, Clone, Args)]
+pub(super) struct ProfilesOptions {
+    /// The form of the list
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(super) format: TableFormat,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct ResultsOptions {
+    /// The folder of the result files (*.json)
+    pub(super) folder: PathBuf,
+
+    /// The page, one file for a browser
+    #[arg(long, value_name = "FILE")]
+    pub(super) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
 pub(super) struct CompareOptions {
     /// The capability document (JSON or TOML) or the JSON report of one server
     pub(super) a: PathBuf,
@@ -324,12 +373,12 @@ pub(super) struct CompareOptions {
     pub(super) b: PathBuf,
 
     /// The form of the tables
-    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
-    pub(super) format: CompareFormat,
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(super) format: TableFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum CompareFormat {
+pub(super) enum TableFormat {
     Text,
     Markdown,
     Json,
@@ -337,11 +386,12 @@ pub(super) enum CompareFormat {
 
 impl ValueEnum for Profile {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::ReadOnly, Self::HelpersOnly, Self::Actions, Self::Full]
+        static ALL: LazyLock<Vec<Profile>> = LazyLock::new(|| Profile::every().collect());
+        &ALL
     }
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()))
+        Some(clap::builder::PossibleValue::new(self.as_str()).aliases(self.former().iter().map(String::as_str)))
     }
 }
 

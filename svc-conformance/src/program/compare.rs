@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use super::cli::{CompareFormat, CompareOptions};
+use super::cli::{CompareOptions, TableFormat};
 use super::{Trouble, say, settings, write};
 use crate::compare::{Comparison, Side};
 
 pub(super) fn compare(options: &CompareOptions) -> Result<u8, Trouble> {
     let comparison = Comparison::of(&side(&options.a)?, &side(&options.b)?);
     match options.format {
-        CompareFormat::Text => say(&comparison.tables(false)),
-        CompareFormat::Markdown => say(&comparison.tables(true)),
-        CompareFormat::Json => {
+        TableFormat::Text => say(&comparison.tables(false)),
+        TableFormat::Markdown => say(&comparison.tables(true)),
+        TableFormat::Json => {
             let json = serde_json::to_string_pretty(&comparison);
             write(&(json.map_err(|error| Trouble::new(5, error.to_string()))? + "\n"));
         }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use super::cli::RunOptions;
 use super::{Trouble, settings};
 use crate::formats::Format;
 use crate::outcome::Outcome;
@@ -22,9 +23,10 @@ fn made(folder: &Path) -> Result<(), Trouble> {
         .map_err(|error| Trouble::new(5, format!("the folder {} cannot be made: {error}", folder.display())))
 }
 
-/// Makes sure before a run that its reports can be written.
-pub(super) fn writable(reports: &[(Format, PathBuf)]) -> Result<(), Trouble> {
-    for (_, path) in reports.iter().filter(|(_, path)| path.as_os_str() != "-") {
+/// Makes sure before a run that its reports and its result can be written.
+pub(super) fn writable(options: &RunOptions) -> Result<(), Trouble> {
+    let reports = options.report.iter().map(|(_, path)| path).filter(|path| path.as_os_str() != "-");
+    for path in reports.chain(&options.result) {
         let broken = |error| Trouble::usage(format!("the report {} cannot be written: {error}", path.display()));
         private::open(path, File::options().append(true).create(true)).map_err(broken)?;
     }
@@ -59,6 +61,12 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
         }
     }
     Ok(())
+}
+
+/// Writes the result file.
+pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result<(), Trouble> {
+    let broken = |error| Trouble::new(5, format!("the result {} cannot be written: {error}", path.display()));
+    private::write(path, &report.result_file(name)).map_err(broken)
 }
 
 /// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in the report.

@@ -1,45 +1,61 @@
 //! The program: `svc-conformance run URL` and what goes with it.
 
+mod ask;
 mod catalogue;
 mod clean;
 mod cli;
 mod compare;
+mod config;
 mod diff;
 mod explain;
 mod files;
+mod init;
 mod list;
 mod plan;
 mod probe;
+mod profiles;
 mod progress;
 mod replay;
+mod results;
 mod run;
 mod settings;
 mod snapshots;
 mod watch;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::process::ExitCode;
 
-use clap::Parser;
 use svc_declaration::visible;
 
 use crate::error::SuiteError;
-use cli::{Cli, Command};
+use cli::Command;
 
 /// Runs the program with the arguments of the process; the exit codes are those of [`Report::exit_code`](crate::Report::exit_code)
 /// and [`SuiteError::exit_code`].
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let cli = if ask::can_ask(&given) { None } else { Some(config::cli(&given)) };
+    let cli = match cli.transpose() {
+        Ok(cli) => cli,
+        Err(trouble) => return ended(Err(trouble)),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return ended(Err(Trouble::new(5, format!("no runtime: {error}")))),
     };
-    ended(runtime.block_on(command(cli.command)))
+    ended(runtime.block_on(async {
+        match cli {
+            Some(cli) => command(cli.command).await,
+            None => ask::ask().await,
+        }
+    }))
 }
 
 async fn command(command: Command) -> Result<u8, Trouble> {
     match command {
+        Command::Init(options) => init::init(options).await,
         Command::Run(options) => run::run(*options).await,
         Command::Watch(options) => watch::watch(*options).await,
         Command::Plan(options) => plan::plan(*options).await,
@@ -47,7 +63,9 @@ async fn command(command: Command) -> Result<u8, Trouble> {
         Command::Replay(options) => replay::replay(options).await,
         Command::Clean(options) => clean::clean(options).await,
         Command::List(options) => list::list(&options),
+        Command::Profiles(options) => Ok(profiles::profiles(&options)),
         Command::Catalogue { folder } => catalogue::catalogue(&folder),
+        Command::Results(options) => results::results(&options),
         Command::Explain { what } => explain::explain(&what),
         Command::Compare(options) => compare::compare(&options),
         Command::Diff { old, new } => diff::diff(&old, &new),

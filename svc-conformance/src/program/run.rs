@@ -27,7 +27,7 @@ pub(super) fn exit_code(report: &Report) -> u8 {
 pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     let mut suite = settings::suite(options)?;
     let earlier = files::earlier(&options.earlier)?;
-    files::writable(&options.report)?;
+    files::writable(options)?;
     let journal = files::journal(&options.out)?;
     suite = suite.journal(&journal);
     if !options.quiet {
@@ -68,6 +68,9 @@ pub(super) fn told(report: &Report, options: &RunOptions) -> Result<(), Trouble>
         say(&report.written(Format::Text));
     }
     files::reports(report, &options.report)?;
+    if let Some(path) = &options.result {
+        files::result(report, path, options.server_name.as_deref())?;
+    }
     if let Some(folder) = &options.snapshots {
         let text = snapshots::compared(&report.snapshots, folder, options.update_snapshots)?;
         if on_stdout { note(&text) } else { say(&text) }

@@ -121,7 +121,7 @@ impl Replay {
         Suite::over(target)
             .declaration_from(self.declaration.clone(), Source::File)
             .keys(keys)
-            .profile(Profile::Full)
+            .profile(Profile::All)
             .intensity(self.intensity)
             .seed(self.seed)
             // The row may be one that is seen in all traffic, which no check names.

@@ -195,7 +195,6 @@ pub struct Cut {
 }
 
 impl Report {
-    #[expect(clippy::too_many_arguments, reason = "everything that a run has")]
     pub(crate) fn new(
         run: &Run,
         catalogue: &Catalogue,
@@ -203,7 +202,6 @@ impl Report {
         clean_up: CleanUp,
         selection: &Selection,
         waivers: &[Waiver],
-        profile: Profile,
         took: Duration,
     ) -> Self {
         let (rows, broken_waivers) = verdict::rows(run, catalogue, ran, selection, waivers);
@@ -214,7 +212,7 @@ impl Report {
             target: run.target.base().to_owned(),
             interface: run.declared.text.interface_version.clone(),
             declaration: run.declared.source,
-            profile,
+            profile: selection.profile,
             intensity: run.settings.intensity,
             seed: run.settings.seed,
             nonce: run.token.clone(),
@@ -231,7 +229,7 @@ impl Report {
             seconds: took.as_secs_f64(),
             clean_up,
             broken_waivers,
-            profile_lacks: profile.lacks(&run.declared),
+            profile_lacks: selection.profile.lacks(&run.declared),
             earlier: Vec::new(),
             snapshots: BTreeMap::new(),
             drift: Vec::new(),

@@ -99,6 +99,9 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     let applies = run.facts().applies(&row.when);
     let (outcome, reason) = match applies {
         Err(because) => (Outcome::NotApplicable, because.0),
+        Ok(()) if !selection.profile.has_row(row) && selection.alone.is_none() => {
+            (Outcome::Disabled, format!("not part of the profile {}", selection.profile.as_str()))
+        }
         Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),
         Ok(()) if all.is_unseen() && was_ended(ran) => (Outcome::Disabled, ENDED.to_owned()),
         Ok(()) => observed(run, row, &all, ran),

@@ -15,7 +15,6 @@ use crate::address;
 use crate::client::{MOST_RETRIES, waiting};
 use crate::declared::{self, Declaration, Declared, Source};
 use crate::journal::{Journal, Started};
-use crate::profile::Profile;
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
 use crate::run::Run;
@@ -38,7 +37,7 @@ impl Suite {
             }
         };
         let is_local = || self.target.is_local() && self.keeps_local(&entry);
-        settings.writes = self.profile != Profile::ReadOnly && self.writes.unwrap_or_else(is_local);
+        settings.writes = self.selection.profile.writes() && self.writes.unwrap_or_else(is_local);
         if let Some(prefix) = &self.prefix {
             text.dialect.prefix.clone_from(prefix);
         }

@@ -6,6 +6,8 @@ mod catalogue;
 mod causes;
 #[cfg(feature = "program")]
 mod compare;
+#[cfg(feature = "program")]
+mod config;
 mod cut;
 mod deliveries;
 mod double_entry;
@@ -37,7 +39,11 @@ mod pins;
 #[cfg(feature = "program")]
 mod private;
 #[cfg(feature = "program")]
+mod profiles;
+#[cfg(feature = "program")]
 mod program;
+#[cfg(feature = "program")]
+mod result_file;
 mod results;
 mod rows;
 mod same_seed;

@@ -187,7 +187,7 @@ fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
     };
     let left = ("/clean_up/failed", json!(true));
     let waiver = ("/broken_waivers", json!(["ENT-09: the waiver expired on 2020-01-01"]));
-    let lack = ("/profile_lacks", json!(["full needs a collection or a helper; the declaration has none"]));
+    let lack = ("/profile_lacks", json!(["all needs a collection or a helper; the declaration has none"]));
     assert_eq!(ended(&[], &[]), (0, "conformant"));
     assert_eq!(ended(&[("ENT-01", "waived")], &[]), (0, "conformant with deviations"));
     assert_eq!(ended(&[("ENT-01", "warn")], &[]), (0, "conformant"));

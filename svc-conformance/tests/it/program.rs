@@ -68,7 +68,7 @@ fn exit_code_0_for_a_server_that_conforms() {
 #[test]
 fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     let (server, good, folder) = (Server::start(plain_text), Server::good(), folder());
-    let formats = ["text", "json", "junit", "html", "markdown", "matrix", "badge", "costs"];
+    let formats = ["text", "json", "junit", "tap", "html", "markdown", "matrix", "badge", "costs"];
     let reports: Vec<String> = formats.iter().map(|format| format!("{format}=report.{format}")).collect();
     let mut arguments = vec!["--only", "HAL-03", "--only", "ENT-09"];
     arguments.extend(reports.iter().flat_map(|report| ["--report", report]));
@@ -82,6 +82,7 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     let problems: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).take(5).collect();
     assert_eq!(problems, Vec::<String>::new());
     assert!(file("report.junit").contains("<failure message="));
+    assert!(file("report.tap").starts_with("TAP version 14\n1..") && file("report.tap").contains("\nnot ok "));
     assert!(file("report.html").starts_with("<!doctype html>"));
     assert!(file("report.markdown").contains("| HAL-03 | MUST |"));
     assert!(file("report.matrix").contains("\nHAL-03,MUST,"));

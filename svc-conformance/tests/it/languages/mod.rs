@@ -2,3 +2,4 @@
 
 mod other_language;
 mod python;
+mod wrappers;

@@ -1,0 +1,253 @@
+//! `svc-conformance.toml`: the options of a project. Its members are the options of the command line, which wins over it; so each
+//! option is written once, in [`cli`](super::cli).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::error::ContextKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory as _, Parser as _};
+use toml::de::{DeTable, DeValue};
+
+use super::cli::Cli;
+use super::{Trouble, note, settings};
+
+/// The name of the file, in the current folder.
+pub(super) const FILE: &str = "svc-conformance.toml";
+
+/// Options that are about one run and not about a project, and those that the file has under another name.
+const NOT_IN_FILE: [&str; 16] = [
+    "config",
+    "no_config",
+    "key",
+    "other_key",
+    "restricted_key",
+    "url",
+    "update_pins",
+    "update_snapshots",
+    "keep",
+    "result",
+    "quiet",
+    "file",
+    "journal",
+    "write",
+    "help",
+    "version",
+];
+
+/// The member that has the address of the entry point.
+pub(super) const ADDRESS: &str = "address";
+
+/// The members that name the environment variable of a key, with its option.
+pub(super) const KEYS: [(&str, &str); 3] =
+    [("key_variable", "key"), ("other_key_variable", "other_key"), ("restricted_key_variable", "restricted_key")];
+
+/// The command line of the process, completed by the file.
+pub(super) fn cli(given: &[OsString]) -> Result<Cli, Trouble> {
+    let Some(added) = Added::read(given)? else { return Ok(Cli::parse_from(given)) };
+    let head = given.len().min(2);
+    let (program, rest) = given.split_at(head);
+    let all = program.iter().cloned().chain(added.arguments.iter().map(OsString::from)).chain(rest.iter().cloned());
+    match Cli::try_parse_from(all) {
+        Ok(cli) => {
+            if !added.is_quiet {
+                note(&format!("options from {}: {}\n", added.path.display(), added.names.join(", ")));
+            }
+            Ok(cli)
+        }
+        Err(error) => match added.place(&error) {
+            Some(place) => Err(Trouble::usage(format!("{place}: {}", in_one_line(&error)))),
+            None => error.exit(),
+        },
+    }
+}
+
+/// What a file adds to a command line.
+struct Added {
+    path: PathBuf,
+    arguments: Vec<String>,
+    /// The members that are used, in the order of the file.
+    names: Vec<String>,
+    /// The line of each member.
+    lines: BTreeMap<String, usize>,
+    is_quiet: bool,
+}
+
+impl Added {
+    /// What the file adds; none for a command that has no file, or where there is no file.
+    fn read(given: &[OsString]) -> Result<Option<Self>, Trouble> {
+        let lenient = Cli::command().ignore_errors(true).try_get_matches_from(given);
+        let Ok(matches) = lenient else { return Ok(None) };
+        let Some((name, matches)) = matches.subcommand() else { return Ok(None) };
+        let cli = built();
+        let Some(command) = cli.find_subcommand(name).filter(|command| has_file(command)) else { return Ok(None) };
+        if is_given(matches, "no_config") {
+            return Ok(None);
+        }
+        let path = match matches.get_one::<PathBuf>("config") {
+            Some(path) => path.clone(),
+            None if Path::new(FILE).is_file() => PathBuf::from(FILE),
+            None => return Ok(None),
+        };
+        let text = settings::text(&path)?;
+        Self::of(path, &text, command, matches, |name| std::env::var(name).ok()).map(Some)
+    }
+
+    fn of(
+        path: PathBuf,
+        text: &str,
+        command: &Command,
+        given: &ArgMatches,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Trouble> {
+        let table = DeTable::parse(text).map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
+        let known = members();
+        let mut added = Self {
+            path,
+            arguments: Vec::new(),
+            names: Vec::new(),
+            lines: BTreeMap::new(),
+            is_quiet: is_given(given, "quiet"),
+        };
+        let mut problems = Vec::new();
+        let mut members: Vec<_> = table.get_ref().iter().collect();
+        members.sort_by_key(|(name, _)| name.span().start);
+        for (name, value) in members {
+            let (name, line) = (name.get_ref().as_ref(), line(text, name.span().start));
+            let place = format!("{}, line {line}", added.path.display());
+            added.lines.insert(name.to_owned(), line);
+            if !known.contains(name) {
+                problems.push(format!("{place}: {}", unknown(name, &known)));
+                continue;
+            }
+            let option = option_of(name);
+            let argument = command.get_arguments().find(|argument| argument.get_id() == option);
+            let Some(argument) = argument.filter(|_| !is_given(given, option)) else { continue };
+            let is_key = option != name && name != ADDRESS;
+            let written = if is_key { variable(value.get_ref(), &environment) } else { Ok(None) };
+            let written = written.and_then(|key| match key {
+                Some(key) => Ok(vec![Some(key)]),
+                None => values(argument, value.get_ref()),
+            });
+            match written {
+                Ok(values) if values.is_empty() => {}
+                Ok(values) => {
+                    added.arguments.extend(values.into_iter().map(|value| argued(argument, value)));
+                    added.names.push(name.to_owned());
+                }
+                Err(problem) => problems.push(format!("{place}: `{name}` {problem}")),
+            }
+        }
+        if problems.is_empty() { Ok(added) } else { Err(Trouble::usage(problems.join("\n"))) }
+    }
+
+    /// The line of the member that an error of the command line is about; none where it is not from the file.
+    fn place(&self, error: &clap::Error) -> Option<String> {
+        let about = error.get(ContextKind::InvalidArg)?.to_string();
+        let option = about.trim_start_matches('-').split([' ', '=']).next()?.replace('-', "_");
+        let name = self.names.iter().find(|name| option_of(name) == option)?;
+        Some(format!("{}, line {}", self.path.display(), self.lines.get(name)?))
+    }
+}
+
+/// The command line with everything that clap derives.
+pub(super) fn built() -> Command {
+    let mut cli = Cli::command();
+    cli.build();
+    cli
+}
+
+/// Whether a command reads the file.
+fn has_file(command: &Command) -> bool {
+    command.get_name() != "init" && command.get_arguments().any(|argument| argument.get_id() == "config")
+}
+
+/// Every member that the file may have.
+pub(super) fn members() -> BTreeSet<String> {
+    let cli = built();
+    let commands = cli.get_subcommands().filter(|command| has_file(command));
+    let options = commands.flat_map(|command| command.get_arguments().map(|argument| argument.get_id().to_string()));
+    let options = options.filter(|option| !NOT_IN_FILE.contains(&option.as_str()));
+    options.chain(KEYS.map(|(name, _)| name.to_owned())).chain([ADDRESS.to_owned()]).collect()
+}
+
+/// The option that a member stands for.
+fn option_of(name: &str) -> &str {
+    let key = KEYS.iter().find(|(member, _)| *member == name);
+    key.map_or(if name == ADDRESS { "url" } else { name }, |(_, option)| option)
+}
+
+fn unknown(name: &str, known: &BTreeSet<String>) -> String {
+    if let Some((member, _)) = KEYS.iter().find(|(_, option)| *option == name) {
+        return format!(
+            "`{name}` is not allowed, because keys do not belong into a file: name an environment variable with `{member}`"
+        );
+    }
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    format!("`{name}` is not a member of this file; allowed are {}", known.join(", "))
+}
+
+/// Whether the command line itself has an option.
+fn is_given(given: &ArgMatches, option: &str) -> bool {
+    given.try_contains_id(option).is_ok() && given.value_source(option) == Some(ValueSource::CommandLine)
+}
+
+/// The key in the environment variable that a member names.
+fn variable(value: &DeValue<'_>, environment: &impl Fn(&str) -> Option<String>) -> Result<Option<String>, String> {
+    let name = value.as_str().ok_or("needs the name of an environment variable")?;
+    let key = environment(name).filter(|key| !key.is_empty());
+    key.map(Some).ok_or_else(|| format!("names the environment variable `{name}`, which is not set"))
+}
+
+/// The values of a member as the command line has them; `true` has none of its own.
+fn values(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<Option<String>>, String> {
+    let is_switch = matches!(argument.get_action(), ArgAction::SetTrue);
+    let is_repeatable = matches!(argument.get_action(), ArgAction::Append);
+    let is_optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
+    match value {
+        DeValue::Boolean(on) if is_switch || is_optional => Ok(if *on { vec![None] } else { Vec::new() }),
+        _ if is_switch => Err("needs true or false".to_owned()),
+        DeValue::Array(list) if is_repeatable => list.iter().map(|one| scalar(one.get_ref()).map(Some)).collect(),
+        DeValue::Table(table) if is_repeatable && is_pair(argument) => table
+            .iter()
+            .map(|(name, value)| scalar(value.get_ref()).map(|value| Some(format!("{}={value}", name.get_ref()))))
+            .collect(),
+        other => scalar(other).map(|value| vec![Some(value)]),
+    }
+}
+
+/// Whether an option takes a name and a value.
+fn is_pair(argument: &Arg) -> bool {
+    argument.get_value_names().into_iter().flatten().any(|name| name.contains('='))
+}
+
+fn scalar(value: &DeValue<'_>) -> Result<String, String> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) => Ok(number.to_string()),
+        DeValue::Float(number) => Ok(number.to_string()),
+        other => Err(format!("cannot have a value of the type {} here", other.type_str())),
+    }
+}
+
+/// A value as an argument of the command line.
+fn argued(argument: &Arg, value: Option<String>) -> String {
+    match (argument.get_long(), value) {
+        (Some(long), Some(value)) => format!("--{long}={value}"),
+        (Some(long), None) => format!("--{long}"),
+        (None, value) => value.unwrap_or_default(),
+    }
+}
+
+/// The line of a byte of a text, counted from 1.
+fn line(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count().saturating_add(1)
+}
+
+/// The sentence of an error of the command line, without its usage.
+fn in_one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let text = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}

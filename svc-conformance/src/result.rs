@@ -1,0 +1,136 @@
+//! The result file of a run: what it found in a few lines that can be published, without traffic, keys, addresses and records.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+#[cfg(feature = "program")]
+use crate::catalogue::Catalogue;
+use crate::outcome::Outcome;
+use crate::profile::Profile;
+use crate::report::Report;
+use crate::settings::Intensity;
+
+/// Version of the form of the file.
+const VERSION: u32 = 1;
+
+/// The result of a run as its file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResultFile {
+    result_version: u32,
+    /// Name of the server, as the caller gives it.
+    pub(crate) name: Option<String>,
+    /// The day on which the run began.
+    pub(crate) date: String,
+    /// Version of the suite.
+    pub(crate) suite: String,
+    /// Digest of the catalogue.
+    pub(crate) catalogue: String,
+    /// Version of the interface, as declared.
+    pub(crate) interface: String,
+    pub(crate) profile: Profile,
+    pub(crate) intensity: Intensity,
+    pub(crate) verdict: String,
+    /// Collections that the server declares.
+    pub(crate) collections: Vec<String>,
+    /// Helpers that the server declares.
+    pub(crate) helpers: Vec<String>,
+    /// How many rows have each outcome.
+    pub(crate) counts: BTreeMap<String, usize>,
+    pub(crate) failed: Vec<String>,
+    pub(crate) waived: Vec<String>,
+    /// What the declaration lacks of the least that the profile needs.
+    pub(crate) lacks: Vec<String>,
+    /// SHA-256 of the file with this member empty.
+    digest: String,
+}
+
+/// Why a result file is refused.
+#[cfg(feature = "program")]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ResultError {
+    #[error("it is not a result file of this version: {0}")]
+    Unreadable(String),
+    #[error("its digest does not fit: the file was changed after the run that wrote it. Run the suite again")]
+    Changed,
+    #[error(
+        "its catalogue {0} is not the catalogue {1} of this program, so that the results cannot be compared. Run the suite \
+         again with this version"
+    )]
+    OtherCatalogue(String, String),
+}
+
+impl ResultFile {
+    /// The result of a report, with the name of the server if the caller gives one.
+    pub(crate) fn of(report: &Report, name: Option<&str>) -> Self {
+        let ids = |outcome| report.with(outcome).map(|row| row.id.clone()).collect();
+        let counts = Outcome::ALL.map(|outcome| (outcome.as_str().replace(' ', "_"), report.count(outcome)));
+        let result = Self {
+            result_version: VERSION,
+            name: name.map(ToOwned::to_owned),
+            date: report.began.chars().take(10).collect(),
+            suite: report.suite.clone(),
+            catalogue: report.catalogue.clone(),
+            interface: report.interface.clone(),
+            profile: report.profile,
+            intensity: report.intensity,
+            verdict: report.verdict().to_owned(),
+            collections: report.declared.collections.keys().cloned().collect(),
+            helpers: report.declared.helpers.keys().cloned().collect(),
+            counts: counts.into_iter().collect(),
+            failed: ids(Outcome::Fail),
+            waived: ids(Outcome::Waived),
+            lacks: report.profile_lacks.clone(),
+            digest: String::new(),
+        };
+        Self { digest: result.sum(), ..result }
+    }
+
+    /// The file.
+    pub(crate) fn written(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Reads a file that a run with this catalogue wrote and that is unchanged since.
+    #[cfg(feature = "program")]
+    pub(crate) fn read(text: &str) -> Result<Self, ResultError> {
+        let result: Self = serde_json::from_str(text).map_err(|error| ResultError::Unreadable(error.to_string()))?;
+        if result.result_version != VERSION {
+            return Err(ResultError::Unreadable(format!("it has result_version {}", result.result_version)));
+        }
+        if result.digest != result.sum() {
+            return Err(ResultError::Changed);
+        }
+        let own = Catalogue::hash();
+        if result.catalogue != own {
+            return Err(ResultError::OtherCatalogue(result.catalogue, own));
+        }
+        Ok(result)
+    }
+
+    /// How many rows have an outcome.
+    #[cfg(feature = "program")]
+    pub(crate) fn count(&self, outcome: Outcome) -> usize {
+        self.counts.get(&outcome.as_str().replace(' ', "_")).copied().unwrap_or_default()
+    }
+
+    /// The digest of everything else.
+    fn sum(&self) -> String {
+        let bare = Self { digest: String::new(), ..self.clone() };
+        let text = serde_json::to_vec(&bare).unwrap_or_default();
+        let digest: Vec<String> = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{}", digest.concat())
+    }
+}
+
+impl Report {
+    /// The result file of the report: what can be published of it, with the name of the server where one is given. It has no
+    /// traffic, keys, addresses or records; a digest over the whole makes a change by mistake noticeable, and does not protect
+    /// against forgery.
+    #[must_use]
+    pub fn result_file(&self, name: Option<&str>) -> String {
+        ResultFile::of(self, name).written()
+    }
+}

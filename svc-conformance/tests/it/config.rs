@@ -1,0 +1,171 @@
+//! `svc-conformance.toml`: what `init` writes, what the commands read, and what a wrong file is told.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Server, ended, program, reserved_address};
+use bytes::Bytes;
+use http::{Request, Response};
+
+const FILE: &str = "svc-conformance.toml";
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn publishes_nothing(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
+    response.map(|body| String::from_utf8_lossy(&body).replace("service-meta", "related").into())
+}
+
+/// The program with the key of the second service in a variable of its own.
+fn called(folder: &Path, arguments: &[&str]) -> (i32, String) {
+    let mut program = program(folder);
+    ended(&program.env("CRM_KEY", "k-one").args(arguments).output().expect("the program"))
+}
+
+fn write(folder: &Path, text: &str) {
+    fs::write(folder.join(FILE), text).expect("written");
+}
+
+#[test]
+fn a_run_takes_its_options_from_the_file_and_the_command_line_wins() {
+    let (server, folder) = (Server::good(), folder());
+    let text = format!(
+        "address = \"{}\"\nkey_variable = \"CRM_KEY\"\nseed = 7\nonly = [\"ENT-01\", \"ENT-09\"]\ntimeout = \"5m\"\n\
+         [report]\njson = \"report.json\"\n",
+        server.base
+    );
+    write(folder.path(), &text);
+    let report = || {
+        let text = fs::read_to_string(folder.path().join("report.json")).expect("a report");
+        let report: svc_conformance::Report = serde_json::from_str(&text).expect("a report");
+        (report.seed, report.judged())
+    };
+    let (code, said) = called(folder.path(), &["run"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("options from svc-conformance.toml: address, key_variable, seed, only, timeout, report"),
+        "{said}"
+    );
+    assert_eq!(report(), (7, 2));
+    let (code, said) = called(folder.path(), &["run", "--seed", "8", "--only", "ENT-01", "--quiet"]);
+    assert_eq!((code, report()), (0, (8, 1)), "{said}");
+    assert!(!said.contains("options from"), "{said}");
+    // Other commands read it, too, and another file can be named.
+    let (code, said) = called(folder.path(), &["plan"]);
+    assert!(code == 0 && said.contains(&server.base), "{said}");
+    fs::rename(folder.path().join(FILE), folder.path().join("staging.toml")).expect("renamed");
+    assert_eq!(called(folder.path(), &["run", "--config", "staging.toml"]).0, 0);
+    let (code, said) = called(folder.path(), &["run", "--config", "missing.toml"]);
+    assert!(code == 2 && said.contains("missing.toml cannot be read"), "{said}");
+}
+
+#[test]
+fn without_the_file_or_with_no_config_the_address_is_needed() {
+    let folder = folder();
+    assert_eq!(called(folder.path(), &["run"]).0, 2);
+    write(folder.path(), "adress = 1\n");
+    let (code, said) = called(folder.path(), &["run", "--no-config"]);
+    assert!(code == 2 && said.contains("<URL>") && !said.contains("adress"), "{said}");
+    // Commands that send nothing do not read it.
+    assert_eq!(called(folder.path(), &["list", "ENT-01"]).0, 0);
+}
+
+/// Every problem of a file is named together, with its line and what is allowed; nothing is sent.
+#[test]
+fn each_problem_of_a_file_has_its_line() {
+    let folder = folder();
+    let text = "# a comment\nadress = \"http://127.0.0.1:9/\"\nkey = \"secret-key\"\nkey_variable = \"NO_SUCH_KEY\"\n\
+                allow_writes = \"yes\"\nseed = [1]\n\n[nonsense]\na = 1\n";
+    write(folder.path(), text);
+    let (code, said) = called(folder.path(), &["run"]);
+    assert_eq!(code, 2, "{said}");
+    for problem in [
+        "svc-conformance.toml, line 2: `adress` is not a member of this file; allowed are address, allow_side_effects, ",
+        "svc-conformance.toml, line 3: `key` is not allowed, because keys do not belong into a file: \
+         name an environment variable with `key_variable`",
+        "line 4: `key_variable` names the environment variable `NO_SUCH_KEY`, which is not set",
+        "line 5: `allow_writes` needs true or false",
+        "line 6: `seed` cannot have a value of the type array here",
+        "line 8: `nonsense` is not a member of this file",
+    ] {
+        assert!(said.contains(problem), "{problem}: {said}");
+    }
+    assert!(!said.contains("secret-key"), "{said}");
+    // A value that the option does not take has the line of its member, too.
+    for (text, problem) in [
+        (
+            "address = \"http://127.0.0.1:9/\"\n\ntimeout = \"10h\"\n",
+            "line 3: invalid value '10h' for '--timeout <TIME>'",
+        ),
+        ("intensity = \"gentle\"\n", "[possible values: quick, default, deep]"),
+        ("[fixture]\nevnt = \"1\"\n", "line 1: invalid value 'evnt=1' for '--fixture <KIND=ADDRESS>'"),
+        ("seed = \n", "line 1"),
+    ] {
+        write(folder.path(), text);
+        let (code, said) = called(folder.path(), &["run"]);
+        assert!(code == 2 && said.contains(problem), "{problem}: {said}");
+    }
+}
+
+#[test]
+fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
+    let (server, folder) = (Server::good(), folder());
+    let (code, said) = called(folder.path(), &["init", &server.base, "--key", "k-one"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("svc-conformance.toml is written. Next: svc-conformance run"), "{said}");
+    let text = fs::read_to_string(folder.path().join(FILE)).expect("a file");
+    assert!(text.contains("# The server declares version ") && text.contains("collections: people, "), "{text}");
+    assert!(text.contains(&format!("address = \"{}\"", server.base)) && !text.contains("k-one"), "{text}");
+    // Each member has a line that says what it is.
+    let lines: Vec<&str> = text.lines().collect();
+    for pair in lines.windows(2).filter(|pair| pair[1].trim_start_matches("# ").contains(" = ")) {
+        assert!(pair[0].starts_with("# ") && pair[0].len() > 10, "{pair:?}");
+    }
+    let run = |arguments: &[&str]| {
+        let mut program = program(folder.path());
+        let little = ["run", "--only", "ENT-01", "--timeout", "5m"];
+        ended(&program.env("SVC_CONFORMANCE_KEY", "k-one").args(little).args(arguments).output().expect("the program"))
+    };
+    let (code, said) = run(&[]);
+    assert_eq!(code, 0, "{said}");
+    // Each comment is an example: the file is also right with all of them.
+    let examples =
+        text.replace("\n# ", "\n").lines().filter(|line| line.contains(" = ")).collect::<Vec<_>>().join("\n");
+    fs::write(folder.path().join("examples.toml"), examples).expect("written");
+    let (code, said) = run(&["--config", "examples.toml"]);
+    assert!(code == 2 && said.contains("SVC_CONFORMANCE_OTHER_KEY`, which is not set"), "{said}");
+    assert_eq!(said.lines().count(), 2, "both variables are missing and nothing else is wrong: {said}");
+
+    let (code, said) = called(folder.path(), &["init", &server.base]);
+    assert!(code == 2 && said.contains("svc-conformance.toml exists already"), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join(FILE)).expect("a file"), text);
+}
+
+#[test]
+fn init_says_what_is_missing_before_a_run() {
+    let (server, folder) = (Server::start(publishes_nothing), folder());
+    let (code, said) = called(folder.path(), &["init", &server.base]);
+    assert!(code == 0 && said.contains("publishes no capability document"), "{said}");
+    let text = fs::read_to_string(folder.path().join(FILE)).expect("a file");
+    assert!(text.contains("\ndeclaration = \"declaration.toml\"\n"), "{text}");
+    assert!(text.contains("\nkey_variable = \"SVC_CONFORMANCE_KEY\"\n"), "{text}");
+
+    let (_socket, address) = reserved_address();
+    let nowhere = format!("http://{address}/");
+    let (code, said) = called(folder.path(), &["init", &nowhere, "--config", "later.toml"]);
+    assert!(code == 0 && said.contains("The server does not answer yet"), "{said}");
+    assert!(folder.path().join("later.toml").is_file());
+    // A mistyped address is not written down.
+    let (code, _) = called(folder.path(), &["init", "ftp://x", "--config", "wrong.toml"]);
+    assert!(code == 2 && !folder.path().join("wrong.toml").exists());
+}
+
+/// Without arguments and without a terminal: the short help, and nothing waits for an answer.
+#[test]
+fn without_arguments_and_terminal_the_help_is_shown() {
+    let folder = folder();
+    let output = program(folder.path()).stdin(std::process::Stdio::null()).output().expect("the program");
+    let (code, said) = ended(&output);
+    assert!(code == 2 && said.contains("Usage: svc-conformance <COMMAND>"), "{said}");
+}
