@@ -34,6 +34,7 @@ mod condition;
 mod connect;
 mod counted;
 mod declared;
+mod delays;
 mod diagnosis;
 mod error;
 mod fields;

@@ -38,6 +38,7 @@ mod pins;
 mod private;
 #[cfg(feature = "program")]
 mod program;
+mod rate_limits;
 mod results;
 mod rows;
 mod same_seed;
