@@ -169,10 +169,20 @@ impl Client<'_> {
         let mut tries = 0_usize;
         loop {
             let answer = self.once(message).await?;
-            let wait = waiting(answer.status, &answer.headers).filter(|_| tries < MOST_RETRIES);
-            let Some(wait) = wait else { return Ok(answer) };
+            let delays = &self.cx.run.delays;
+            let Some(wait) = waiting(answer.status, &answer.headers, tries) else {
+                delays.gave_up(false);
+                return Ok(answer);
+            };
+            if tries >= MOST_RETRIES || delays.has_given_up() {
+                delays.gave_up(true);
+                if answer.status != 429 {
+                    return Ok(answer);
+                }
+                return Err(Stop::Inconclusive(format!("the server limits the rate, also after waits: {answer}")));
+            }
             tries = tries.saturating_add(1);
-            self.cx.run.target.wait(wait.min(self.cx.run.settings.timeout)).await;
+            self.cx.run.wait_for_target(answer.status, wait).await;
         }
     }
 
@@ -193,7 +203,10 @@ impl Client<'_> {
         cx.run.journal.expect(method, url, sent_body);
         cx.run.keep_pace().await;
         let answer = cx.run.target.send(request, settings.body_limit, settings.timeout).await;
-        let exchange = cx.run.recorder.record(&cx.id(), &sent, &answer, began.elapsed());
+        let took = began.elapsed();
+        cx.run.delays.answered(took);
+        cx.run.report_delays();
+        let exchange = cx.run.recorder.record(&cx.id(), &sent, &answer, took);
         cx.saw(exchange.number);
         let response = match answer {
             Ok(response) => response,
@@ -229,7 +242,8 @@ impl Client<'_> {
             document: Record::new(url.to_owned(), json, cx.declared().text.dialect.prefix.clone()),
         });
         cx.run.journal.note(&answer, sent_body, self.which_key());
-        if judged {
+        // What only asks to come later is no answer to the request.
+        if judged && waiting(answer.status, &answer.headers, 0).is_none() {
             passive::look(cx, &answer);
         }
         cx.pin(|| pins::lines(&answer));
@@ -397,19 +411,26 @@ impl Client<'_> {
     }
 }
 
-/// How long the target asks to wait, in seconds or until a date; only 429 and 503 do.
-pub(crate) fn waiting(status: u16, headers: &HeaderMap) -> Option<Duration> {
+/// How long the target asks to wait, in seconds or until a date, 30 s at most: with 429, or with 503 that says how long. After 429
+/// without a time, each wait is twice as long as the one before.
+pub(crate) fn waiting(status: u16, headers: &HeaderMap, tries: usize) -> Option<Duration> {
     if !matches!(status, 429 | 503) {
         return None;
     }
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let asked = text(RETRY_AFTER)?;
-    let seconds = asked.parse::<u64>().ok().or_else(|| {
+    let asked = asked(text(RETRY_AFTER), text(DATE));
+    let doubled = || Some(1 << tries.min(4)).filter(|_| status == 429);
+    Some(Duration::from_secs(asked.or_else(doubled)?.clamp(1, 30)))
+}
+
+/// The seconds that `Retry-After` asks for, in an answer of this `Date`.
+fn asked(retry_after: Option<&str>, sent: Option<&str>) -> Option<u64> {
+    let asked = retry_after?;
+    asked.parse::<u64>().ok().or_else(|| {
         // The target's own clock tells how long it is until its date; a date that is past is none to wait for.
-        let now = text(DATE).and_then(date).unwrap_or_else(|| Utc::now().naive_utc());
+        let now = sent.and_then(date).unwrap_or_else(|| Utc::now().naive_utc());
         Some(u64::try_from(date(asked)?.signed_duration_since(now).num_seconds()).unwrap_or(0))
-    })?;
-    Some(Duration::from_secs(seconds.clamp(1, 30)))
+    })
 }
 
 /// A date of HTTP in each of its three forms (RFC 9110, section 5.6.7).
@@ -432,7 +453,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")))
             .collect();
-        waiting(503, &headers).map(|wait: Duration| wait.as_secs())
+        waiting(503, &headers, 0).map(|wait: Duration| wait.as_secs())
     }
 
     /// A delay or a date in any form of RFC 9110 (section 5.6.7), which counts from the answer's own `Date`.
@@ -452,5 +473,14 @@ mod tests {
         assert_eq!(asked(&[("date", "soon"), ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]), Some(30));
         assert_eq!(asked(&[date, ("retry-after", "soon")]), None);
         assert_eq!(asked(&[date]), None);
+    }
+
+    /// Without a time that is asked for, 503 is an answer like others, and after 429 each wait is longer.
+    #[test]
+    fn without_a_time_the_waits_grow() {
+        let waits =
+            |status| (0..6).map(move |tries| waiting(status, &HeaderMap::new(), tries).map(|wait| wait.as_secs()));
+        assert!(waits(429).eq([1, 2, 4, 8, 16, 16].map(Some)));
+        assert!(waits(503).chain(waits(500)).all(|wait| wait.is_none()));
     }
 }

@@ -53,6 +53,7 @@ mod condition;
 mod connect;
 mod counted;
 mod declared;
+mod delays;
 mod diagnosis;
 mod error;
 mod fields;

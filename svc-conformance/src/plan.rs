@@ -97,7 +97,7 @@ impl Plan {
 
 /// Requests and records of a check: `check,intensity,requests,records` in each line. Where this intensity was not measured,
 /// those of the one below.
-fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
+pub(crate) fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
     let measured = COSTS.lines().find_map(|line| {
         let mut cells = line.split(',');
         if cells.next()? != id || cells.next()? != intensity.as_str() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// How far a run is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// The check that comes next; empty at the end, before clean-up.
@@ -16,9 +16,11 @@ pub struct Progress {
     pub requests: usize,
     /// Rows that were found not to hold so far.
     pub broken: usize,
+    /// What makes the run slow, with the time that it needs: a line that is given once.
+    pub notice: Option<String>,
 }
 
-/// Somebody who is told of progress.
+/// What receives progress.
 #[derive(Clone)]
 pub(crate) struct Watch(pub(crate) Arc<dyn Fn(&Progress) + Send + Sync>);
 

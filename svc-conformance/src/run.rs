@@ -1,7 +1,7 @@
 //! What every check of a run shares.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +11,11 @@ use crate::answer::Record;
 use crate::catalogue::{Catalogue, Level, Row};
 use crate::condition::{Facts, Met};
 use crate::declared::Declared;
+use crate::delays::Delays;
 use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::kinds::{HELPERS, HelperFixture};
+use crate::progress::{Progress, Watch};
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
 use crate::relations::Relations;
@@ -51,6 +53,11 @@ pub(crate) struct Run {
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
+    pub(crate) delays: Delays,
+    /// How far the run is, and what receives it.
+    pub(crate) progress: Mutex<(Progress, Option<Watch>)>,
+    /// About as many requests as the run sends.
+    pub(crate) expected: AtomicUsize,
 }
 
 /// The turns of requests, where there is a rate.
@@ -88,6 +95,9 @@ impl Run {
             published_limit: AtomicU64::new(0),
             choices: Mutex::default(),
             pace: Mutex::default(),
+            delays: Delays::default(),
+            progress: Mutex::default(),
+            expected: AtomicUsize::new(0),
         }
     }
 
@@ -162,6 +172,27 @@ impl Run {
             turn
         };
         tokio::time::sleep_until(turn).await;
+    }
+
+    /// Waits as long as the target asks with a status. No check is charged with that time.
+    pub(crate) async fn wait_for_target(&self, status: u16, wait: Duration) {
+        {
+            let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+            pace.waited = pace.waited.saturating_add(wait);
+        }
+        self.delays.waited(status, wait);
+        self.report_delays();
+        self.target.wait(wait).await;
+    }
+
+    /// Gives what makes the run slow to what receives its progress.
+    pub(crate) fn report_delays(&self) {
+        let requests = self.recorder.count();
+        let left = self.expected.load(Ordering::Relaxed).saturating_sub(requests);
+        let (progress, watch) = self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let (Some(Watch(watch)), Some(line)) = (watch, self.delays.line(left)) {
+            watch(&Progress { notice: Some(line), requests, ..progress });
+        }
     }
 
     /// How long requests have waited for their turn so far: time that no check is charged with.

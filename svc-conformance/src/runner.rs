@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use tokio::time::error::Elapsed;
 use crate::catalogue::{Catalogue, Row};
 use crate::check::{Check, Cx, Running};
 use crate::outcome::{Finding, Seen, Stop};
+use crate::plan::costs;
 use crate::progress::{Progress, Watch};
 use crate::recorder::Exchange;
 use crate::run::Run;
@@ -87,7 +89,9 @@ pub(crate) async fn run(
     let tell = |check: &str, done: usize, broken: usize| {
         if let Some(Watch(watch)) = watch {
             let requests = run.recorder.count();
-            watch(&Progress { check: check.to_owned(), done, all: all.len(), requests, broken });
+            let progress = Progress { check: check.to_owned(), done, all: all.len(), requests, broken, notice: None };
+            watch(&progress);
+            run.progress.lock().unwrap_or_else(PoisonError::into_inner).0 = progress;
         }
     };
     let chosen = |check: &&Check| selection.alone.as_ref().is_none_or(|alone| check.id == alone);
@@ -96,6 +100,10 @@ pub(crate) async fn run(
         let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
     }
+    let runs = order.iter().filter(|check| reason_not_to_run(run, catalogue, all, selection, check).is_none());
+    let expected = runs.filter_map(|check| costs(check.id, run.settings.intensity)).map(|(requests, _)| requests);
+    run.expected.store(expected.fold(0, usize::saturating_add), Ordering::Relaxed);
+    run.progress.lock().unwrap_or_else(PoisonError::into_inner).1 = watch.cloned();
     let mut confirmed = BTreeSet::new();
     let mut ran = Vec::new();
     let mut stopped = false;

@@ -18,6 +18,9 @@ fn with_bar(suite: Suite) -> Suite {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {elapsed}  {wide_msg}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     suite.on_progress(move |progress| {
+        if let Some(notice) = &progress.notice {
+            bar.println(notice);
+        }
         bar.set_length(u64::try_from(progress.all).unwrap_or_default());
         bar.set_position(u64::try_from(progress.done).unwrap_or_default());
         bar.set_message(words(progress));
@@ -31,6 +34,9 @@ fn with_bar(suite: Suite) -> Suite {
 fn with_lines(suite: Suite) -> Suite {
     let last = Mutex::new(None);
     suite.on_progress(move |progress| {
+        if let Some(notice) = &progress.notice {
+            eprintln!("{notice}");
+        }
         let tenth = progress.done.saturating_mul(10).checked_div(progress.all);
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if *last != tenth {

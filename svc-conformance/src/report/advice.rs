@@ -15,6 +15,8 @@ pub(super) fn advice(declared: &Declared, row: &Row, reason: &str) -> String {
         "start with fewer rows by --only".to_owned()
     } else if reason.contains("budget of") {
         "raise --max-records, or start with fewer rows by --only".to_owned()
+    } else if reason.contains("the server limits the rate") {
+        "send fewer requests a second with --rate".to_owned()
     } else if let Some(name) = misplaced(reason) {
         format!("give --fixture {name} the address of a helper that the key may call")
     } else if let Some(name) = asked(reason).or_else(|| wanted(declared, row)).filter(|name| is_open(declared, name)) {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, LOCATION};
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use serde_json::Value;
 
 use super::access::refused;
@@ -149,10 +149,10 @@ impl Suite {
             let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
             recorder.record("declaration", &request, &answer, began.elapsed());
             let response = answer?;
-            let wait = waiting(response.status().as_u16(), response.headers()).filter(|_| tries < MOST_RETRIES);
-            let Some(wait) = wait else { return Ok(response) };
+            let wait = waiting(response.status().as_u16(), response.headers(), tries);
+            let Some(wait) = wait.filter(|_| tries < MOST_RETRIES) else { return Ok(response) };
             tries = tries.saturating_add(1);
-            self.target.wait(wait.min(self.settings.timeout)).await;
+            self.target.wait(wait).await;
         }
     }
 }
@@ -169,6 +169,11 @@ fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
         let to = header(LOCATION).and_then(|to| address::resolve(base, to));
         let to = to.map_or_else(|| "elsewhere".to_owned(), |to| format!("to {}", shown(&to, 200)));
         return Some(format!("the entry point {base} redirects {to}: give the address that it leads to"));
+    }
+    if answer.status() == StatusCode::TOO_MANY_REQUESTS {
+        return Some(format!(
+            "the entry point {base} answers 429, also after waits: try again later, or with another key"
+        ));
     }
     let is_page =
         header(CONTENT_TYPE).is_some_and(|media| media.trim_start().to_ascii_lowercase().starts_with("text/html"));

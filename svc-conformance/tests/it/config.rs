@@ -99,7 +99,7 @@ fn each_problem_of_a_file_has_its_line() {
             "line 3: invalid value '10h' for '--timeout <TIME>'",
         ),
         ("intensity = \"gentle\"\n", "[possible values: quick, default, deep]"),
-        ("[fixture]\nevnt = \"1\"\n", "line 1: invalid value 'evnt=1' for '--fixture <KIND=ADDRESS>'"),
+        ("[fixture]\nevnt = \"1\"\n", "line 1: invalid value 'evnt=1' for '--fixture <NAME=ADDRESS>'"),
         ("seed = \n", "line 1"),
     ] {
         write(folder.path(), text);

@@ -42,6 +42,7 @@ mod private;
 mod profiles;
 #[cfg(feature = "program")]
 mod program;
+mod rate_limits;
 #[cfg(feature = "program")]
 mod result_file;
 mod results;

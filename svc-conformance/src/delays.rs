@@ -1,0 +1,137 @@
+//! What makes a run slow: waits that the target asks for, and answers that take long. The run says so once, with the time it needs.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Answers before their mean time says something.
+const ENOUGH: u32 = 5;
+/// The mean time of an answer from which a target is slow.
+const SLOW: Duration = Duration::from_millis(250);
+/// The time that a run needs from which a slow target is worth a line.
+const LONG: Duration = Duration::from_secs(2 * 60);
+
+/// What has made a run slow so far.
+#[derive(Debug, Default)]
+pub(crate) struct Delays(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    answers: u32,
+    /// How long all answers took, waits included.
+    took: Duration,
+    /// The status with which the target asked to wait first.
+    limit: Option<u16>,
+    /// Whether the target asked to wait for as long as a request is sent again.
+    has_given_up: bool,
+    has_said: bool,
+}
+
+impl Delays {
+    /// Counts an answer.
+    pub(crate) fn answered(&self, took: Duration) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.answers = state.answers.saturating_add(1);
+        state.took = state.took.saturating_add(took);
+    }
+
+    /// Counts a wait that the target asked for.
+    pub(crate) fn waited(&self, status: u16, wait: Duration) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.took = state.took.saturating_add(wait);
+        state.limit.get_or_insert(status);
+    }
+
+    /// Notes whether a request was given up because the target asked to wait again and again. The next one is not waited for then.
+    pub(crate) fn gave_up(&self, gave_up: bool) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).has_given_up = gave_up;
+    }
+
+    /// Whether the last request was given up.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).has_given_up
+    }
+
+    /// The line about a slow run of which so many requests are left: once, as soon as there is something to say.
+    pub(crate) fn line(&self, left: usize) -> Option<String> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.has_said || state.answers == 0 {
+            return None;
+        }
+        let mean = state.took.checked_div(state.answers)?;
+        let needed = mean.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
+        let line = match state.limit {
+            Some(status) => format!(
+                "the server limits the rate (status {status}): the run waits as long as it asks, and needs about {} more; \
+                 --rate {} sends no more than it takes",
+                rounded(needed),
+                sustained(mean)
+            ),
+            None if state.answers >= ENOUGH && mean >= SLOW && needed >= LONG => format!(
+                "the server takes {:.1} s for a request: the run needs about {} more; --only and --intensity quick send fewer \
+                 requests, and --rate N at most N in a second",
+                mean.as_secs_f64(),
+                rounded(needed)
+            ),
+            None => return None,
+        };
+        state.has_said = true;
+        Some(line)
+    }
+}
+
+/// The requests of a second at which a target asked for no wait, with a digit after the point below ten.
+fn sustained(mean: Duration) -> String {
+    let rate = mean.as_secs_f64().max(0.001).recip();
+    if rate < 10.0 { format!("{:.1}", (rate * 10.0).floor().max(1.0) / 10.0) } else { format!("{:.0}", rate.floor()) }
+}
+
+/// A time in the largest unit that suits it.
+fn rounded(time: Duration) -> String {
+    let minutes = time.as_secs().div_ceil(60);
+    match (time.as_secs(), minutes) {
+        (seconds @ 0..100, _) => format!("{seconds} s"),
+        (_, minutes @ 0..100) => format!("{minutes} min"),
+        (_, minutes) => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Delays;
+
+    #[test]
+    fn a_target_that_asks_to_wait_is_named_once() {
+        let delays = Delays::default();
+        for _ in 0..20 {
+            delays.answered(Duration::ZERO);
+        }
+        assert_eq!(delays.line(7_000), None, "nothing was waited for");
+        delays.waited(429, Duration::from_secs(2));
+        let line = delays.line(7_000).expect("a line");
+        assert!(
+            line.contains("status 429") && line.contains("about 12 min more") && line.contains("--rate 10 "),
+            "{line}"
+        );
+        delays.waited(429, Duration::from_secs(2));
+        assert_eq!(delays.line(7_000), None, "it is said once");
+    }
+
+    #[test]
+    fn a_slow_target_is_named_where_the_run_needs_long() {
+        let slow = |answers: usize, took: Duration, left: usize| {
+            let delays = Delays::default();
+            (0..answers).for_each(|_| delays.answered(took));
+            delays.line(left)
+        };
+        let line = slow(5, Duration::from_secs(2), 7_000).expect("a line");
+        assert!(
+            line.contains("takes 2.0 s") && line.contains("about 3 h 54 min more") && line.contains("--rate N"),
+            "{line}"
+        );
+        assert_eq!(slow(4, Duration::from_secs(2), 7_000), None, "too few answers");
+        assert_eq!(slow(50, Duration::from_millis(100), 7_000), None, "fast enough");
+        assert_eq!(slow(50, Duration::from_secs(2), 10), None, "soon at its end");
+    }
+}
