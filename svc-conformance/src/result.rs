@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-#[cfg(feature = "program")]
 use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
 use crate::profile::Profile;
@@ -37,7 +36,7 @@ pub(crate) struct ResultFile {
     pub(crate) collections: Vec<String>,
     /// Helpers that the server declares.
     pub(crate) helpers: Vec<String>,
-    /// How many rows have each outcome.
+    /// How many rows of the profile have each outcome.
     pub(crate) counts: BTreeMap<String, usize>,
     pub(crate) failed: Vec<String>,
     pub(crate) waived: Vec<String>,
@@ -66,7 +65,11 @@ impl ResultFile {
     /// The result of a report, with the name of the server if the caller gives one.
     pub(crate) fn of(report: &Report, name: Option<&str>) -> Self {
         let ids = |outcome| report.with(outcome).map(|row| row.id.clone()).collect();
-        let counts = Outcome::ALL.map(|outcome| (outcome.as_str().replace(' ', "_"), report.count(outcome)));
+        let catalogue = Catalogue::built_in().ok();
+        let row = |id: &str| catalogue.and_then(|catalogue| catalogue.row(id));
+        let is_part = |id: &str| row(id).is_none_or(|row| report.profile.has_row(row));
+        let count = |outcome| report.with(outcome).filter(|row| is_part(&row.id)).count();
+        let counts = Outcome::ALL.map(|outcome| (outcome.as_str().replace(' ', "_"), count(outcome)));
         let result = Self {
             result_version: VERSION,
             name: name.map(ToOwned::to_owned),

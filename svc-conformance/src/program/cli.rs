@@ -25,6 +25,10 @@ A first run against a server on this machine, then one against another machine, 
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
   svc-conformance run https://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
 
+The options of every run of a project are in svc-conformance.toml, which init writes:
+  svc-conformance init http://127.0.0.1:8080/api/v1/
+  svc-conformance run
+
 A server that publishes no declaration is judged against a file, TOML or JSON in the same form; probe writes a first one:
   svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --write declaration.toml
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";

@@ -172,7 +172,7 @@ pub(super) fn members() -> BTreeSet<String> {
     options.chain(KEYS.map(|(name, _)| name.to_owned())).chain([ADDRESS.to_owned()]).collect()
 }
 
-/// The option that a member stands for.
+/// The option that a member sets.
 fn option_of(name: &str) -> &str {
     let key = KEYS.iter().find(|(member, _)| *member == name);
     key.map_or(if name == ADDRESS { "url" } else { name }, |(_, option)| option)

@@ -138,7 +138,7 @@ fn declares(declared: &Declared) -> String {
     let helpers = joined(declared.text.helpers.keys().map(String::as_str).collect());
     let version = &declared.text.interface_version;
     let lines = format!(
-        "#\n# The server declares version {version}, these collections: {kinds}; and these helpers: {helpers}.\n"
+        "#\n# The server declares version {version}.\n# Its collections: {kinds}.\n# Its helpers: {helpers}.\n"
     );
     // A name of a server cannot end its comment.
     let lines: Vec<String> = lines.lines().map(|line| shown(line, 1000)).collect();

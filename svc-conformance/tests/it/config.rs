@@ -1,4 +1,4 @@
-//! `svc-conformance.toml`: what `init` writes, what the commands read, and what a wrong file is told.
+//! `svc-conformance.toml`: what `init` writes, what the commands read, and the errors of a wrong file.
 
 use std::fs;
 use std::path::Path;
@@ -115,7 +115,7 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("svc-conformance.toml is written. Next: svc-conformance run"), "{said}");
     let text = fs::read_to_string(folder.path().join(FILE)).expect("a file");
-    assert!(text.contains("# The server declares version ") && text.contains("collections: people, "), "{text}");
+    assert!(text.contains("# The server declares version ") && text.contains("# Its collections: people, "), "{text}");
     assert!(text.contains(&format!("address = \"{}\"", server.base)) && !text.contains("k-one"), "{text}");
     // Each member has a line that says what it is.
     let lines: Vec<&str> = text.lines().collect();

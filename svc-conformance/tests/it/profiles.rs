@@ -74,6 +74,23 @@ fn a_run_judges_the_rows_of_its_profile() {
     assert_eq!((read.profile, read.clean_up.created), (Profile::Read, 0));
 }
 
+/// The second service declares what every profile needs but one: it has no way to find what has changed.
+#[test]
+fn a_conformant_server_conforms_to_every_profile_whose_least_it_declares() {
+    let (server, folder) = (Server::good(), folder());
+    for profile in Profile::every() {
+        let little = ["--only", "ENT", "--intensity", "quick", "--profile", profile.as_str()];
+        let (code, said) = run(folder.path(), &server.base, &little);
+        let lacks = said.contains("PROFILE exchange needs a way to find what has changed");
+        assert_eq!(
+            (code == 1, lacks),
+            (profile == Profile::Exchange, profile == Profile::Exchange),
+            "{profile:?}: {said}"
+        );
+        assert!(code <= 1 && !said.contains("FAIL"), "{profile:?}: {said}");
+    }
+}
+
 /// Reports of earlier versions have the former names.
 #[test]
 fn a_former_name_in_a_report_is_read() {

@@ -46,6 +46,11 @@ fn a_run_writes_a_result_file_that_results_accepts() {
     let result: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!((&result["name"], &result["profile"]), (&json!("Our CRM"), &json!("read")));
     assert_eq!((&result["collections"], &result["helpers"]), (&json!(["tags"]), &json!([])));
+    let counted: u64 = result["counts"].as_object().expect("counts").values().filter_map(Value::as_u64).sum();
+    assert_eq!(
+        usize::try_from(counted).ok(),
+        Some(svc_conformance::catalogue::Catalogue::built_in().expect("one").rows().len())
+    );
     assert_eq!(result["verdict"] == "conformant", code == 0, "{said}");
     assert!(text.len() < 4096, "{} bytes", text.len());
     for private in ["k-one", "127.0.0.1", "_links"] {

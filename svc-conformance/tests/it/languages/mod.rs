@@ -2,4 +2,5 @@
 
 mod other_language;
 mod python;
+mod terminal;
 mod wrappers;
