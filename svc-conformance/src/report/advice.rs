@@ -1,22 +1,37 @@
-//! What to do about a row that could not be decided, in one sentence. Whoever follows it gets a verdict.
+//! What to do about a row that could not be decided, in one sentence. Following it changes the verdict.
 
-use crate::catalogue::Row;
+use crate::catalogue::{Row, Term};
 use crate::declared::Declared;
 use crate::kinds;
 use crate::wanted::wanted;
 
+/// What to do where a reason has these words.
+const REMEDIES: &[(&str, &str)] = &[
+    ("unstable", "run it alone with --only to see whether it happens again"),
+    ("--check-timeout", "give the check more time with --check-timeout"),
+    ("budget of requests", "start with fewer rows by --only"),
+    ("budget of", "raise --max-records, or start with fewer rows by --only"),
+    ("the server limits the rate", "send fewer requests a second with --rate"),
+    ("arrived within", "give messages more time with --webhook-timeout"),
+    ("the key lacks the right", "give a key that has this right"),
+    ("no address is known to lead nowhere", "name one as `missing_address` in a declaration file"),
+    ("somebody else writes", "run it again while no one else writes there"),
+    ("too many records to walk over", "use a key whose data has fewer records"),
+];
+
 /// What to do about an undecided row.
 pub(super) fn advice(declared: &Declared, row: &Row, reason: &str) -> String {
-    let what = if reason.starts_with("unstable") {
-        "run it alone with --only to see whether it happens again".to_owned()
-    } else if reason.contains("--check-timeout") {
-        "give the check more time with --check-timeout".to_owned()
-    } else if reason.contains("budget of requests") {
-        "start with fewer rows by --only".to_owned()
-    } else if reason.contains("budget of") {
-        "raise --max-records, or start with fewer rows by --only".to_owned()
-    } else if reason.contains("the server limits the rate") {
-        "send fewer requests a second with --rate".to_owned()
+    let leave_out = format!("leave the row out with --except {}", row.id);
+    match remedy(declared, row, reason) {
+        Some(what) => format!("What to do: {what}; or {leave_out}."),
+        None => format!("What to do: {leave_out}."),
+    }
+}
+
+/// What changes the verdict of a row, if anything does.
+fn remedy(declared: &Declared, row: &Row, reason: &str) -> Option<String> {
+    Some(if let Some((_, what)) = REMEDIES.iter().find(|(words, _)| reason.contains(words)) {
+        (*what).to_owned()
     } else if let Some(name) = misplaced(reason) {
         format!("give --fixture {name} the address of a helper that the key may call")
     } else if let Some(name) = asked(reason).or_else(|| wanted(declared, row)).filter(|name| is_open(declared, name)) {
@@ -31,10 +46,26 @@ pub(super) fn advice(declared: &Declared, row: &Row, reason: &str) -> String {
         }
     } else if let Some(link) = row.link().filter(|link| link.is_to_person()) {
         format!("use a key that is bound to a person, or take the link `{}` out of the declaration", link.name)
-    } else {
+    } else if row.when.words().iter().any(|word| is_declared(&word.term)) {
         "take what the server does not have out of the declaration".to_owned()
-    };
-    format!("What to do: {what}; or leave the row out with --except {}.", row.id)
+    } else {
+        return None;
+    })
+}
+
+/// Whether a declaration decides a word of a condition.
+const fn is_declared(term: &Term) -> bool {
+    !matches!(
+        term,
+        Term::Always
+            | Term::Never
+            | Term::Auth
+            | Term::OtherKey
+            | Term::RestrictedKey
+            | Term::WebhookReceiver
+            | Term::MissingAddress
+            | Term::Met(_)
+    )
 }
 
 /// The fixture that a reason asks for, such as `event` in "none is named as a fixture (event)".
@@ -56,4 +87,39 @@ fn named(name: &str) -> Option<&'static str> {
 /// Whether no fixture of this name is given yet.
 fn is_open(declared: &Declared, name: &str) -> bool {
     !declared.text.fixture.contains_key(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::REMEDIES;
+
+    fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            if entry.path().is_dir() {
+                sources(&entry.path(), into);
+            } else if entry.path().file_name().is_some_and(|name| name != "advice.rs") {
+                into.push(entry.path());
+            }
+        }
+    }
+
+    /// A remedy whose words no reason has would never be given, and an option that there is not would be no remedy.
+    #[test]
+    fn every_remedy_is_of_a_reason_and_names_options_that_there_are() {
+        let mut files = Vec::new();
+        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+        let texts: Vec<String> = files.iter().map(|file| fs::read_to_string(file).expect("a source")).collect();
+        let options = include_str!("../program/cli.rs");
+        for (words, what) in REMEDIES {
+            assert!(texts.iter().any(|text| text.contains(words)), "no reason says `{words}`");
+            for option in what.split("--").skip(1) {
+                let name: String = option.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+                let field = format!("pub(super) {}:", name.replace('-', "_"));
+                assert!(options.contains(&field), "there is no option --{name}");
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ use crate::address;
 use crate::answer::Record;
 use crate::fields;
 use crate::kinds::{self, HelperFixture, Kind};
-use crate::relations;
+use crate::relations::{self, Known};
 use crate::run::Run;
 
 /// Pages of a collection that are read to find a record by its identifier.
@@ -36,6 +36,10 @@ impl Suite {
                 return Err(SuiteError::Usage(format!(
                     "{named} has no `ticket_levels`: name an event that sells tickets"
                 )));
+            }
+            // No link leads to it where it is not listed, and it is judged as a record of its kind all the same.
+            if let Some(own) = record.link("self") {
+                run.relations.learn(&own, Known::Record(kind));
             }
             found.insert(name.clone(), record);
         }

@@ -75,7 +75,7 @@ async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Erro
 
 /// An address at which no helper is does not make the server fail, and the report says what to give.
 #[tokio::test]
-async fn a_wrong_address_of_a_helper_accuses_nobody() -> Result<(), Box<dyn Error>> {
+async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dyn Error>> {
     let mut subject = subject().await?;
     for (_, address) in &mut subject.fixtures {
         address.push_str("000");

@@ -393,3 +393,25 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
     assert_eq!(rest, ["ERR-05", "ERR-34", "ERR-38", "ETG-09", "HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"]);
     Ok(())
 }
+
+/// RES-person-01: a row that was not seen is decided once the fixture that its advice asks for is named.
+#[tokio::test]
+async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Error>> {
+    let narrow = Narrow::new();
+    let person = narrow.holds("people", &json!({"given_name": "Ada", "family_name": "Lovelace"})).await?;
+    let suite = Narrow::suite(|api| {
+        api.resource::<Person, _>(&narrow, |x| x.get().readable(fields!(person::{given_name, family_name})))
+    })?;
+    let suite = suite.intensity(Intensity::Quick);
+    let report = suite.clone().run().await?;
+    for id in ["RES-person-01", "RES-person-02"] {
+        let row = report.row(id).ok_or("a row")?;
+        assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
+        assert!(row.advice.contains("--fixture person=ADDRESS"), "{row:?}");
+    }
+    let report = suite.fixture("person", person).run().await?;
+    for id in ["RES-person-01", "RES-person-02"] {
+        assert_eq!(report.row(id).map(|row| row.outcome), Some(Outcome::Pass), "{report}");
+    }
+    Ok(())
+}
