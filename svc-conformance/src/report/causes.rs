@@ -312,9 +312,11 @@ mod tests {
     use crate::outcome::{Finding, Outcome};
     use crate::report::RowReport;
 
-    /// A failed row with its findings: a check, a message, a cause and the status of the answer before, 0 for none.
-    fn failed(id: &str, found: &[(&str, &str, Option<(Flaw, &str)>, u16)]) -> RowReport {
-        let finding = |(check, message, cause, status): &(&str, &str, Option<(Flaw, &str)>, u16)| Finding {
+    /// A finding: its check, its message, its cause, and the status of the answer before, 0 for none.
+    type Found<'t> = (&'t str, &'t str, Option<(Flaw, &'t str)>, u16);
+
+    fn failed(id: &str, found: &[Found<'_>]) -> RowReport {
+        let finding = |(check, message, cause, status): &Found<'_>| Finding {
             check: (*check).to_owned(),
             message: (*message).to_owned(),
             exchange: 1,
