@@ -58,7 +58,7 @@ impl Flaw {
         self.is_of_a_field() || matches!(self, Self::Link | Self::Header | Self::Needed)
     }
 
-    /// Its place among flaws of one subject: what explains others stands before them.
+    /// Its place among flaws of one subject: the one that explains the others comes first.
     pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Type => 0,

@@ -176,10 +176,8 @@ impl Client<'_> {
             };
             if tries >= MOST_RETRIES || delays.has_given_up() {
                 delays.gave_up(true);
-                if answer.status != 429 {
-                    return Ok(answer);
-                }
-                return Err(Stop::Inconclusive(format!("the server limits the rate, also after waits: {answer}")));
+                let what = if answer.status == 429 { "limits the rate" } else { "is unavailable" };
+                return Err(Stop::Inconclusive(format!("the server {what}, also after waits: {answer}")));
             }
             tries = tries.saturating_add(1);
             self.cx.run.wait_for_target(answer.status, wait).await;
@@ -223,9 +221,10 @@ impl Client<'_> {
             }
         };
         let (parts, body) = response.into_parts();
-        if parts.status == StatusCode::NOT_FOUND
-            && *method == Method::POST
+        if *method == Method::POST
             && let Some(name) = cx.run.helper_fixture_at(url)
+            && !cx.run.has_worked(url, parts.status.is_success())
+            && parts.status == StatusCode::NOT_FOUND
         {
             return Err(Stop::Inconclusive(format!("the fixture {name} is not there: {} -> 404", exchange.line())));
         }
@@ -328,7 +327,8 @@ impl Client<'_> {
 
     /// Reads what a relation of a record leads to; what is embedded and not linked is there already.
     pub(crate) async fn follow(&self, record: &Record, name: &str) -> Result<Record, Stop> {
-        if let Some(embedded) = record.embeds(name).filter(|_| record.href(name).is_none()) {
+        let is_without_links = self.cx.declared().helpers_only() && record.href(name).is_none();
+        if let Some(embedded) = record.embeds(name).filter(|_| is_without_links) {
             return Ok(embedded);
         }
         let href = record.leads(name)?;

@@ -1,9 +1,9 @@
-//! What makes a run slow: waits that the target asks for, and answers that take long. The run says so once, with the time it needs.
+//! What makes a run slow: waits that the target asks for, and answers that take long. The run reports it once, with the time that it needs.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Answers before their mean time says something.
+/// Answers from which their mean time counts.
 const ENOUGH: u32 = 5;
 /// The mean time of an answer from which a target is slow.
 const SLOW: Duration = Duration::from_millis(250);
@@ -23,7 +23,7 @@ struct State {
     limit: Option<u16>,
     /// Whether the target asked to wait for as long as a request is sent again.
     has_given_up: bool,
-    has_said: bool,
+    is_reported: bool,
 }
 
 impl Delays {
@@ -54,14 +54,14 @@ impl Delays {
     /// The line about a slow run of which so many requests are left: once, as soon as there is something to say.
     pub(crate) fn line(&self, left: usize) -> Option<String> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.has_said || state.answers == 0 {
+        if state.is_reported || state.answers == 0 {
             return None;
         }
         let mean = state.took.checked_div(state.answers)?;
         let needed = mean.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
         let line = match state.limit {
             Some(status) => format!(
-                "the server limits the rate (status {status}): the run waits as long as it asks, and needs about {} more; \
+                "the server limits the rate (status {status}): the run waits at most 30 s at a time, and needs about {} more; \
                  --rate {} sends no more than it takes",
                 rounded(needed),
                 sustained(mean)
@@ -74,7 +74,7 @@ impl Delays {
             ),
             None => return None,
         };
-        state.has_said = true;
+        state.is_reported = true;
         Some(line)
     }
 }
@@ -115,7 +115,7 @@ mod tests {
             "{line}"
         );
         delays.waited(429, Duration::from_secs(2));
-        assert_eq!(delays.line(7_000), None, "it is said once");
+        assert_eq!(delays.line(7_000), None, "it is reported once");
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(crate) struct Run {
     pub(crate) relations: Relations,
     /// The fixtures, by their names.
     pub(crate) fixtures: BTreeMap<String, Record>,
+    /// Fixtures of helpers, by address, to which a request has succeeded.
+    worked: Mutex<BTreeSet<String>>,
     /// The receiver of webhooks, where one is asked for.
     pub(crate) receiver: Option<Receiver>,
     /// Addresses of records that were there before, which the run leaves as they are.
@@ -89,6 +91,7 @@ impl Run {
             met: Met::default(),
             relations: Relations::default(),
             fixtures: BTreeMap::new(),
+            worked: Mutex::default(),
             receiver: None,
             kept: Mutex::default(),
             firsts: Mutex::default(),
@@ -120,6 +123,15 @@ impl Run {
         let of_helper =
             |fixture: &HelperFixture| self.fixtures.get(&fixture.name).is_some_and(|named| named.url == url);
         HELPERS.iter().find(|fixture| of_helper(fixture)).map(|fixture| fixture.name.as_str())
+    }
+
+    /// Whether a request to the address of a helper has ever succeeded, this one included.
+    pub(crate) fn has_worked(&self, url: &str, succeeds: bool) -> bool {
+        let mut worked = self.worked.lock().unwrap_or_else(PoisonError::into_inner);
+        if succeeds {
+            worked.insert(url.to_owned());
+        }
+        worked.contains(url)
     }
 
     /// Whether a failure of this row, once confirmed, ends the run.
@@ -185,7 +197,7 @@ impl Run {
         self.target.wait(wait).await;
     }
 
-    /// Gives what makes the run slow to what receives its progress.
+    /// Reports once, as progress, what makes the run slow.
     pub(crate) fn report_delays(&self) {
         let requests = self.recorder.count();
         let left = self.expected.load(Ordering::Relaxed).saturating_sub(requests);

@@ -117,7 +117,7 @@ pub enum HelperTerm {
     Any,
     /// One takes calls without a key.
     AnyAnonymous,
-    /// One that records something takes no calls without a key.
+    /// One that records something needs a key.
     WithKey,
     /// One takes a person.
     WithPerson,

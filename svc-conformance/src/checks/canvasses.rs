@@ -34,8 +34,11 @@ fn target(ready: &Ready) -> Result<&Record, Stop> {
 async fn canvass(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let person = api.container("person", "record_canvass", &json!({})).await?;
-    let named = ["record_canvass_helper", "record_canvas_helper"].iter().any(|name| person.href(name).is_some());
-    cx.must(row::RES_PERSON_48, named, || format!("no link to the canvass helper in {}", person.short()))?;
+    // Where the helper's address is a fixture, the link is the suite's own.
+    if cx.run.helper_fixture_at(&person.url).is_none() {
+        let named = ["record_canvass_helper", "record_canvas_helper"].iter().any(|name| person.href(name).is_some());
+        cx.must(row::RES_PERSON_48, named, || format!("no link to the canvass helper in {}", person.short()))?;
+    }
     for code in ["9", ""] {
         let ready = api.ready("record_canvass").await?;
         let target = target(&ready)?;
@@ -56,7 +59,9 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
             links(cx, &api, record, target).await?;
         }
         let listed = target.href("canvasses").filter(|_| cx.declared().lists_below("person", "canvasses"));
-        if let Some(url) = listed.filter(|_| !code.is_empty())
+        // A person who was there before may have other canvasses.
+        let is_new = cx.declared().makes_alone("person");
+        if let Some(url) = listed.filter(|_| is_new && !code.is_empty())
             && let Some(member) = api.find_in(&url, &made).await?
         {
             only_member(cx, &api, &url, &member, ready.kind).await?;

@@ -169,7 +169,8 @@ impl Client<'_> {
         let cx = self.cx;
         let Some(href) = from.href(name) else {
             // A server with helpers alone sends no links; it may embed what they would lead to.
-            let right = from.embeds(name).is_some_and(|embedded| is_one(&embedded, to));
+            let embedded = from.embeds(name).filter(|_| cx.declared().helpers_only());
+            let right = embedded.is_some_and(|embedded| is_one(&embedded, to));
             return Ok(holds(cx, rows, right, || format!("no link {name} in {}", from.short())));
         };
         if !cx.declared().offers(one, "read") {

@@ -60,7 +60,7 @@ impl Declared {
         ACTIONS.contains(&one) && helper.is_some_and(|helper| self.helps(helper)) && self.links(one, "person")
     }
 
-    /// Whether a person is made by a helper: the sign-up, or an action of somebody who is listed nowhere.
+    /// Whether a person is made by a helper: the sign-up, or an action of a person who is in no collection.
     pub(crate) fn posts_persons(&self) -> bool {
         self.helps("person_signup") || (!self.offers("person", "list") && self.shows_helped_person())
     }

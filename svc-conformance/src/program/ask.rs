@@ -61,9 +61,9 @@ impl Answers {
         let Command::Run(mut options) = Cli::try_parse_from(given).map_err(broken)?.command else {
             return Err(Trouble::new(5, "these arguments are those of `run`"));
         };
-        if !self.key.is_empty() {
-            options.access.key = Some(self.key.clone());
-        }
+        // Keys in the environment are not for an address that was just typed.
+        options.access.key = Some(self.key.clone()).filter(|key| !key.is_empty());
+        (options.access.other_key, options.access.restricted_key) = (None, None);
         Ok(*options)
     }
 }

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::cli::Cli;
 use super::{Trouble, note, settings};
+use crate::address;
 
 /// The name of the file, in the current folder.
 pub(super) const FILE: &str = "svc-conformance.toml";
@@ -111,6 +112,7 @@ impl Added {
             is_quiet: is_given(given, "quiet"),
         };
         let mut problems = Vec::new();
+        let is_elsewhere = is_elsewhere(table.get_ref(), given);
         let mut members: Vec<_> = table.get_ref().iter().collect();
         members.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in members {
@@ -124,6 +126,10 @@ impl Added {
             let option = option_of(name);
             let argument = command.get_arguments().find(|argument| argument.get_id() == option);
             let Some(argument) = argument.filter(|_| !is_given(given, option)) else { continue };
+            // With an option `--url` a user allows requests to another machine; a file does not.
+            if name == ADDRESS && argument.get_long().is_some() || is_elsewhere && is_of_the_address(name) {
+                continue;
+            }
             let is_key = option != name && name != ADDRESS;
             let written = if is_key { variable(value.get_ref(), &environment) } else { Ok(None) };
             let written = written.and_then(|key| match key {
@@ -170,6 +176,20 @@ pub(super) fn members() -> BTreeSet<String> {
     let options = commands.flat_map(|command| command.get_arguments().map(|argument| argument.get_id().to_string()));
     let options = options.filter(|option| !NOT_IN_FILE.contains(&option.as_str()));
     options.chain(KEYS.map(|(name, _)| name.to_owned())).chain([ADDRESS.to_owned()]).collect()
+}
+
+/// Whether the command line gives an address of another server than the file.
+fn is_elsewhere(file: &DeTable<'_>, given: &ArgMatches) -> bool {
+    let own = file.get(ADDRESS).and_then(|address| address.get_ref().as_str());
+    let other = is_given(given, "url").then(|| given.get_raw("url")).flatten().and_then(|mut all| all.next()?.to_str());
+    let server = |address: &str| address::split(address).map(|(server, _)| server.to_owned());
+    matches!((own, other), (Some(own), Some(other)) if server(own) != server(other))
+}
+
+/// Whether a member holds for the server of the file alone: keys, permissions and addresses are not for another one.
+fn is_of_the_address(name: &str) -> bool {
+    KEYS.iter().any(|(member, _)| *member == name)
+        || matches!(name, "client_cert" | "client_key" | "allow_writes" | "allow_side_effects" | "fixture")
 }
 
 /// The option that a member sets.

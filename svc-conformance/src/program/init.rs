@@ -64,7 +64,7 @@ pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String
     Ok(format!("{} is written. Next: svc-conformance run{key}\n{}", path.display(), found.advice()))
 }
 
-/// What a server says about itself.
+/// What a server declares about itself.
 enum Found {
     Declared(Box<Declared>),
     /// It publishes no capability document.

@@ -96,15 +96,16 @@ impl CauseReport {
 }
 
 /// What to do about a cause that no check named.
-const UNNAMED: &str = "Serve what the requirement says, or declare less.";
+const UNNAMED: &str = "Change the server until the requirement holds, or declare less.";
 
-/// What is wrong, with how many others it is so.
+/// What is wrong, and how many others are affected.
 fn named(first: &Cause, causes: &[&Cause]) -> String {
     let subjects: BTreeSet<&str> = causes.iter().map(|cause| cause.subject.as_str()).collect();
     let others: Vec<&str> = subjects.into_iter().filter(|subject| *subject != first.subject).collect();
-    match others.last() {
-        None => first.what(),
-        Some(other) => format!("{}; so it is with {} others, such as `{other}`", first.what(), others.len()),
+    match &*others {
+        [] => first.what(),
+        [other] => format!("{}; `{other}` is affected, too", first.what()),
+        [.., other] => format!("{}; {} others are affected, too, such as `{other}`", first.what(), others.len()),
     }
 }
 
@@ -384,7 +385,7 @@ mod tests {
         assert_eq!(causes.len(), 1);
         assert_eq!(
             causes[0].what,
-            "`event.b` reads otherwise than it was sent; so it is with 3 others, such as `petition.d`"
+            "`event.b` reads otherwise than it was sent; 3 others are affected, too, such as `petition.d`"
         );
         assert_eq!(of(&rows[..3]).len(), 3);
     }

@@ -95,5 +95,5 @@ async fn what_is_wrong_everywhere_is_one_cause() {
     let report = report("texts have doubled quotes", &["typ/*"]).await;
     let altered: Vec<_> = report.causes.iter().filter(|cause| cause.flaw == Some(Flaw::Altered)).collect();
     assert!(altered.len() == 1 && altered[0].subjects.len() > 10 && altered[0].rows.len() > 20, "{altered:?}");
-    assert!(altered[0].what.contains(" others, such as `"), "{}", altered[0].what);
+    assert!(altered[0].what.contains(" others are affected, too, such as `"), "{}", altered[0].what);
 }

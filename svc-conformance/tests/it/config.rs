@@ -71,6 +71,22 @@ fn without_the_file_or_with_no_config_the_address_is_needed() {
     assert_eq!(called(folder.path(), &["list", "ENT-01"]).0, 0);
 }
 
+/// Keys, permissions and fixtures are for the server of the file; a file allows no requests to another machine than its own.
+#[test]
+fn the_file_is_not_for_another_server() {
+    let (server, folder) = (Server::good(), folder());
+    write(
+        folder.path(),
+        "address = \"http://127.0.0.1:9/api/\"\nkey_variable = \"CRM_KEY\"\nallow_writes = true\nseed = 7\n\
+         [fixture]\nevent = \"http://127.0.0.1:9/api/events/1\"\n",
+    );
+    let (_, said) = called(folder.path(), &["run", &server.base, "--only", "ENT-01"]);
+    assert!(said.contains("options from svc-conformance.toml: seed\n"), "{said}");
+    // The address of what is replayed and cleaned is that of the file with the requests.
+    let (code, said) = called(folder.path(), &["clean", "journal.jsonl"]);
+    assert!(code != 0 && said.contains("key_variable") && !said.contains("toml: address"), "{said}");
+}
+
 /// Every problem of a file is named together, with its line and what is allowed; nothing is sent.
 #[test]
 fn each_problem_of_a_file_has_its_line() {
