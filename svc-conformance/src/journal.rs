@@ -80,9 +80,14 @@ struct State {
 }
 
 impl Journal {
-    /// A journal on disk, or in memory without a path.
+    /// A journal on disk, in a new or an empty file, or in memory without a path.
     pub(crate) fn open(path: Option<&Path>, started: Started) -> std::io::Result<Self> {
-        let file = path.map(|path| private::open(path, File::options().write(true).create_new(true))).transpose()?;
+        let file = path.map(|path| private::open(path, File::options().append(true).create(true))).transpose()?;
+        if let Some(file) = &file
+            && file.metadata()?.len() > 0
+        {
+            return Err(std::io::ErrorKind::AlreadyExists.into());
+        }
         let journal = Self { state: Mutex::new(State { file, started: started.clone(), ..State::default() }) };
         journal.write(Line::Run(started));
         match journal.trouble() {

@@ -1,6 +1,7 @@
 //! The files that a run writes: journal, reports, and what replays failures.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cli::RunOptions;
@@ -11,26 +12,60 @@ use crate::private;
 use crate::replay::Replay;
 use crate::report::{Past, Report};
 
-/// The journal of a run in a folder; every run has its own.
+/// How often a folder is made again that another run removed.
+const FOLDERS: usize = 100;
+
+/// A new journal in a folder; every run has its own.
 pub(super) fn journal(folder: &Path) -> Result<PathBuf, Trouble> {
-    made(folder)?;
     let now = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
-    Ok(folder.join(format!("journal-{now}-{}.jsonl", std::process::id())))
+    let path = folder.join(format!("journal-{now}-{}.jsonl", std::process::id()));
+    in_folder(folder, || private::open(&path, File::options().write(true).create_new(true)))?;
+    Ok(path)
 }
 
-fn made(folder: &Path) -> Result<(), Trouble> {
-    fs::create_dir_all(folder)
-        .map_err(|error| Trouble::new(5, format!("the folder {} cannot be made: {error}", folder.display())))
+/// Removes the journal of a run that left nothing, and its folder where nothing else is in it.
+pub(super) fn remove_journal(journal: &Path, folder: &Path) {
+    let _ = fs::remove_file(journal);
+    let _ = fs::remove_dir(folder);
+}
+
+/// Makes a folder and writes a file in it. Another run removes the folder if it ends while the folder is empty; then the folder
+/// is made again.
+fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> Result<T, Trouble> {
+    let mut written = Err(io::Error::from(io::ErrorKind::NotFound));
+    for _ in 0..FOLDERS {
+        written = fs::create_dir_all(folder).and_then(|()| write());
+        if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::NotFound) {
+            break;
+        }
+    }
+    written.map_err(|error| Trouble::new(5, format!("the folder {} cannot be written: {error}", folder.display())))
+}
+
+/// Files that were made to see whether they can be written. Those that are still empty are removed in the end.
+#[must_use]
+pub(super) struct Tried(Vec<PathBuf>);
+
+impl Drop for Tried {
+    fn drop(&mut self) {
+        let is_empty = |path: &&PathBuf| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
+        for path in self.0.iter().filter(is_empty) {
+            let _ = fs::remove_file(path);
+        }
+    }
 }
 
 /// Makes sure before a run that its reports and its result can be written.
-pub(super) fn writable(options: &RunOptions) -> Result<(), Trouble> {
+pub(super) fn writable(options: &RunOptions) -> Result<Tried, Trouble> {
+    let mut tried = Tried(Vec::new());
     let reports = options.report.iter().map(|(_, path)| path).filter(|path| path.as_os_str() != "-");
     for path in reports.chain(&options.result) {
+        let is_new = !path.exists();
         let broken = |error| Trouble::usage(format!("the report {} cannot be written: {error}", path.display()));
         private::open(path, File::options().append(true).create(true)).map_err(broken)?;
+        tried.0.extend(is_new.then(|| path.clone()));
     }
-    Ok(())
+    Ok(tried)
 }
 
 /// A JSON report.
@@ -74,14 +109,38 @@ pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), Trouble>
     let failed: Vec<String> = report.with(Outcome::Fail).map(|row| row.id.clone()).collect();
     for id in failed {
         let Some(replay) = Replay::of(report, &id) else { continue };
-        made(folder)?;
-        let broken = |error: std::io::Error| Trouble::new(5, format!("{}: {error}", folder.display()));
         let path = folder.join(format!("{id}.replay.json"));
-        private::write(&path, &replay.to_json()).map_err(broken)?;
-        private::write(&folder.join(format!("{id}.sh")), &replay.to_curl()).map_err(broken)?;
+        in_folder(folder, || {
+            private::write(&path, &replay.to_json())?;
+            private::write(&folder.join(format!("{id}.sh")), &replay.to_curl())
+        })?;
         if let Some(row) = report.rows.iter_mut().find(|row| row.id == id) {
             row.replay = Some(path.display().to_string());
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::in_folder;
+
+    #[test]
+    fn a_folder_that_another_run_removes_is_made_again() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("out");
+        let mut calls = 0;
+        let written = in_folder(&folder, || {
+            calls += 1;
+            if calls == 1 {
+                fs::remove_dir(&folder)?;
+            }
+            fs::write(folder.join("journal"), "")
+        });
+        assert!(written.is_ok() && calls == 2 && folder.join("journal").exists());
+        let always = in_folder(&folder.join("gone"), || fs::read(place.path().join("nothing")));
+        assert!(always.is_err_and(|error| error.code == 5));
+    }
 }

@@ -43,8 +43,7 @@ pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
     }
     note(&text);
     if let Some(journal) = journal.filter(|_| cleaned.left.is_empty()) {
-        let _ = std::fs::remove_file(journal);
-        let _ = std::fs::remove_dir(&options.out);
+        files::remove_journal(&journal, &options.out);
     }
     Ok(if cleaned.failed { 6 } else { 0 })
 }

@@ -27,7 +27,7 @@ pub(super) fn exit_code(report: &Report) -> u8 {
 pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     let mut suite = settings::suite(options)?;
     let earlier = files::earlier(&options.earlier)?;
-    files::writable(options)?;
+    let _tried = files::writable(options)?;
     let journal = files::journal(&options.out)?;
     suite = suite.journal(&journal);
     if !options.quiet {
@@ -44,7 +44,7 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
         Ok(report) => report,
         Err(error) => {
             // Nothing was created yet.
-            let _ = std::fs::remove_file(&journal);
+            files::remove_journal(&journal, &options.out);
             return Err(error.into());
         }
     };
@@ -52,12 +52,10 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     report.catalogue_url = options.catalogue_url.clone();
     files::replays(&mut report, &options.out)?;
     if report.clean_up.left.is_empty() {
-        let _ = std::fs::remove_file(&journal);
+        files::remove_journal(&journal, &options.out);
     } else {
         note(&format!("records are left; to try again: svc-conformance clean {}\n", journal.display()));
     }
-    // An empty folder says nothing.
-    let _ = std::fs::remove_dir(&options.out);
     Ok(report)
 }
 

@@ -34,6 +34,24 @@ fn results(folder: &Path, arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
+fn a_run_without_an_answer_leaves_no_files() {
+    let folder = folder();
+    let call = [
+        "run",
+        "http://127.0.0.1:9/api/v1/",
+        "--no-config",
+        "--quiet",
+        "--result",
+        "result.json",
+        "--report",
+        "json=r.json",
+    ];
+    let (code, said) = ended(&program(folder.path()).args(call).output().expect("the program"));
+    assert_eq!(code, 4, "{said}");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "{said}");
+}
+
+#[test]
 fn a_run_writes_a_result_file_that_results_accepts() {
     let (server, folder) = (Server::good(), folder());
     fs::write(folder.path().join("little.toml"), LITTLE).expect("written");
