@@ -7,7 +7,7 @@
 //! - [`odd`]: odd but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
 //! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: which rows a faulty server was seen to fail.
-//! - [`triples`]: three faults in one server, and whether the report separates them.
+//! - [`triples`]: three faults in one server, and whether the report separates them; [`known`]: what it knows of each fault.
 //! - [`settings`]: what is run; [`trial`]: one run.
 //! - [`relay`]: one change to what a service sends to the receivers of its webhooks.
 //! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to what passes between a client and a service.
@@ -18,6 +18,7 @@ pub mod detections;
 pub mod faults;
 pub mod fields;
 pub mod interceptor;
+pub mod known;
 pub mod link_map;
 pub mod odd;
 pub mod relay;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use svc_conformance::Intensity;
-use svc_self_test::{score, settings::Settings, triples};
+use svc_self_test::{known, score, settings::Settings, triples};
 
 /// Runs the conformance suite against faulty and odd servers, and keeps its score
 ///
@@ -48,6 +48,15 @@ struct Options {
     #[arg(long, value_name = "N", conflicts_with_all = ["only", "out"])]
     triples: Option<usize>,
 
+    /// With --triples: as if the suite did not know the planted faults
+    #[arg(long, requires = "triples")]
+    strange: bool,
+
+    /// Instead: runs each faulty server once at quick, with the first seed, and writes to this file which rows fail; with --only, the
+    /// lines of the others stay
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
+    known: Option<PathBuf>,
+
     /// The results file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -70,7 +79,15 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
         std::fs::File::options().append(true).create(true).open(path).map_err(broken)?;
     }
     if let Some(count) = options.triples {
-        return Ok(triples(count, options.seeds.start, options.workers).await);
+        let how = triples::How { seed: options.seeds.start, workers: options.workers, are_known: !options.strange };
+        return Ok(triples(count, how).await);
+    }
+    if let Some(path) = options.known {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let tell = |name: &str, rows: &str| say(&format!("{name}: {rows}"));
+        let text = known::updated(&text, options.only.as_deref(), options.seeds.start, options.workers, tell).await;
+        let broken = |error| (5, format!("{} cannot be written: {error}", path.display()));
+        return std::fs::write(&path, text).map(|()| 0).map_err(broken);
     }
     let settings = Settings {
         seeds: options.seeds,
@@ -102,8 +119,8 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
 }
 
 /// Runs triples of faults; 0 if in nine of ten the findings are the faults.
-async fn triples(count: usize, seed: u64, workers: usize) -> u8 {
-    let all = triples::run(triples::chosen(count, seed), seed, workers, |triple| {
+async fn triples(count: usize, how: triples::How) -> u8 {
+    let all = triples::run(triples::chosen(count, how.seed), how, |triple| {
         let said = match (&triple.trouble, triple.is_right()) {
             (Some(_), _) => "not judged",
             (None, true) => "right",

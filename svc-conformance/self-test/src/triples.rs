@@ -72,15 +72,26 @@ pub fn chosen(count: usize, seed: u64) -> Vec<[Fault; 3]> {
     triples
 }
 
-/// Runs triples; `tell` is called with a line for each as it is done.
-pub async fn run(triples: Vec<[Fault; 3]>, seed: u64, workers: usize, mut tell: impl FnMut(&Triple)) -> Vec<Triple> {
-    let room = Arc::new(Semaphore::new(workers.max(1)));
+/// How triples are run.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// The seed of each run.
+    pub seed: u64,
+    /// Runs at the same time.
+    pub workers: usize,
+    /// Whether the report may use what it knows of the three faults; where not, they are as new to it as a stranger's.
+    pub are_known: bool,
+}
+
+/// Runs triples; `tell` is called with each as it is done.
+pub async fn run(triples: Vec<[Fault; 3]>, how: How, mut tell: impl FnMut(&Triple)) -> Vec<Triple> {
+    let room = Arc::new(Semaphore::new(how.workers.max(1)));
     let mut running = JoinSet::new();
     for faults in triples {
         let room = Arc::clone(&room);
         running.spawn(async move {
             let _place = room.acquire_owned().await;
-            one(&faults, seed).await
+            one(&faults, how).await
         });
     }
     let mut done = Vec::new();
@@ -92,7 +103,7 @@ pub async fn run(triples: Vec<[Fault; 3]>, seed: u64, workers: usize, mut tell: 
     done
 }
 
-async fn one(faults: &[Fault; 3], seed: u64) -> Triple {
+async fn one(faults: &[Fault; 3], how: How) -> Triple {
     let mut triple = Triple {
         faults: faults.iter().map(|fault| fault.name.clone()).collect(),
         findings: Vec::new(),
@@ -100,7 +111,7 @@ async fn one(faults: &[Fault; 3], seed: u64) -> Triple {
         trouble: None,
     };
     for fault in faults {
-        match report(std::slice::from_ref(fault), seed).await {
+        match report(std::slice::from_ref(fault), how.seed).await {
             Ok(report) => {
                 let rows = rows(&report);
                 if rows.is_empty() {
@@ -112,10 +123,12 @@ async fn one(faults: &[Fault; 3], seed: u64) -> Triple {
             Err(error) => triple.trouble = Some(format!("{}: {error}", fault.name)),
         }
     }
-    match report(faults, seed).await {
+    match report(faults, how.seed).await {
         Ok(report) => {
-            triple.findings =
-                report.causes.iter().map(|one| (one.what.clone(), one.rows.iter().cloned().collect())).collect();
+            let strange: Vec<&str> =
+                faults.iter().filter(|_| !how.are_known).map(|fault| fault.name.as_str()).collect();
+            let causes = report.causes_without(&strange).into_iter();
+            triple.findings = causes.map(|one| (one.what, one.rows.into_iter().collect())).collect();
         }
         Err(error) => triple.trouble = Some(error),
     }

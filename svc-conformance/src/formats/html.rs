@@ -109,9 +109,13 @@ fn causes(text: &mut String, causes: &[CauseReport]) {
     for cause in causes {
         let links: Vec<String> = cause.rows.iter().map(|id| format!("<a href=\"#{id}\">{id}</a>")).collect();
         let (sentence, remedy) = (marked(&cause.sentence()), marked(&cause.remedy));
+        let like = match &*cause.like {
+            [] => String::new(),
+            like => format!("<p>A known fault with these failures: {}</p>", marked(&like.join("; "))),
+        };
         let _ = writeln!(
             text,
-            "<div class=\"card\"><p><strong>{sentence}</strong> {remedy}</p><p>Expected: {}</p><p>Received: {}</p><p>{}</p></div>",
+            "<div class=\"card\"><p><strong>{sentence}</strong> {remedy}</p><p>Expected: {}</p><p>Received: {}</p>{like}<p>{}</p></div>",
             marked(&cause.expected),
             escaped(&cut(&cause.received, 400)),
             links.join(", ")

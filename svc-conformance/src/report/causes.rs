@@ -1,7 +1,8 @@
 //! Failures by their cause: what to change first.
 //!
 //! Every failed row is in a cause. Where a check named what is wrong (the [`Cause`] of a finding), that is the cause of its row.
-//! The other rows join the failures with which they have most in common ([`Clue`]): a member, a sentence, a check, a refusal.
+//! Rows that fail together for a known fault ([`known`]) have one cause. The other rows join the failures with which they have
+//! most in common ([`Clue`]): a member, a sentence, a check, a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +10,19 @@ use serde::{Deserialize, Serialize};
 
 use super::RowReport;
 use super::clues::{Clue, last};
+use super::known::{self, Explained};
 use crate::catalogue::Catalogue;
 use crate::cause::{Cause, Flaw};
 use crate::outcome::{Finding, Outcome};
 
-/// Causes of one sort that are told apart; more of them have one cause.
+/// Causes of one sort that stay apart; more of them have one cause.
 const APART: usize = 3;
 /// The same for action functions, which share their implementation more often.
 const FUNCTIONS_APART: usize = 2;
+/// The same where known faults explain them.
+const KNOWN_APART: usize = 6;
+/// Known faults that a cause names; what fits more of them says too little.
+const NAMED: usize = 3;
 
 /// One cause with the rows that fail for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +39,9 @@ pub struct CauseReport {
     pub remedy: String,
     /// The rows that fail for it, in the order of the catalogue.
     pub rows: Vec<String>,
+    /// Faults of the suite's own tests for which these rows fail, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub like: Vec<String>,
     /// The row that shows it best.
     #[serde(default)]
     pub shows: String,
@@ -53,7 +62,7 @@ impl CauseReport {
         }
     }
 
-    fn new(failures: &[&Failure<'_>]) -> Option<Self> {
+    fn new(failures: &[&Failure<'_>], known: &[Explained<'_>]) -> Option<Self> {
         let mut causes: Vec<&Cause> = failures.iter().filter_map(|failure| failure.cause).collect();
         causes.sort_by_key(|cause| (cause.flaw.rank(), &cause.subject));
         causes.dedup();
@@ -76,6 +85,8 @@ impl CauseReport {
             Some(cause) => (named(cause, &causes), cause.remedy()),
             None => (format!("{} does not hold", best.row.id), UNNAMED),
         };
+        let of_known = failures.iter().filter_map(|failure| known.get(failure.known?));
+        let like: BTreeSet<&str> = of_known.flat_map(|known| known.names.iter().copied()).collect();
         let mut subjects: Vec<String> = Vec::new();
         for cause in &causes {
             if !cause.subject.is_empty() && !subjects.contains(&cause.subject) {
@@ -88,6 +99,7 @@ impl CauseReport {
             what,
             remedy: remedy.to_owned(),
             rows: rows.iter().map(|row| row.id.clone()).collect(),
+            like: like.iter().filter(|_| like.len() <= NAMED).map(ToString::to_string).collect(),
             shows: best.row.id.clone(),
             expected,
             received: best.found.first().map(|finding| finding.message.clone()).unwrap_or_default(),
@@ -113,12 +125,16 @@ fn named(first: &Cause, causes: &[&Cause]) -> String {
 struct Failure<'r> {
     row: &'r RowReport,
     cause: Option<&'r Cause>,
+    /// The place of the known fault that explains the row.
+    known: Option<usize>,
+    /// Whether the row has no other failure.
+    is_alone: bool,
     found: Vec<&'r Finding>,
     clues: BTreeSet<Clue<'r>>,
 }
 
 /// The failures of a row, one for each cause that its checks named and one for all that they did not.
-fn failures_of(row: &RowReport) -> Vec<Failure<'_>> {
+fn failures_of<'r>(row: &'r RowReport, known: &[Explained<'r>]) -> Vec<Failure<'r>> {
     let mut found: Vec<(Option<&Cause>, Vec<&Finding>)> = Vec::new();
     for finding in &row.findings {
         match found.iter_mut().find(|(cause, _)| *cause == finding.cause.as_ref()) {
@@ -127,10 +143,16 @@ fn failures_of(row: &RowReport) -> Vec<Failure<'_>> {
         }
     }
     let stated = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id));
+    let known = known.iter().enumerate().find(|(_, known)| known.rows.contains(row.id.as_str()));
+    let is_alone = found.len() == 1;
     let all = found.into_iter().map(|(cause, found)| {
+        // One row looks like many faults; a field that a check named says more.
+        let is_said =
+            |known: &&Explained<'_>| known.rows.len() > 1 || !cause.is_some_and(|one| one.flaw.is_of_a_member());
+        let known = known.filter(|(_, known)| is_said(&known)).map(|(at, _)| at);
         let mut clues: BTreeSet<Clue<'_>> = found.iter().flat_map(|finding| Clue::of(row, finding)).collect();
         clues.extend(stated.filter(|_| cause.is_none()).into_iter().flat_map(Clue::of_row));
-        Failure { row, cause, found, clues }
+        Failure { row, cause, known, is_alone, found, clues }
     });
     all.collect()
 }
@@ -159,126 +181,195 @@ impl Sets {
     }
 }
 
-/// The causes of the rows that failed, the ones with the most rows first. A row that fails for several is in each.
-pub(super) fn of(rows: &[RowReport]) -> Vec<CauseReport> {
-    let failures: Vec<Failure<'_>> =
-        rows.iter().filter(|row| row.outcome == Outcome::Fail).flat_map(failures_of).collect();
+/// The causes of the rows that failed, the ones with the most rows first. A row that fails for several is in each. The known
+/// faults named in `without` are not used.
+pub(super) fn of(rows: &[RowReport], without: &BTreeSet<&str>) -> Vec<CauseReport> {
+    let failed: Vec<&RowReport> = rows.iter().filter(|row| row.outcome == Outcome::Fail).collect();
+    let passed = rows.iter().filter(|row| row.outcome == Outcome::Pass);
+    let ids: BTreeSet<&str> = failed.iter().map(|row| row.id.as_str()).collect();
+    let judged: BTreeSet<&str> = passed.map(|row| row.id.as_str()).chain(ids.iter().copied()).collect();
+    let known = known::explained(&ids, &judged, without);
+    let failures: Vec<Failure<'_>> = failed.into_iter().flat_map(|row| failures_of(row, &known)).collect();
     let mut groups = Groups::of(&failures);
+    groups.join_known();
+    groups.join_named();
     groups.join_by(|clue| matches!(clue, Clue::Member(_)));
     groups.join_by(|clue| matches!(clue, Clue::Sentence(_)));
     groups.join_by(|clue| matches!(clue, Clue::Check(_)));
     groups.join_by(|clue| matches!(clue, Clue::Row(_)));
     groups.join_by(|clue| matches!(clue, Clue::Refusal(..)));
     groups.join_unnamed_by(|clue| matches!(clue, Clue::Area(_)));
-    let mut causes = groups.reports();
+    let mut causes = groups.reports(&known);
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.rows.len()));
     causes
+}
+
+/// What is known of the cause of a group of failures.
+#[derive(Debug, Clone, Default)]
+struct Names<'r> {
+    /// The causes that checks named.
+    causes: BTreeSet<&'r Cause>,
+    /// The known faults that explain its rows.
+    known: BTreeSet<usize>,
+}
+
+impl Names<'_> {
+    fn is_empty(&self) -> bool {
+        self.causes.is_empty() && self.known.is_empty()
+    }
+
+    /// Whether different known faults explain two groups.
+    fn differ_in_known(&self, other: &Self) -> bool {
+        !self.known.is_empty() && !other.known.is_empty() && self.known.is_disjoint(&other.known)
+    }
+
+    /// Whether the causes of two groups are different ones.
+    fn differ(&self, other: &Self) -> bool {
+        let named = !self.causes.is_empty() && !other.causes.is_empty() && self.causes.is_disjoint(&other.causes);
+        named || self.differ_in_known(other)
+    }
 }
 
 /// Failures that are taken for those of one cause.
 struct Groups<'f, 'r> {
     failures: &'f [Failure<'r>],
     sets: Sets,
-    /// The set of named causes to which the cause of each failure belongs.
-    named: Vec<Option<usize>>,
+    /// What is known of each group, at its first failure.
+    names: Vec<Names<'r>>,
 }
 
 impl<'f, 'r> Groups<'f, 'r> {
-    /// A group for each set of named causes, and one for each failure without.
+    /// A group for each failure.
     fn of(failures: &'f [Failure<'r>]) -> Self {
-        let causes: BTreeSet<&Cause> = failures.iter().filter_map(|failure| failure.cause).collect();
-        let causes: Vec<&Cause> = causes.into_iter().collect();
-        let alike = alike(&causes);
-        let named = failures.iter().map(|failure| {
-            let cause = failure.cause?;
-            causes.iter().position(|one| *one == cause).map(|at| alike.of(at))
+        let names = failures.iter().map(|failure| {
+            let known = failure.known.filter(|_| failure.is_alone);
+            Names { causes: failure.cause.into_iter().collect(), known: known.into_iter().collect() }
         });
-        let mut groups = Self { failures, sets: Sets::new(failures.len()), named: named.collect() };
+        Self { failures, sets: Sets::new(failures.len()), names: names.collect() }
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.sets.of(one), self.sets.of(other));
+        if one == other {
+            return;
+        }
+        self.sets.join(one, other);
+        let moved = self.names.get_mut(one.max(other)).map(std::mem::take).unwrap_or_default();
+        if let Some(names) = self.names.get_mut(one.min(other)) {
+            names.causes.extend(moved.causes);
+            names.known.extend(moved.known);
+        }
+    }
+
+    /// What is known of the group of a failure.
+    fn names(&self, one: usize) -> Names<'r> {
+        self.names.get(self.sets.of(one)).cloned().unwrap_or_default()
+    }
+
+    /// Makes one group of what one known fault explains. Of a row with several failures, those go where their causes are.
+    fn join_known(&mut self) {
+        let all: Vec<(usize, &Failure<'r>)> = self.failures.iter().enumerate().collect();
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-        for (at, named) in groups.named.iter().enumerate() {
-            if let Some(named) = named {
-                groups.sets.join(*first.entry(*named).or_insert(at), at);
+        for (at, failure) in all.iter().filter(|(_, failure)| failure.is_alone) {
+            if let Some(known) = failure.known {
+                self.join(*first.entry(known).or_insert(*at), *at);
             }
         }
-        groups
-    }
-
-    /// The named causes of the group of a failure.
-    fn named(&self, one: usize) -> BTreeSet<usize> {
-        let set = self.sets.of(one);
-        let its = self.named.iter().enumerate().filter(|(at, _)| self.sets.of(*at) == set);
-        its.filter_map(|(_, named)| *named).collect()
-    }
-
-    /// Makes one group of those that share a clue, unless each has other named causes.
-    fn join_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
-        self.join_where(is_meant, |_, _| true);
-    }
-
-    /// The same, only for groups without a named cause.
-    fn join_unnamed_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
-        self.join_where(is_meant, |one, other| one.is_empty() && other.is_empty());
-    }
-
-    fn join_where(
-        &mut self,
-        is_meant: impl Fn(&Clue<'_>) -> bool,
-        may: impl Fn(&BTreeSet<usize>, &BTreeSet<usize>) -> bool,
-    ) {
-        let failures = self.failures;
-        let mut having: BTreeMap<&Clue<'r>, Vec<usize>> = BTreeMap::new();
-        for (at, failure) in failures.iter().enumerate() {
-            for clue in failure.clues.iter().filter(|clue| is_meant(clue)) {
-                having.entry(clue).or_default().push(at);
-            }
-        }
-        for all in having.into_values() {
-            for pair in all.windows(2) {
-                let &[one, other] = pair else { continue };
-                let (here, there) = (self.named(one), self.named(other));
-                let differ = !here.is_empty() && !there.is_empty() && here.is_disjoint(&there);
-                if !differ && may(&here, &there) {
-                    self.sets.join(one, other);
+        let named = all.iter().filter_map(|(at, failure)| Some((failure.cause?, *at)));
+        self.join_all(named, |one, other| !one.differ_in_known(other));
+        for (at, failure) in all {
+            if let Some(known) = failure.known.filter(|_| self.names(at).known.is_empty()) {
+                self.join(*first.entry(known).or_insert(at), at);
+                if let Some(names) = self.names.get_mut(self.sets.of(at)) {
+                    names.known.insert(known);
                 }
             }
         }
     }
 
-    fn reports(&self) -> Vec<CauseReport> {
+    /// Makes one group of named causes that are one: about the same, about a part and its whole, or too many of one sort.
+    fn join_named(&mut self) {
+        let mut causes: Vec<(&Cause, usize)> =
+            self.failures.iter().enumerate().filter_map(|(at, one)| Some((one.cause?, self.sets.of(at)))).collect();
+        causes.sort();
+        causes.dedup();
+        for (at, (one, here)) in causes.iter().enumerate() {
+            for (other, there) in causes.iter().take(at) {
+                if are_one(one, other) && !self.names(*here).differ_in_known(&self.names(*there)) {
+                    self.join(*here, *there);
+                }
+            }
+        }
+        let is_value = |flaw: Flaw| matches!(flaw, Flaw::NotStored | Flaw::Altered);
+        let sorts: BTreeSet<Flaw> = causes.iter().map(|(cause, _)| cause.flaw).collect();
+        for sort in sorts {
+            let of_sort = |cause: &Cause| cause.flaw == sort || is_value(sort) && is_value(cause.flaw);
+            let mut groups: BTreeMap<usize, usize> = BTreeMap::new();
+            for (_, at) in causes.iter().filter(|(cause, _)| of_sort(cause)) {
+                let count = groups.entry(self.sets.of(*at)).or_default();
+                *count = count.saturating_add(1);
+            }
+            let most = if sort == Flaw::Function { FUNCTIONS_APART } else { APART };
+            let Some((&largest, _)) = groups.iter().max_by_key(|(_, count)| **count) else { continue };
+            let is_known = |at: usize| !self.names(at).known.is_empty();
+            let joined: Vec<usize> = match groups.len() {
+                count if count > KNOWN_APART => groups.into_keys().collect(),
+                count if count > most => groups.into_keys().filter(|at| !is_known(*at)).collect(),
+                _ => Vec::new(),
+            };
+            for at in joined {
+                self.join(largest, at);
+            }
+        }
+    }
+
+    /// Makes one group of those that share a clue, unless their causes are different ones.
+    fn join_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
+        self.join_all(having(self.failures, is_meant), |one, other| !one.differ(other));
+    }
+
+    /// The same, only for groups of whose cause nothing is known.
+    fn join_unnamed_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
+        self.join_all(having(self.failures, is_meant), |one, other| one.is_empty() && other.is_empty());
+    }
+
+    /// Joins neighbours of the failures that have the same mark, where they may be one.
+    fn join_all<M: Ord>(
+        &mut self,
+        marked: impl IntoIterator<Item = (M, usize)>,
+        may: impl Fn(&Names<'r>, &Names<'r>) -> bool,
+    ) {
+        let mut having: BTreeMap<M, Vec<usize>> = BTreeMap::new();
+        for (mark, at) in marked {
+            having.entry(mark).or_default().push(at);
+        }
+        for all in having.into_values() {
+            for pair in all.windows(2) {
+                if let &[one, other] = pair
+                    && may(&self.names(one), &self.names(other))
+                {
+                    self.join(one, other);
+                }
+            }
+        }
+    }
+
+    fn reports(&self, known: &[Explained<'_>]) -> Vec<CauseReport> {
         let mut groups: BTreeMap<usize, Vec<&Failure<'r>>> = BTreeMap::new();
         for (at, failure) in self.failures.iter().enumerate() {
             groups.entry(self.sets.of(at)).or_default().push(failure);
         }
-        groups.into_values().filter_map(|group| CauseReport::new(&group)).collect()
+        groups.into_values().filter_map(|group| CauseReport::new(&group, known)).collect()
     }
 }
 
-/// Named causes that are one: about the same, about a part and its whole, or too many of one sort.
-fn alike(causes: &[&Cause]) -> Sets {
-    let mut sets = Sets::new(causes.len());
-    for (at, one) in causes.iter().enumerate() {
-        for (other_at, other) in causes.iter().enumerate().take(at) {
-            if are_one(one, other) {
-                sets.join(at, other_at);
-            }
-        }
-    }
-    let is_value = |flaw: Flaw| matches!(flaw, Flaw::NotStored | Flaw::Altered);
-    let sorts: BTreeSet<Flaw> = causes.iter().map(|cause| cause.flaw).collect();
-    for sort in sorts {
-        let of_sort = |cause: &Cause| cause.flaw == sort || is_value(sort) && is_value(cause.flaw);
-        let its: Vec<usize> = (0..causes.len()).filter(|at| causes.get(*at).is_some_and(|one| of_sort(one))).collect();
-        let groups: BTreeSet<usize> = its.iter().map(|at| sets.of(*at)).collect();
-        let most = if sort == Flaw::Function { FUNCTIONS_APART } else { APART };
-        if groups.len() > most {
-            its.windows(2).for_each(|pair| {
-                if let [one, other] = pair {
-                    sets.join(*one, *other);
-                }
-            });
-        }
-    }
-    sets
+/// Each clue that is meant, with the place of each failure that has it.
+fn having<'f, 'r>(
+    failures: &'f [Failure<'r>],
+    is_meant: impl Fn(&Clue<'_>) -> bool,
+) -> impl Iterator<Item = (&'f Clue<'r>, usize)> {
+    let clues = failures.iter().enumerate().flat_map(|(at, failure)| failure.clues.iter().map(move |clue| (clue, at)));
+    clues.filter(move |(clue, _)| is_meant(clue))
 }
 
 /// Whether two named causes are one.
@@ -308,7 +399,9 @@ fn are_one(one: &Cause, other: &Cause) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{CauseReport, of};
+    use std::collections::BTreeSet;
+
+    use super::CauseReport;
     use crate::cause::{Cause, Flaw};
     use crate::outcome::{Finding, Outcome};
     use crate::report::RowReport;
@@ -336,6 +429,12 @@ mod tests {
             findings: found.iter().map(finding).collect(),
             replay: None,
         }
+    }
+
+    /// The causes without what is known of faults.
+    fn of(rows: &[RowReport]) -> Vec<CauseReport> {
+        let all: BTreeSet<&str> = crate::report::known::names().collect();
+        super::of(rows, &all)
     }
 
     fn rows_of(causes: &[CauseReport]) -> Vec<Vec<&str>> {

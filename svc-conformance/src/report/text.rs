@@ -211,6 +211,9 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
         writeln!(f, "\nCAUSE {}\n  {}\n  {}", cause.sentence(), cause.remedy, some(&cause.rows))?;
         writeln!(f, "  expected: {}", shown(&cause.expected, 400))?;
         writeln!(f, "  received: {}", shown(&cause.received, 400))?;
+        if !cause.like.is_empty() {
+            writeln!(f, "  a known fault with these failures: {}", cause.like.join("; "))?;
+        }
     }
     for (at, cause) in report.causes.iter().skip(WHOLE).enumerate() {
         let space = if at == 0 { "\n" } else { "" };

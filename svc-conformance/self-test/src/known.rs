@@ -1,0 +1,97 @@
+//! Which rows fail for each faulty server: what the suite knows of faults when it looks for causes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use svc_conformance::Intensity;
+use svc_conformance::catalogue::Catalogue;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::faults::registry;
+use super::trial::{failed, faulty};
+
+/// Runs the faulty servers whose name or family contains `only` at the least intensity, and puts what failed into a file of known
+/// faults; the lines of the others stay, those of servers that are no longer there go. `tell` is called with each line.
+pub async fn updated(
+    text: &str,
+    only: Option<&str>,
+    seed: u64,
+    workers: usize,
+    mut tell: impl FnMut(&str, &str),
+) -> String {
+    let faults = registry();
+    let names: BTreeSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
+    let lines = text.lines().filter_map(|line| line.split_once('\t'));
+    let mut known: BTreeMap<String, String> = lines
+        .filter(|(name, _)| names.contains(*name))
+        .map(|(name, rows)| (name.to_owned(), rows.to_owned()))
+        .collect();
+    let room = Arc::new(Semaphore::new(workers.max(1)));
+    let mut running = JoinSet::new();
+    for fault in faults {
+        if only.is_some_and(|only| !fault.name.contains(only) && !fault.family.contains(only)) {
+            continue;
+        }
+        let room = Arc::clone(&room);
+        running.spawn(async move {
+            let _place = room.acquire_owned().await;
+            let report = faulty(&fault, Intensity::Quick, seed, &[]).await;
+            (fault.name, report.map(|report| ranges(failed(&report).map(|row| row.id.as_str()))))
+        });
+    }
+    while let Some(ended) = running.join_next().await {
+        match ended {
+            Ok((name, Ok(rows))) if !rows.is_empty() => {
+                tell(&name, &rows);
+                known.insert(name, rows);
+            }
+            Ok((name, Ok(_))) => {
+                tell(&name, "no row fails");
+                known.remove(&name);
+            }
+            Ok((name, Err(error))) => {
+                tell(&name, &error);
+                known.remove(&name);
+            }
+            Err(error) => tell("a run broke off", &error.to_string()),
+        }
+    }
+    let mut text = String::new();
+    for (name, rows) in known {
+        let _ = writeln!(text, "{name}\t{rows}");
+    }
+    text
+}
+
+/// Rows in the order of the catalogue; `HAL-02..05` are four of them.
+fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
+    let rows: BTreeSet<&str> = rows.collect();
+    let all = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
+    let mut ranges: Vec<(&str, u16, u16)> = Vec::new();
+    for id in all.iter().map(|row| row.id.as_str()).filter(|id| rows.contains(id)) {
+        let Some((area, number)) = id.rsplit_once('-') else { continue };
+        let Ok(number) = number.parse::<u16>() else { continue };
+        match ranges.last_mut() {
+            Some((of, _, last)) if *of == area && last.checked_add(1) == Some(number) => *last = number,
+            _ => ranges.push((area, number, number)),
+        }
+    }
+    let written = ranges.into_iter().map(|(area, first, last)| {
+        let rest = if first == last { String::new() } else { format!("..{last:02}") };
+        format!("{area}-{first:02}{rest}")
+    });
+    written.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn neighbours_are_written_as_a_range() {
+        assert_eq!(ranges(["HAL-03", "HAL-02", "COL-31", "HAL-06"].into_iter()), "HAL-02..03 HAL-06 COL-31");
+        assert_eq!(ranges([].into_iter()), "");
+    }
+}

@@ -1,0 +1,164 @@
+//! Known faults: those that the self-test plants, each with the rows that fail for it.
+//!
+//! Where the failures of a run contain those of a known fault, they most likely have one cause, and the name of the fault says
+//! what to look for. `svc-self-test --known FILE` writes the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+/// One line a fault: its name, a tab, and its rows; `HAL-02..05` stands for four rows.
+const KNOWN: &str = include_str!("../../known-faults.tsv");
+
+/// Percent of the rows of a fault that fail where it is the cause; another seed may leave some out.
+const FITS: usize = 75;
+/// How many failures one row of a fault that does not fail outweighs.
+const OUTWEIGHS: usize = 2;
+
+/// The faults for which the same rows fail.
+struct Known {
+    names: Vec<&'static str>,
+    rows: BTreeSet<String>,
+}
+
+static ALL: LazyLock<Vec<Known>> = LazyLock::new(|| {
+    let mut names: BTreeMap<BTreeSet<String>, Vec<&'static str>> = BTreeMap::new();
+    for (name, rows) in KNOWN.lines().filter_map(|line| line.split_once('\t')) {
+        names.entry(rows.split(' ').flat_map(ids).collect()).or_default().push(name);
+    }
+    names.into_iter().map(|(rows, names)| Known { names, rows }).collect()
+});
+
+/// The ids of `HAL-02` or `HAL-02..05`.
+fn ids(text: &str) -> Vec<String> {
+    let range = || {
+        let (first, last) = text.split_once("..")?;
+        let (area, first) = first.rsplit_once('-')?;
+        let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+        Some((first..=last).map(|number| format!("{area}-{number:02}")).collect())
+    };
+    range().unwrap_or_else(|| vec![text.to_owned()])
+}
+
+/// The names of all known faults.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().flat_map(|known| known.names.iter().copied())
+}
+
+/// Known faults that explain failures.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Explained<'r> {
+    /// The names of the faults; each explains them.
+    pub(super) names: Vec<&'static str>,
+    /// The failed rows that no fault before explains.
+    pub(super) rows: BTreeSet<&'r str>,
+}
+
+/// The known faults that explain the most of the failed rows, one after another. `judged` are the rows that passed or failed:
+/// a fault is compared by those of its rows alone. The faults named in `without` are not used.
+pub(super) fn explained<'r>(
+    failed: &BTreeSet<&'r str>,
+    judged: &BTreeSet<&str>,
+    without: &BTreeSet<&str>,
+) -> Vec<Explained<'r>> {
+    let mut open: Vec<Candidate<'r>> =
+        ALL.iter().filter_map(|known| Candidate::new(known, failed, judged, without)).collect();
+    let mut found: Vec<Explained<'r>> = Vec::new();
+    loop {
+        let best = open.iter().max_by_key(|one| one.weight()).filter(|one| one.explains_enough());
+        let Some(best) = best else { return found };
+        let explained = Explained { names: best.names.clone(), rows: best.rows.clone() };
+        for one in &mut open {
+            one.rows.retain(|row| !explained.rows.contains(row));
+        }
+        open.retain(|one| !one.rows.is_empty());
+        found.push(explained);
+    }
+}
+
+/// A fault whose rows nearly all fail.
+struct Candidate<'r> {
+    names: Vec<&'static str>,
+    /// Its failed rows that are not explained yet.
+    rows: BTreeSet<&'r str>,
+    /// How many of its rows were judged.
+    judged: usize,
+    /// How many of them passed.
+    passed: usize,
+}
+
+impl<'r> Candidate<'r> {
+    fn new(
+        known: &Known,
+        failed: &BTreeSet<&'r str>,
+        judged: &BTreeSet<&str>,
+        without: &BTreeSet<&str>,
+    ) -> Option<Self> {
+        let names: Vec<&str> = known.names.iter().copied().filter(|name| !without.contains(name)).collect();
+        let rows: BTreeSet<&'r str> = known.rows.iter().filter_map(|row| failed.get(row.as_str()).copied()).collect();
+        let judged = known.rows.iter().filter(|row| judged.contains(row.as_str())).count();
+        let fits = rows.len().saturating_mul(100) >= judged.saturating_mul(FITS);
+        let passed = judged.saturating_sub(rows.len());
+        (fits && !rows.is_empty() && !names.is_empty()).then_some(Self { names, rows, judged, passed })
+    }
+
+    /// What it explains, less what speaks against it; of equals the one with the fewest rows.
+    fn weight(&self) -> (isize, std::cmp::Reverse<usize>) {
+        let against = self.passed.saturating_mul(OUTWEIGHS);
+        (self.rows.len().cast_signed().saturating_sub_unsigned(against), std::cmp::Reverse(self.judged))
+    }
+
+    fn explains_enough(&self) -> bool {
+        self.weight().0 > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{ALL, explained, ids, names};
+    use crate::catalogue::Catalogue;
+
+    #[test]
+    fn every_row_of_a_known_fault_exists_and_no_name_comes_twice() {
+        let catalogue = Catalogue::built_in().expect("the catalogue");
+        for row in ALL.iter().flat_map(|known| &known.rows) {
+            assert!(catalogue.row(row).is_some(), "{row}");
+        }
+        let names: Vec<&str> = names().collect();
+        assert!(names.len() > 1000, "{}", names.len());
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+
+    #[test]
+    fn ranges_of_rows_are_read() {
+        assert_eq!(ids("RES-person-09..11"), ["RES-person-09", "RES-person-10", "RES-person-11"]);
+        assert_eq!(ids("HAL-02"), ["HAL-02"]);
+    }
+
+    #[test]
+    fn each_known_fault_explains_its_own_rows_with_one_cause() {
+        let catalogue = Catalogue::built_in().expect("the catalogue");
+        let judged: BTreeSet<&str> = catalogue.rows().iter().map(|row| row.id.as_str()).collect();
+        for known in ALL.iter() {
+            let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
+            let all = explained(&failed, &judged, &BTreeSet::new());
+            assert!(all.len() == 1 && all[0].names == known.names, "{:?}: {all:?}", known.names);
+        }
+        assert_eq!(explained(&BTreeSet::new(), &judged, &BTreeSet::new()), []);
+    }
+
+    #[test]
+    fn a_fault_is_not_used_where_most_of_its_rows_pass_or_where_it_is_left_out() {
+        let known = ALL.iter().find(|known| known.rows.len() > 4).expect("a fault with several rows");
+        let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).take(2).collect();
+        let judged: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
+        let is_it = |names: &[&str]| names == known.names;
+        assert!(!explained(&failed, &judged, &BTreeSet::new()).iter().any(|one| is_it(&one.names)));
+        let without: BTreeSet<&str> = known.names.iter().copied().collect();
+        assert!(!explained(&judged, &judged, &without).iter().any(|one| is_it(&one.names)));
+        // Where only those two rows were judged, nothing speaks against it.
+        assert!(!explained(&failed, &failed, &BTreeSet::new()).is_empty());
+    }
+}
