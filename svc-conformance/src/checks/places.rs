@@ -96,7 +96,7 @@ pub(super) async fn two_pages(cx: &Cx, api: &Client<'_>, url: &str, size: u64) -
     let counted = |members: &[Record]| u64::try_from(members.len()).unwrap_or(u64::MAX);
     let right = second["total_records"] == total && counted(&one) == size && counted(&other) == left;
     if !right && api.get(url).await?["total_records"] != total {
-        return Err(none("somebody else writes to the collection"));
+        return Err(none("another client writes to the collection"));
     }
     cx.holds(row::COL_23, second["total_records"] == total, || format!("the first page counts {total}: {answer}"));
     for (page, expected, members) in [(1, size, &one), (2, left, &other)] {
