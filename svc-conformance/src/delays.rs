@@ -51,7 +51,8 @@ impl Delays {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).has_given_up
     }
 
-    /// The line about a slow run of which so many requests are left: once, as soon as there is something to say.
+    /// Returns the line about a slow run that has `left` requests to send. Only the first line is returned: later calls return
+    /// `None`.
     pub(crate) fn line(&self, left: usize) -> Option<String> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_reported || state.answers == 0 {

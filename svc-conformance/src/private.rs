@@ -1,10 +1,10 @@
-//! Files for the eyes of their owner alone: what a run keeps may show the records of real people.
+//! Files that only their owner can read: they may contain records of real people.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens a file; on Unix, nobody but its owner may read it from then on, also where it was there before.
+/// Opens a file. On Unix, only its owner can read it afterwards, even if the file existed before.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
-use svc_core::auth::{Authenticator, Caller, Credentials, Right};
+use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
+use svc_core::link::{Address, Target};
 use svc_core::model::Kind;
 use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
@@ -178,6 +179,7 @@ impl Subject {
         let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
         let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;
         let prefix = api.dialect().prefix().to_owned();
+        let fixtures = furnish(&store, &one, &api).await?;
         let subject = Self {
             wire: Transport::of(SvcService::new(api.clone()).under("/api/v1")),
             base: REFERENCE.to_owned(),
@@ -185,7 +187,7 @@ impl Subject {
             key: "k-one".to_owned(),
             other_key: Some("k-two".to_owned()),
             restricted_key: Some(("k-narrow".to_owned(), "people.create".to_owned())),
-            fixtures: Vec::new(),
+            fixtures,
             time: None,
             sender: JoinSet::new(),
             _folder: Some(folder),
@@ -227,14 +229,41 @@ fn long(name: &str) -> String {
 
 /// What no request can make: the person that the reference server's key is bound to, and a stored query.
 async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError> {
-    let person = Id::new("0198f000-0000-7000-8000-000000000001");
-    let query = Id::new("0198f000-0000-7000-8000-000000000002");
-    let mut rows = Vec::new();
-    for (kind, id, field) in [(Kind::Person, person.clone(), "given_name"), (Kind::Query, query, "name")] {
-        let mut draft = RawDraft::empty(kind);
-        draft.fields.insert(field, "Self test");
-        rows.extend(id.map(|id| Load::new(id, Timestamp::now(), draft)));
-    }
-    store.seed(tenant, rows).await.map_err(SubjectError::Store)?;
+    let person = seeded_id(1);
+    let records = [(Kind::Person, person.clone(), "given_name"), (Kind::Query, seeded_id(2), "name")];
+    let loads = records.into_iter().filter_map(|(kind, id, field)| Some(seeded(kind, id?, field)));
+    store.seed(tenant, loads.collect()).await.map_err(SubjectError::Store)?;
     Ok(person)
+}
+
+/// Stores a container for each helper whose containers no client can create. Returns the addresses of these helpers, each with
+/// the name of its fixture.
+async fn furnish(store: &Store, tenant: &Tenant, api: &Api) -> Result<Vec<(String, String)>, SubjectError> {
+    let (mut loads, mut fixtures) = (Vec::new(), Vec::new());
+    for (number, helper) in (3..).zip(api.helpers()) {
+        let container = helper.container().filter(|kind| !api.offers(*kind, Operation::Create));
+        let Some((kind, id)) = container.zip(seeded_id(number)) else { continue };
+        let title = match kind {
+            Kind::Person => "given_name",
+            Kind::Message => "subject",
+            _ => "title",
+        };
+        let target = Target::Helper { helper, container: Some(Address::top(kind, id.clone())) };
+        fixtures.push((format!("helper.{}", helper.as_str()), api.href(api.base(), &target)));
+        loads.push(seeded(kind, id, title));
+    }
+    store.seed(tenant, loads).await.map_err(SubjectError::Store)?;
+    Ok(fixtures)
+}
+
+/// The id of a record that exists before the first request.
+fn seeded_id(number: u8) -> Option<Id> {
+    Id::new(&format!("0198f000-0000-7000-8000-{number:012}"))
+}
+
+/// A record with one field.
+fn seeded(kind: Kind, id: Id, field: &'static str) -> Load {
+    let mut draft = RawDraft::empty(kind);
+    draft.fields.insert(field, "Self test");
+    Load::new(id, Timestamp::now(), draft)
 }

@@ -1,20 +1,27 @@
 //! The collections below a record: those of a container, those of a person (COL-04 to COL-18, COL-30).
 
 use super::compare;
+use super::places::two_pages;
 use super::prelude::*;
 use super::subject::touch;
 use crate::catalogue::{Ability, Encounter};
 use crate::generate::without;
 use crate::kinds::collection_rows;
 
+macro_rules! of_a_person {
+    ($id:literal, row::$row:ident, $one:literal) => {
+        check!($id, [$row, COL_21, COL_22, COL_23, COL_24, COL_27, COL_28], of_a_person).about($one)
+    };
+}
+
 macro_rules! below {
     ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
         &[$(
             check!($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23, row::COL_28], nested).about($one),
-            check!($of, &[row::$person, row::COL_23, row::COL_28], of_a_person).about($one),
+            of_a_person!($of, row::$person, $one),
         )*
-            check!("col/taggings-of-a-person", [COL_17, COL_23, COL_28], of_a_person).about("tagging"),
-            check!("col/items-of-a-person", [COL_18, COL_23, COL_28], of_a_person).about("item"),
+            of_a_person!("col/taggings-of-a-person", row::COL_17, "tagging"),
+            of_a_person!("col/items-of-a-person", row::COL_18, "item"),
             check!("col/answers-of-a-submission", [COL_10, COL_30], of_a_submission)
                 .needs("submissions.sub.answers"),
         ]
@@ -159,6 +166,18 @@ async fn one_member(
     Ok(members.into_iter().next().filter(|_| right))
 }
 
+/// Whether [`of_a_person`] checks the pages of the container's collection, which has two members there. The collection of
+/// signatures is walked to its end elsewhere.
+pub(super) fn pages_of_container(cx: &Cx, of: Kind) -> bool {
+    let declared = cx.declared();
+    let is_listed = |under| compare::can_make(cx, under) && declared.lists_below(under, of.many);
+    of.one != "signature"
+        && of.under.is_some_and(is_listed)
+        && declared.lists_below("person", of.many)
+        && compare::can_make(cx, "person")
+        && declared.can(of.one, Ability::Make)
+}
+
 /// A person's collection has exactly what that person did.
 async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
@@ -178,6 +197,12 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
         made.push(api.act(&container, of.one, person, &filled(cx, of.one)).await?);
     }
     let Some(record) = made.first() else { return Ok(()) };
+    if pages_of_container(cx, of)
+        && let Some(url) = container.href(of.many)
+    {
+        // Where a client cannot choose the size of a page, two members have no second page: the rest of the check goes on.
+        Each::default().took(two_pages(cx, &api, &url, 1).await)?;
+    }
     // A helper that does not match persons made one of its own.
     let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person") {
         api.reread(&person).await?

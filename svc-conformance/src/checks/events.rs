@@ -4,7 +4,8 @@ use super::feed::{Told, behind, end, subject};
 use super::prelude::*;
 use crate::address;
 
-pub(super) const CHECKS: &[Check] = &[check!("syn/events", [SYN_12], events).needs("change_events")];
+pub(super) const CHECKS: &[Check] =
+    &[check!("syn/events", [SYN_12], events).needs("change_events and *.create and *.read")];
 
 /// The media type of a stream of events.
 const EVENTS: &str = "text/event-stream";

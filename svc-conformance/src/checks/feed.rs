@@ -15,11 +15,11 @@ const TOLD: &[&str] = &[row::SYN_01, row::SYN_02, row::SYN_03, row::SYN_04, row:
 
 pub(super) const CHECKS: &[Check] = &[
     check!("syn/link", [SYN_01], link).only_reads(),
-    check!("syn/told", TOLD, told).needs("changes"),
-    check!("syn/removed", [SYN_02, SYN_10], removed).needs("changes"),
-    check!("syn/cursor", [SYN_07], cursor).needs("changes").only_reads(),
+    check!("syn/told", TOLD, told).needs("changes and *.create and *.read and *.delete"),
+    check!("syn/removed", [SYN_02, SYN_10], removed).needs("changes and *.create and *.read and *.delete"),
+    check!("syn/cursor", [SYN_05, SYN_07], cursor).needs("changes").only_reads(),
     check!("syn/key", [SYN_06], key).needs("changes and auth"),
-    check!("syn/tenants", [SYN_09], tenants).needs("changes and auth.multi_key"),
+    check!("syn/tenants", [SYN_09], tenants).needs("changes and auth.multi_key and *.create and *.read"),
 ];
 
 /// The most pages that are followed: others may write, too.

@@ -10,9 +10,10 @@ use crate::address::with_parameter;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("syn/kinds", [SYN_02, SYN_03, SYN_05], kinds).needs("changes"),
-    check!("syn/helpers", [SYN_02, SYN_03], helpers).needs("changes and helper.*.but_schedule"),
-    check!("syn/functions", [SYN_02, SYN_03], functions).needs("changes and haf.* and helper.*.shows_person"),
+    check!("syn/kinds", [SYN_02, SYN_03, SYN_05], kinds).needs("changes and *.create and *.read"),
+    check!("syn/helpers", [SYN_02, SYN_03], helpers).needs("changes and helper.*.but_schedule and *.read"),
+    check!("syn/functions", [SYN_02, SYN_03], functions)
+        .needs("changes and haf.* and helper.*.shows_person and *.read"),
 ];
 
 /// Seconds by which the date of an entry may differ from that of its record: a feed may have a clock of its own.

@@ -328,7 +328,31 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
         expected -= amount;
         api.total_is(row, &page, "total_amount", expected).await?;
     }
+    credited(cx, &api, &page, expected).await?;
     compare::elsewhere(cx, &api, &page, "fundraising_page", &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")]).await
+}
+
+/// A donation with a credit adds its `amount` to the total of its page. The amount does not contain the credit; whether the total
+/// does is not specified.
+async fn credited(cx: &Cx, api: &Client<'_>, page: &Record, before: f64) -> Result<(), Stop> {
+    let (amount, credit) = (10.0, 2.5);
+    // A server may refuse a credit that is older than its donation.
+    let dates = json!({"action_date": "2026-01-05T09:00:00Z", "credited_date": "2026-01-06T09:00:00Z"});
+    let sent = crate::generate::with(&json!({"amount": amount, "currency": "EUR", "credited_amount": credit}), &dates);
+    let fields = part(cx, "donation", &sent);
+    let is_sent = ["amount", "credited_amount"].iter().all(|name| fields.get(name).is_some());
+    if !is_sent || cx.declared().behaves("totals_follow_later") {
+        return Ok(());
+    }
+    let person = api.person().await?;
+    let donation = api.act(page, "donation", &person, &cx.marked(&fields)).await?;
+    let total = api.counted(page, "total_amount").await?.unwrap_or_default();
+    let is_near = |expected: f64| (total - expected).abs() <= 1e-9 * expected;
+    let (net, gross) = (before + amount, before + amount + credit);
+    cx.holds(row::RES_FUNDRAISING_PAGE_10, is_near(net) || is_near(gross), || {
+        format!("total_amount was {before}, and is {total} instead of {net} or {gross} after {}", donation.short())
+    });
+    Ok(())
 }
 
 /// Tickets that are sold are counted, for the event and for each of its levels.

@@ -15,7 +15,7 @@ const REMEDIES: &[(&str, &str)] = &[
     ("arrived within", "give messages more time with --webhook-timeout"),
     ("the key lacks the right", "give a key that has this right"),
     ("no address is known to lead nowhere", "name one as `missing_address` in a declaration file"),
-    ("somebody else writes", "run it again while no one else writes there"),
+    ("another client writes", "run it again while no other client writes there"),
     ("too many records to walk over", "use a key whose data has fewer records"),
 ];
 

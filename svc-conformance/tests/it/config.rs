@@ -3,15 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, ended, program, reserved_address};
+use crate::support::{Server, assert_contains_all, ended, folder, program, reserved_address};
 use bytes::Bytes;
 use http::{Request, Response};
 
 const FILE: &str = "svc-conformance.toml";
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
-}
 
 fn publishes_nothing(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     response.map(|body| String::from_utf8_lossy(&body).replace("service-meta", "related").into())
@@ -96,7 +92,7 @@ fn each_problem_of_a_file_has_its_line() {
     write(folder.path(), text);
     let (code, said) = called(folder.path(), &["run"]);
     assert_eq!(code, 2, "{said}");
-    for problem in [
+    let problems = [
         "svc-conformance.toml, line 2: `adress` is not a member of this file; allowed are address, allow_side_effects, ",
         "svc-conformance.toml, line 3: `key` is not allowed, because keys do not belong into a file: \
          name an environment variable with `key_variable`",
@@ -104,9 +100,8 @@ fn each_problem_of_a_file_has_its_line() {
         "line 5: `allow_writes` needs true or false",
         "line 6: `seed` cannot have a value of the type array here",
         "line 8: `nonsense` is not a member of this file",
-    ] {
-        assert!(said.contains(problem), "{problem}: {said}");
-    }
+    ];
+    assert_contains_all(&said, &problems);
     assert!(!said.contains("secret-key"), "{said}");
     // A value that the option does not take has the line of its member, too.
     for (text, problem) in [

@@ -1,9 +1,12 @@
 //! The registry of faulty servers: wide, named once, and with a fault for every row that binds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 
 use svc_conformance::catalogue::{Catalogue, Level};
+use svc_conformance::{Intensity, Outcome, Source};
 use svc_self_test::faults::{Over, Place, planted, registry};
+use svc_self_test::trial::suite;
 use tokio::runtime::Builder;
 
 /// Rows that bind, but that no server can be seen to break, with the reason.
@@ -97,4 +100,19 @@ fn odd_servers_are_many_and_start() {
             );
         }
     });
+}
+
+/// COL-24: below containers, a quick run also checks the pages of what is not listed below a person.
+#[tokio::test]
+async fn a_skipped_page_is_found_without_collections_of_a_person() -> Result<(), Box<dyn Error>> {
+    for one in ["attendance", "submission", "tagging"] {
+        let name = format!("next of {one}s skips a page");
+        let fault = registry().into_iter().find(|fault| fault.name == name).ok_or("no such fault")?;
+        let mut declaration = fault.over.declaration().await?;
+        declaration.collections.get_mut("people").ok_or("no people")?.sub.clear();
+        let suite = suite(&fault.start().await?, Intensity::Quick, 7).declaration_from(declaration, Source::File);
+        let report = suite.only(["COL-24"]).run().await?;
+        assert_eq!(report.row("COL-24").map(|row| row.outcome), Some(Outcome::Fail), "{name}: {report}");
+    }
+    Ok(())
 }

@@ -4,16 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Server, ended, program, run};
+use crate::support::{Server, ended, folder, program, run};
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::Value;
 use svc_conformance::Report;
 use svc_self_test::second_server::Options;
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
-}
 
 /// A server at an address that leads to this machine and does not say so.
 fn elsewhere(change: crate::support::Change) -> Server {

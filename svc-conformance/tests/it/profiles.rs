@@ -3,13 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, ended, program, run};
+use crate::support::{Server, ended, folder, program, run};
 use svc_conformance::catalogue::Catalogue;
 use svc_conformance::{Outcome, Profile, Report};
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
-}
 
 fn listed(arguments: &[&str]) -> String {
     let output = program(folder().path()).arg("profiles").args(arguments).output().expect("the program");

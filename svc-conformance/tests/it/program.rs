@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use crate::support::{Server, ended, program, reserved_address, run};
+use crate::support::{Server, ended, folder, program, reserved_address, run};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use serde_json::Value;
@@ -45,10 +45,6 @@ fn counts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes
         CREATES.notify_all();
     }
     response
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
 }
 
 fn text(path: &Path) -> String {

@@ -3,17 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, ended, program, run};
+use crate::support::{Server, assert_contains_all, ended, folder, program, run};
 use serde_json::{Value, json};
 use svc_conformance::Report;
 
 /// A declaration of so little that a whole run is short.
 const LITTLE: &str = "declaration_version = 1\ninterface_version = \"1.2.0\"\n\
                       [collections.tags]\nsingular = \"tag\"\noperations = [\"list\", \"read\"]\n";
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir().expect("a folder")
-}
 
 /// A report with these rows.
 fn report(rows: &[(&str, &str)]) -> Report {
@@ -111,16 +107,15 @@ fn a_file_that_was_changed_or_has_another_catalogue_is_refused() {
     }
     let (code, said) = results(folder.path(), &["--html", "page.html"]);
     assert_eq!(code, 1, "{said}");
-    for sentence in [
+    let sentences = [
         "edited.json is left out: its digest does not fit: the file was changed after the run that wrote it.",
         "fewer.json is left out: its digest does not fit",
         "older.json is left out: its catalogue 0123456789abcdef is not the catalogue ",
         "unknown.json is left out: it is not a result file of this version: unknown field `traffic`",
         "nonsense.json is left out: it is not a result file of this version",
         "1 results",
-    ] {
-        assert!(said.contains(sentence), "{sentence}: {said}");
-    }
+    ];
+    assert_contains_all(&said, &sentences);
     assert!(!said.contains("readme.txt"), "{said}");
     let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
     assert!(page.contains("<td class=\"fail\">not conformant</td>") && page.contains("ENT-02"), "{page}");

@@ -121,6 +121,18 @@ async fn answer(
     Ok(change(&request, Response::from_parts(parts, body)).map(Full::new))
 }
 
+/// An empty folder, deleted when the value is dropped.
+pub(crate) fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// Panics unless a text contains each of these parts.
+pub(crate) fn assert_contains_all(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
 /// An address where no server listens: the socket reserves its port.
 pub(crate) fn reserved_address() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().expect("a socket");

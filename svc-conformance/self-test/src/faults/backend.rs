@@ -70,6 +70,9 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
+        behind("credits are subtracted twice from the total of a page", &[row::RES_FUNDRAISING_PAGE_10], |options| {
+            options.defects.push(Defect::CreditsTakenOffTwice);
+        }),
         Fault::new("backend", "amounts in cents", &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10], || {
             Interceptor::records("donation", |record, _| {
                 if let Some(amount) = record.get("amount").and_then(Value::as_f64) {

@@ -23,6 +23,16 @@ fn behind(name: &'static str, set_up: fn(&mut Options)) -> Fault {
     Fault::new(FAMILY, name, &[row::HLP_07], Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Backend)
 }
 
+/// Services that declare that strangers change nobody, each with one defect.
+macro_rules! leaving_but {
+    ($($name:literal => $defect:expr),* $(,)?) => {
+        vec![$(behind($name, |options| {
+            leaving(options);
+            options.defects.push($defect);
+        })),*]
+    };
+}
+
 /// An answer to a caller without a key about somebody whose address was posted before with one.
 fn told(name: &'static str, change: fn(&mut Answer)) -> Fault {
     Fault::new(FAMILY, name, &[row::HLP_07], move || {
@@ -49,54 +59,23 @@ fn address(call: &Call, in_helper: bool) -> Option<String> {
 }
 
 pub(super) fn faults() -> Vec<Fault> {
-    vec![
-        behind("a stranger gives somebody known another primary address", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("email_addresses"));
-        }),
-        behind("a stranger gives somebody known a phone", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("phone_numbers"));
-        }),
-        behind("a stranger sets custom fields of somebody known", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("custom_fields"));
-        }),
-        behind("a stranger gives somebody known an identifier", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("identifiers"));
-        }),
-        behind("an anonymous caller subscribes a known person", |options| {
-            leaving(options);
-            options.defects.push(Defect::AnonymousSubscribes);
-        }),
-        behind("an anonymous caller fills the empty name of a known person", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("family_name"));
-        }),
-        behind("an anonymous caller fills the languages of a known person", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("languages_spoken"));
-        }),
-        behind("an anonymous caller adds a postal address to a known person", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("postal_addresses"));
-        }),
-        behind("a stranger renames somebody known", |options| {
-            leaving(options);
-            options.defects.push(Defect::StrangersChange("given_name"));
-        }),
+    let mut all = leaving_but![
+        "a stranger gives somebody known another primary address" => Defect::StrangersChange("email_addresses"),
+        "a stranger gives somebody known a phone" => Defect::StrangersChange("phone_numbers"),
+        "a stranger sets custom fields of somebody known" => Defect::StrangersChange("custom_fields"),
+        "a stranger gives somebody known an identifier" => Defect::StrangersChange("identifiers"),
+        "an anonymous caller subscribes a known person" => Defect::AnonymousSubscribes,
+        "an anonymous caller fills the empty name of a known person" => Defect::StrangersChange("family_name"),
+        "an anonymous caller fills the languages of a known person" => Defect::StrangersChange("languages_spoken"),
+        "an anonymous caller adds a postal address to a known person" => Defect::StrangersChange("postal_addresses"),
+        "a stranger renames somebody known" => Defect::StrangersChange("given_name"),
+        "an action that a stranger names once more lends its person" => Defect::RepeatsLendPeople,
+        "a failed call shows a stranger who is known" => Defect::FailuresShowPeople,
+    ];
+    all.extend([
         behind("a stranger renames whom an identifier names", |options| {
             options.strangers = Strangers::MatchNobody;
             options.defects.push(Defect::StrangersNameByIdentifier);
-        }),
-        behind("an action that a stranger names once more lends its person", |options| {
-            leaving(options);
-            options.defects.push(Defect::RepeatsLendPeople);
-        }),
-        behind("a failed call shows a stranger who is known", |options| {
-            leaving(options);
-            options.defects.push(Defect::FailuresShowPeople);
         }),
         told("a stranger is told that somebody is known", |answer| answer.set_json(&json!({ "matched": true }))),
         told("a stranger is refused for somebody known", |answer| *answer = Answer::empty(409)),
@@ -132,5 +111,6 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         })
         .on_reference(),
-    ]
+    ]);
+    all
 }

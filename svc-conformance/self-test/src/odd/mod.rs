@@ -88,6 +88,7 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
         Odd::second_server("hrefs have ids and parts in the query", |options| options.hrefs = Hrefs::InQuery),
         Odd::second_server("nobody joins a cancelled event", |options| options.cancelled_is_final = true),
+        Odd::second_server("the total of a page includes credits", |options| options.totals_with_credits = true),
         Odd::second_server("dates of records have whole seconds", |options| options.whole_seconds = true),
         Odd::second_server("a clock of whole seconds writes milliseconds", |options| options.whole_seconds = true)
             .with(wrapped::milliseconds),

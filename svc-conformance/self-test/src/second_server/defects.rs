@@ -38,6 +38,8 @@ pub enum Defect {
     RepeatsLendPeople,
     /// A call that fails in part shows the person to any caller.
     FailuresShowPeople,
+    /// The total of a page lacks what was credited back to donors, which `amount` lacks already.
+    CreditsTakenOffTwice,
     /// A person is looked up, and only a while later inserted: who was inserted meanwhile is not found.
     LooksUpBeforeInsert,
 }

@@ -185,6 +185,8 @@ pub struct Options {
     pub strangers: Strangers,
     /// Whether a second action of a person changes the first one.
     pub one_action_per_person: bool,
+    /// Whether the total of a page also has what was credited back to donors.
+    pub totals_with_credits: bool,
     /// Whether nobody can join an event that was cancelled (UND-11).
     pub cancelled_is_final: bool,
     /// Whether a tag or list that one call names twice gets two members.
@@ -232,6 +234,7 @@ impl Default for Options {
             matches_people: false,
             strangers: Strangers::default(),
             one_action_per_person: false,
+            totals_with_credits: false,
             cancelled_is_final: false,
             repeats_count: false,
             without: Vec::new(),

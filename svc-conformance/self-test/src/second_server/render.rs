@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value, json};
 
+use super::Defect;
 use super::answer::Answer;
 use super::dates;
 use super::kinds::{self, KINDS, Kind};
@@ -138,7 +139,10 @@ impl View<'_> {
                         one.text("currency").zip(record.text("currency")).is_none_or(|(one, other)| one == other);
                     same && one.body.get("voided") != Some(&Value::Bool(true))
                 });
-                sum(counted.map(|one| one.body.get("amount").and_then(Value::as_f64).unwrap_or(0.0)))
+                let credits = f64::from(u8::from(self.options.totals_with_credits))
+                    - f64::from(u8::from(self.options.has(Defect::CreditsTakenOffTwice)));
+                let number = |one: &Record, name: &str| one.body.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+                sum(counted.map(|one| number(one, "amount") + credits * number(one, "credited_amount")))
             }
             _ => 0.into(),
         };
