@@ -91,7 +91,7 @@ impl Spoiled {
         refused(cx, row, answer, &paths);
     }
 
-    /// Holds the answer to the body without the preference: it names the unknown members in its warnings and nowhere else.
+    /// Holds the answer to the body without the preference: the warnings alone name the unknown members.
     fn ignored(&self, cx: &Cx, answer: &Answer) -> Result<(), Stop> {
         let accepted = answer.is_created() && answer.json.is_object();
         cx.must(row::STR_05, accepted, || format!("a body with an unknown member, without `{STRICT}`: {answer}"))?;

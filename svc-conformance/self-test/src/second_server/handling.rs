@@ -1,4 +1,4 @@
-//! Members of a body that the service does not accept: refused with `Prefer: handling=strict`, else named in the answer (STR).
+//! Members that the service does not accept: refused with `Prefer: handling=strict`, else named in the answer (STR).
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request};
