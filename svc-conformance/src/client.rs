@@ -97,6 +97,16 @@ impl Client<'_> {
 
     /// Posts a body, with what the objects in it need; that of a helper has what its action and its person need (CAP-05).
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
+        self.post_with(url, body, &[]).await
+    }
+
+    /// As [`Client::post`], with further headers.
+    pub(crate) async fn post_with(
+        &self,
+        url: &str,
+        body: &Value,
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Answer, Stop> {
         let mut whole = match self.cx.run.relations.of(url) {
             Some(Known::Helper(kind)) if kind.under.is_some_and(|under| under != "person") && body.is_object() => {
                 complete(self.cx, kind.one, with(&least(self.cx, kind.one), body))
@@ -107,16 +117,26 @@ impl Client<'_> {
         if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
             *person = complete(self.cx, "person", with(&least(self.cx, "person"), person));
         }
-        self.send(Method::POST, url, Some(whole.to_string())).await
+        self.send_with(Method::POST, url, Some(whole.to_string()), headers).await
     }
 
     /// Puts a body, with what the objects in it need (CAP-05).
     pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
+        self.put_with(url, body, &[]).await
+    }
+
+    /// As [`Client::put`], with further headers.
+    pub(crate) async fn put_with(
+        &self,
+        url: &str,
+        body: &Value,
+        headers: &[(HeaderName, &str)],
+    ) -> Result<Answer, Stop> {
         let body = match self.cx.run.relations.of(url) {
             Some(Known::Record(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
-        self.send(Method::PUT, url, Some(body.to_string())).await
+        self.send_with(Method::PUT, url, Some(body.to_string()), headers).await
     }
 
     pub(crate) async fn delete(&self, url: &str) -> Result<Answer, Stop> {

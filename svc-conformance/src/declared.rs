@@ -122,8 +122,13 @@ impl Declared {
     /// The relation of an extension in `_links` or `_embedded` of a document: under the declared prefix if it is there, else under
     /// any other one than the vendor's namespace, whose relations are the vendor's own (ENT-27).
     pub(crate) fn extension<'r>(&self, record: &'r Record, part: &str, name: &str) -> Option<&'r str> {
+        self.extension_of(&record[part], name)
+    }
+
+    /// The name of an extension among the members of an object; which one as for [`Declared::extension`].
+    pub(crate) fn extension_of<'r>(&self, object: &'r Value, name: &str) -> Option<&'r str> {
         let dialect = &self.text.dialect;
-        let relations = record[part].as_object().into_iter().flat_map(serde_json::Map::keys);
+        let relations = object.as_object().into_iter().flat_map(serde_json::Map::keys);
         let named = relations.filter_map(|rel| rel.split_once(':').map(|(prefix, rest)| (prefix, rest, rel.as_str())));
         let named = named.filter(|(prefix, rest, _)| *rest == name && *prefix != self.text.namespace);
         let by_preference = |(prefix, ..): &(&str, &str, &str)| match *prefix {

@@ -1,4 +1,4 @@
-//! Many calls of a helper in one request, where that is declared (BAT-01 to BAT-10).
+//! Many calls of a helper in one request, where that is declared (BAT-01 to BAT-10, STR-09).
 
 use http::{HeaderName, Method};
 
@@ -6,6 +6,7 @@ use super::calls::{Ready, declared_helpers, somebody};
 use super::compare::adopt;
 use super::functions::fresh_tag;
 use super::prelude::*;
+use super::strict::{STRICT, Spoiled, prefer};
 use crate::answer::Record;
 use crate::counted::may_be_of;
 use crate::generate::without;
@@ -24,6 +25,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("bat/again", [BAT_06], again).needs("batch and idempotency_keys and helper.*.but_schedule"),
     check!("bat/lines", [BAT_08], lines).needs("batch and helper.*.but_schedule"),
     check!("bat/short", [BAT_09], short).needs("batch and helper.*.but_schedule"),
+    check!("bat/strict", [STR_09], strict).needs("strict_handling and batch and helper.*.but_schedule"),
     check!("bat/strangers", [BAT_10], strangers).needs("batch and auth and helper.*.but_schedule"),
 ];
 
@@ -387,6 +389,36 @@ async fn short(cx: &Cx) -> Result<(), Stop> {
     let is_short = good.is_success() && good.href().is_some() && good.0.get("body").is_none();
     cx.holds(row::BAT_09, is_short, || format!("with `Prefer: return=minimal`: {}", good.0));
     cx.holds(row::BAT_09, bad.told("body").is_object(), || format!("what failed has no body: {}", bad.0));
+    Ok(())
+}
+
+/// An entry with an unknown member between others, with and without the preference for strict handling.
+async fn strict(cx: &Cx) -> Result<(), Stop> {
+    let api = cx.api();
+    each!(many in Many::some(cx, &api, cx.cases(1, 8, 8)).await? => spoiled(cx, &api, many))
+}
+
+async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
+    let (listed, header) = (many.listed(api).await?, prefer(STRICT));
+    for is_strict in [true, false] {
+        let unknown = Spoiled::new(cx, &many.good(cx));
+        let entries = [many.good(cx), unknown.body.clone(), many.good(cx)];
+        let results = many.send(api, row::STR_09, &entries, if is_strict { &header } else { &[] }).await?;
+        let [first, told, last] = results.as_slice() else { continue };
+        for good in [first, last] {
+            cx.holds(row::STR_09, good.is_success(), || {
+                format!("a valid entry next to one with an unknown member: {}", good.0)
+            });
+        }
+        let is_right = if is_strict { told.status() == 400 } else { told.is_success() };
+        cx.holds(row::STR_09, is_right && unknown.is_in(told.told("body")), || {
+            let how = if is_strict { "with" } else { "without" };
+            format!("an entry with an unknown member, {how} `Prefer: handling=strict`: {}", told.0)
+        });
+        if is_strict {
+            many.nothing_done(api, row::STR_09, listed.clone(), &[unknown.body]).await?;
+        }
+    }
     Ok(())
 }
 

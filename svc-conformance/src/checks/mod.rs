@@ -41,6 +41,7 @@ mod rules;
 mod schedule;
 mod stateful;
 mod strangers;
+mod strict;
 mod subject;
 mod together;
 mod twice;
@@ -80,6 +81,7 @@ pub(crate) fn all() -> Vec<Check> {
         conditional::CHECKS,
         idempotency::CHECKS,
         batch::CHECKS,
+        strict::CHECKS,
         places::CHECKS,
         feed::CHECKS,
         feed_kinds::CHECKS,

@@ -54,15 +54,15 @@ checks! {
 }
 
 /// Where records of a kind are created, and what a body needs for it.
-struct Place {
+pub(super) struct Place {
     kind: Kind,
-    url: String,
+    pub(super) url: String,
     person: Option<String>,
 }
 
 impl Place {
     /// The collection of a kind; under a container of its own for a kind that has one.
-    async fn of(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Self, Stop> {
+    pub(super) async fn of(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Self, Stop> {
         let kind = kind(one).ok_or_else(|| none(format!("no kind {one}")))?;
         needs(cx, one, "create")?;
         let Some(under) = kind.under else {
@@ -73,7 +73,7 @@ impl Place {
         Ok(Self { kind, url: container.leads(kind.many)?, person: Some(person.own()?) })
     }
 
-    fn body(&self, api: &Client<'_>, body: &Value) -> Value {
+    pub(super) fn body(&self, api: &Client<'_>, body: &Value) -> Value {
         match &self.person {
             Some(person) => api.linked(body, "person", person),
             None => body.clone(),
@@ -81,7 +81,7 @@ impl Place {
     }
 
     /// Members below this address, if the collection can be read.
-    async fn count(&self, cx: &Cx, api: &Client<'_>) -> Result<Option<u64>, Stop> {
+    pub(super) async fn count(&self, cx: &Cx, api: &Client<'_>) -> Result<Option<u64>, Stop> {
         let listed = match self.kind.under {
             None => cx.declared().offers(self.kind.one, "list"),
             Some(under) => cx.declared().lists_below(under, self.kind.many),
@@ -200,7 +200,7 @@ pub(super) fn only(fault: &Fault) -> Value {
 }
 
 /// Whether two reads of a record show the same fields; links may change (HAL-06).
-fn unchanged(before: &Record, after: &Record) -> bool {
+pub(super) fn unchanged(before: &Record, after: &Record) -> bool {
     without(&before.json, &["_links"]) == without(&after.json, &["_links"])
 }
 

@@ -35,6 +35,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("BAT", "many calls in one request"),
     ("SYN", "changes"),
     ("HOOK", "webhooks"),
+    ("STR", "strict handling"),
     ("UND", "left open"),
 ];
 

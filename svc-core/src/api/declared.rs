@@ -95,6 +95,7 @@ impl Api {
             (true, "validates_enums"),
             (true, "validates_types"),
             (true, "rule.response_name"),
+            (true, "strict_handling"),
             (inner.settings.layout.is_conventional(), "conventional_paths"),
             (matches, Behaviour::MatchesPeople.as_str()),
             (changes_nobody && is_ours, "strangers_change_nobody"),

@@ -1,4 +1,4 @@
-//! What becomes of members of a body that are not taken: refused, told beside the answer, or passed over (UND-22).
+//! What becomes of members of a body that are not taken: refused, told beside the answer, or passed over (UND-22, STR).
 
 use std::time::Duration;
 

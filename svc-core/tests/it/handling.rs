@@ -100,6 +100,12 @@ fn und_22_strict_handling_refuses_what_is_not_taken() {
     assert_eq!((fine.status, fine.applied.as_deref()), (200, Some("handling=strict")));
 }
 
+/// STR-01: the suite expects strict handling of servers that declare it.
+#[test]
+fn str_01_strict_handling_is_declared() {
+    assert!(server().api.behaviours().contains(&"strict_handling"));
+}
+
 #[test]
 fn und_22_helpers_tell_and_refuse_it_too() {
     let server = server();

@@ -21,6 +21,7 @@ mod links;
 mod places;
 mod planted;
 mod strangers;
+mod strict;
 mod table;
 mod together;
 mod totals;
@@ -235,6 +236,7 @@ pub fn registry() -> Vec<Fault> {
         conditional::faults(),
         idempotency::faults(),
         batch::faults(),
+        strict::faults(),
         feed::faults(),
         webhooks::faults(),
         deliveries::faults(),

@@ -170,6 +170,7 @@ pub fn registry() -> Vec<Odd> {
         Odd::reference("the reference server with other headers", same).with(wrapped::headers),
     ];
     all.extend(helpers_alone());
+    all.extend(strict_handling());
     all.extend(faults::free().into_iter().map(Odd::free));
     all
 }
@@ -187,6 +188,23 @@ fn helpers_alone() -> Vec<Odd> {
         }),
         Odd::second_server("helpers only, of containers that are listed", |options| {
             (options.helpers_only, options.containers) = (true, Containers::Listed);
+        }),
+    ]
+}
+
+/// Servers with strict handling (STR), with codes, an order of errors and a prefix of warnings that the reference server has not.
+fn strict_handling() -> Vec<Odd> {
+    vec![
+        Odd::second_server("strict handling", |options| options.strict_handling = true),
+        Odd::second_server("strict handling, and values for read-only fields are refused", |options| {
+            (options.strict_handling, options.rejects_read_only) = (true, true);
+        }),
+        Odd::second_server("strict handling, where a person acts once", |options| {
+            (options.strict_handling, options.matches_people, options.one_action_per_person) = (true, true, true);
+        }),
+        Odd::second_server("strict handling by helpers alone", |options| {
+            (options.strict_handling, options.helpers_only) = (true, true);
+            options.containers = Containers::Hidden;
         }),
     ]
 }

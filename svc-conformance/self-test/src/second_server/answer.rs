@@ -87,18 +87,24 @@ fn written(options: &Options, entry: &Entry, is_atomic: bool) -> Value {
     let short = options.short_entries && !is_atomic;
     let (list, code) = if short { ("errors", "code") } else { ("error_descriptions", "error_code") };
     let problems = entry.problems.iter().map(|problem| {
-        let mut one = Map::new();
-        one.insert(code.to_owned(), problem.code.into());
-        one.insert("description".to_owned(), problem.text.clone().into());
-        one.insert("properties".to_owned(), problem.properties.clone().into());
-        if let Some(hint) = &problem.hint {
-            one.insert("hint".to_owned(), hint.clone().into());
-        }
-        if entry.status == 500 {
+        let mut one = description(problem, code);
+        if let Some(one) = one.as_object_mut().filter(|_| entry.status == 500) {
             one.insert("reference_code".to_owned(), "m-1".into());
         }
-        Value::Object(one)
+        one
     });
     object.insert(list.to_owned(), problems.collect::<Vec<_>>().into());
     Value::Object(object)
+}
+
+/// One problem, with its code under this name.
+pub(super) fn description(problem: &Problem, code: &str) -> Value {
+    let mut one = Map::new();
+    one.insert(code.to_owned(), problem.code.into());
+    one.insert("description".to_owned(), problem.text.clone().into());
+    one.insert("properties".to_owned(), problem.properties.clone().into());
+    if let Some(hint) = &problem.hint {
+        one.insert("hint".to_owned(), hint.clone().into());
+    }
+    Value::Object(one)
 }

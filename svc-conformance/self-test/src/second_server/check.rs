@@ -138,8 +138,9 @@ impl Reading<'_> {
 }
 
 /// Whether a member of a body is none of the fields of its kind and means something all the same.
-fn is_known_anywhere(name: &str) -> bool {
-    let known = ["_links", "id", "identifiers", "created_date", "modified_date", "person", "canvass", "canvasser"];
+pub(super) fn is_known_anywhere(name: &str) -> bool {
+    let known =
+        ["_links", "_embedded", "id", "identifiers", "created_date", "modified_date", "person", "canvass", "canvasser"];
     known.contains(&name) || name == "triggers" || name.starts_with("add_")
 }
 

@@ -27,6 +27,7 @@ pub(super) fn document(options: &Options) -> Value {
     let chosen = [
         (options.rejects_read_only, "rejects_read_only"),
         (options.helpers_only, "helpers_only"),
+        (options.strict_handling, "strict_handling"),
         (!options.atomic_helpers && !options.read_only, "helper.non_atomic"),
         (!options.read_only && !options.helpers_only, "helper.record_donation.links"),
         (options.matches_people && !options.read_only, "helper.match_person"),

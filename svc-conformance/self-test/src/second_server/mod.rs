@@ -11,6 +11,7 @@ mod containers;
 mod dates;
 mod declare;
 mod defects;
+mod handling;
 mod helper;
 mod kinds;
 mod options;
@@ -96,7 +97,11 @@ impl SecondServer {
         tenants.found_to = found_to;
         let answer = route::answer(&self.options, &mut tenants, request);
         drop(tenants);
-        response(answer)
+        let mut response = response(answer);
+        if let Some(applied) = handling::applied(&self.options, request) {
+            response.headers_mut().insert("preference-applied", applied);
+        }
+        response
     }
 }
 

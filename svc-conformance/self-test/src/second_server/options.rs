@@ -171,6 +171,8 @@ pub struct Options {
     pub rejects_read_only: bool,
     /// Whether a body with a member that is not known is refused (UND-22).
     pub rejects_unknown: bool,
+    /// Whether a client may ask for such a refusal (STR).
+    pub strict_handling: bool,
     /// Whether links have titles.
     pub titles: bool,
     /// Whether a 404 has a body, also on a read.
@@ -227,6 +229,7 @@ impl Default for Options {
             read_only: false,
             rejects_read_only: false,
             rejects_unknown: false,
+            strict_handling: false,
             titles: true,
             not_found_bodies: false,
             custom_field_prefix: String::new(),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::answer::{self, Answer, Problem};
 use super::declare;
+use super::handling::Sent;
 use super::helper::Caller;
 use super::kinds::{self, KINDS, Kind, is_record_helper};
 use super::options::{Hrefs, Key, Options};
@@ -181,7 +182,11 @@ impl Work<'_> {
         }
         if operation == "create" {
             return match body(self.options, kind.one, request) {
-                Ok(Some(body)) => self.create(kind, &body, below.map(|(number, _)| number)),
+                Ok(Some(body)) => {
+                    let sent =
+                        Sent { kind, helper: None, body: &body, headers: request.headers(), has_key: key.is_some() };
+                    self.handled(sent, |work| work.create(kind, &body, below.map(|(number, _)| number)))
+                }
                 Ok(None) => {
                     let problem = Problem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
                     answer::refused(self.options, 400, kind.one, vec![problem])
@@ -234,7 +239,12 @@ impl Work<'_> {
             "read" => Answer::json(200, self.shown(number)),
             "delete" => self.delete(number),
             _ => match body(self.options, kind.one, request) {
-                Ok(body) => self.update(number, &body.unwrap_or_default()),
+                Ok(body) => {
+                    let body = body.unwrap_or_default();
+                    let sent =
+                        Sent { kind, helper: None, body: &body, headers: request.headers(), has_key: key.is_some() };
+                    self.handled(sent, |work| work.update(number, &body))
+                }
                 Err(refused) => refused,
             },
         }
@@ -274,7 +284,10 @@ impl Work<'_> {
             return self.schedule(message, (!is_cancel).then_some(&sent));
         }
         let caller = Caller { has_key: key.is_some(), reads: may(key, "people.read") };
-        self.help(helper, container, &sent, caller)
+        let Some(kind) = kinds::kind(resource) else { return answer::not_supported(self.options, resource) };
+        let call =
+            Sent { kind, helper: Some(helper), body: &sent, headers: request.headers(), has_key: caller.has_key };
+        self.handled(call, |work| work.help(helper, container, &sent, caller))
     }
 }
 
