@@ -155,10 +155,15 @@ impl Journal {
             self.created_at(own, Some(marker), key);
         }
         if matches!(answer.status, 400..=499) {
-            let markers = self.fresh(body);
-            if !markers.is_empty() {
-                self.write(Line::Refused { markers });
-            }
+            self.refused(body);
+        }
+    }
+
+    /// Notes that a body, or one entry of a batch, was refused: its markers are on no record.
+    pub(crate) fn refused(&self, body: &str) {
+        let markers = self.fresh(body);
+        if !markers.is_empty() {
+            self.write(Line::Refused { markers });
         }
     }
 

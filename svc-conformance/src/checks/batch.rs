@@ -112,8 +112,11 @@ impl Many {
         let results = answer["results"].as_array().cloned().unwrap_or_default();
         let results: Vec<Entry> = results.into_iter().map(Entry).collect();
         is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
-        for entry in &results {
+        for (entry, sent) in results.iter().zip(entries) {
             self.adopt(api, entry, &answer).await?;
+            if (400..500).contains(&entry.status()) {
+                cx.run.journal.refused(&sent.to_string());
+            }
         }
         Ok(results)
     }
@@ -399,7 +402,7 @@ async fn strict(cx: &Cx) -> Result<(), Stop> {
 }
 
 async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
-    let (listed, header) = (many.listed(api).await?, prefer(STRICT));
+    let header = prefer(STRICT);
     for is_strict in [true, false] {
         let unknown = Spoiled::new(cx, &many.good(cx));
         let entries = [many.good(cx), unknown.body.clone(), many.good(cx)];
@@ -415,11 +418,11 @@ async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
             let how = if is_strict { "with" } else { "without" };
             format!("an entry with an unknown member, {how} `Prefer: handling=strict`: {}", told.0)
         });
-        if is_strict {
-            many.nothing_done(api, row::STR_09, listed.clone(), &[unknown.body]).await?;
-        }
     }
-    Ok(())
+    let listed = many.listed(api).await?;
+    let alone = [Spoiled::new(cx, &many.good(cx)).body];
+    many.send(api, row::STR_09, &alone, &header).await?;
+    many.nothing_done(api, row::STR_09, listed, &alone).await
 }
 
 /// Who may not call the helper, and who may call none of this tenant.
