@@ -1,7 +1,7 @@
 //! The collections below a record: those of a container, those of a person (COL-04 to COL-18, COL-30).
 
 use super::compare;
-use super::places::two_pages;
+use super::pages::two_pages;
 use super::prelude::*;
 use super::subject::touch;
 use crate::catalogue::{Ability, Encounter};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::below::container;
 use super::compare;
+use super::pages::same_page;
 use super::prelude::*;
 use crate::address;
 use crate::catalogue::Encounter;
@@ -210,25 +211,6 @@ fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: 
             if walked > 1 { &[row::COL_24, row::COL_23, row::COL_31] } else { &[row::COL_23, row::COL_31] };
         holds(cx, rows, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
     }
-}
-
-/// `self` of a page leads to the same page.
-pub(super) async fn same_page(cx: &Cx, api: &Client<'_>, page: &Record) -> Result<(), Stop> {
-    if page.json.as_object().is_some_and(serde_json::Map::is_empty) {
-        return Ok(());
-    }
-    let Some(own) = page.link("self") else {
-        cx.holds(row::COL_27, false, || format!("no link self in {}", page.short()));
-        return Ok(());
-    };
-    let answer = api.get(&own).await?;
-    let again = answer.record();
-    let (one, other) = (page.embedded(), again.embedded());
-    let same = one.len() == other.len() && one.iter().zip(&other).all(|(one, other)| is_one(one, other));
-    cx.holds(row::COL_27, answer.status == 200 && again["page"] == page["page"] && same, || {
-        format!("`self` of page {} is {own}, which leads to {answer}", page["page"])
-    });
-    Ok(())
 }
 
 /// The representation of a record in the first pages of a collection.

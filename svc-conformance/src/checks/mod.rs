@@ -32,6 +32,7 @@ mod hypermedia;
 mod idempotency;
 mod limits;
 mod links;
+mod pages;
 mod people;
 mod places;
 mod prelude;

@@ -147,9 +147,8 @@ fn failures_of<'r>(row: &'r RowReport, known: &[Explained<'r>]) -> Vec<Failure<'
     let is_alone = found.len() == 1;
     let all = found.into_iter().map(|(cause, found)| {
         // One row looks like many faults; a field that a check named says more.
-        let is_said =
-            |known: &&Explained<'_>| known.rows.len() > 1 || !cause.is_some_and(|one| one.flaw.is_of_a_member());
-        let known = known.filter(|(_, known)| is_said(&known)).map(|(at, _)| at);
+        let names_a_member = cause.is_some_and(|cause| cause.flaw.is_of_a_member());
+        let known = known.filter(|(_, known)| known.rows.len() > 1 || !names_a_member).map(|(at, _)| at);
         let mut clues: BTreeSet<Clue<'_>> = found.iter().flat_map(|finding| Clue::of(row, finding)).collect();
         clues.extend(stated.filter(|_| cause.is_none()).into_iter().flat_map(Clue::of_row));
         Failure { row, cause, known, is_alone, found, clues }
