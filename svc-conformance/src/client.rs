@@ -18,6 +18,7 @@ use crate::generate::{complete, least, with};
 use crate::outcome::Stop;
 use crate::passive;
 use crate::pins;
+use crate::presence::GONE;
 use crate::relations::Known;
 use crate::row;
 use crate::target::TargetError;
@@ -236,6 +237,9 @@ impl Client<'_> {
                 return Err(Stop::Failed);
             }
             Err(error) => {
+                if cx.run.is_gone(&cx.id(), &exchange, &error).await {
+                    return Err(Stop::Inconclusive(GONE.to_owned()));
+                }
                 cx.holds(row::ERR_01, false, || format!("{}: {error}", exchange.line()));
                 return Err(Stop::Failed);
             }

@@ -10,6 +10,9 @@ pub enum SuiteError {
     /// The target does not answer (exit code 4).
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The target does not answer any more: nothing is judged (exit code 4).
+    #[error("{0}")]
+    Gone(String),
     /// There is no declaration to judge the server against (exit code 2).
     #[error(transparent)]
     Declaration(#[from] DeclarationError),
@@ -35,7 +38,7 @@ impl SuiteError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Target(_) | Self::NotAnEntryPoint(_) => 4,
+            Self::Target(_) | Self::Gone(_) | Self::NotAnEntryPoint(_) => 4,
             Self::Declaration(_) | Self::NotPublished(_) | Self::KeyRefused(_) | Self::Usage(_) => 2,
             Self::Journal(_) => 5,
         }

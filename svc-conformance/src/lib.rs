@@ -71,6 +71,7 @@ pub mod own;
 mod passive;
 mod pins;
 mod plan;
+mod presence;
 mod private;
 mod probe;
 mod profile;

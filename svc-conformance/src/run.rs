@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -56,6 +56,8 @@ pub(crate) struct Run {
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
     pub(crate) delays: Delays,
+    /// The sentence about a target that does not answer any more.
+    pub(crate) gone: OnceLock<String>,
     /// How far the run is, and what receives it.
     pub(crate) progress: Mutex<(Progress, Option<Watch>)>,
     /// About as many requests as the run sends.
@@ -99,6 +101,7 @@ impl Run {
             choices: Mutex::default(),
             pace: Mutex::default(),
             delays: Delays::default(),
+            gone: OnceLock::new(),
             progress: Mutex::default(),
             expected: AtomicUsize::new(0),
         }
@@ -188,13 +191,16 @@ impl Run {
 
     /// Waits as long as the target asks with a status. No check is charged with that time.
     pub(crate) async fn wait_for_target(&self, status: u16, wait: Duration) {
-        {
-            let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
-            pace.waited = pace.waited.saturating_add(wait);
-        }
+        self.charge_nobody(wait);
         self.delays.waited(status, wait);
         self.report_delays();
         self.target.wait(wait).await;
+    }
+
+    /// Notes a time that no check is charged with.
+    pub(crate) fn charge_nobody(&self, time: Duration) {
+        let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
+        pace.waited = pace.waited.saturating_add(time);
     }
 
     /// Reports once, as progress, what makes the run slow.

@@ -14,6 +14,7 @@ use tokio::time::error::Elapsed;
 
 use crate::catalogue::{Catalogue, Row};
 use crate::check::{Check, Cx, Running};
+use crate::error::SuiteError;
 use crate::outcome::{Finding, Seen, Stop};
 use crate::plan::costs;
 use crate::progress::{Progress, Watch};
@@ -79,13 +80,16 @@ pub(crate) struct Ran {
 }
 
 /// Runs every check that is selected and applies.
+///
+/// # Errors
+/// The target has gone.
 pub(crate) async fn run(
     run: &Arc<Run>,
     catalogue: &Catalogue,
     all: &[Check],
     selection: &Selection,
     watch: Option<&Watch>,
-) -> Vec<Ran> {
+) -> Result<Vec<Ran>, SuiteError> {
     let tell = |check: &str, done: usize, broken: usize| {
         if let Some(Watch(watch)) = watch {
             let requests = run.recorder.count();
@@ -117,13 +121,16 @@ pub(crate) async fn run(
             Some(end) => Ran::without(*check, end),
             None => attempts(run, *check, &confirmed).await,
         };
+        if let Some(gone) = run.gone.get() {
+            return Err(SuiteError::Gone(gone.clone()));
+        }
         let broken = || one.seen.iter().filter(|(_, seen)| !seen.broke.is_empty()).map(|(row, _)| row.clone());
         stopped = broken().any(|id| run.ends_at(&id));
         confirmed.extend(broken());
         ran.push(one);
     }
     tell("", ran.len(), confirmed.len());
-    ran
+    Ok(ran)
 }
 
 /// Why a check is left out of a run.
@@ -188,7 +195,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     }
     let mut times: BTreeMap<String, usize> = open.keys().map(|row| (row.clone(), 1)).collect();
     for number in 1..ATTEMPTS {
-        if times.values().all(|times| *times > 1) {
+        if run.gone.get().is_some() || times.values().all(|times| *times > 1) {
             break;
         }
         let (again, _) = attempt(run, check, number).await;

@@ -371,7 +371,7 @@ impl Suite {
         if !self.trust_keys {
             self.keys_are_taken(&run).await?;
         }
-        let ran = runner::run(&run, catalogue, all, &self.selection, self.progress.as_ref()).await;
+        let ran = runner::run(&run, catalogue, all, &self.selection, self.progress.as_ref()).await?;
         let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
         let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
         let drift = self.pins.as_ref().zip(pinned).map(|(pins, pinned)| pins.drift(pinned, all, &run.settings, &ran));

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use http::header::{HOST, HeaderValue};
 use http::{Request, Response, Uri};
 use http_body::Body;
 use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tower::{Service, ServiceExt};
@@ -66,7 +68,7 @@ pub enum TargetError {
     /// The answer did not come in time.
     #[error("no complete answer within {0:?}")]
     TimedOut(Duration),
-    /// The connection broke, or what came is no HTTP.
+    /// The connection broke, or what came is not HTTP.
     #[error("the answer broke off or is no HTTP: {0}")]
     Broken(String),
     /// What came is no HTTP/1.1.
@@ -224,8 +226,56 @@ impl Remote {
         }
         let connector = connector(is_https, tls);
         let connector = connector.map_err(|reason| TargetError::Unreachable(format!("`{base}`: {reason}")))?;
-        Ok(Self { base, client: Client::builder(TokioExecutor::new()).build(connector) })
+        let client = Client::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector);
+        Ok(Self { base, client })
     }
+
+    /// Sends a request. It is sent a second time if the connection was closed before the answer, as a server may close any that it
+    /// has kept open, and if sending it twice does no harm (RFC 9112, section 9.3.1).
+    async fn answer(&self, request: Request<Bytes>) -> Result<Response<Incoming>, TargetError> {
+        let sent = self.client.request(request.clone().map(Full::new)).await;
+        let sent = match sent {
+            Err(error) if is_unsent(&error) || request.method().is_safe() && is_closed(&error) => {
+                self.client.request(request.map(Full::new)).await
+            }
+            sent => sent,
+        };
+        sent.map_err(|error| self.reason(&error))
+    }
+
+    fn reason(&self, error: &hyper_util::client::legacy::Error) -> TargetError {
+        if let Some(reason) = failure(error) {
+            return TargetError::Tls(reason);
+        }
+        let text = with_causes(error);
+        match () {
+            () if is_unsent(error) && self.base.starts_with("https://") => TargetError::Tls(CLOSED.to_owned()),
+            () if error.is_connect() || is_unsent(error) => TargetError::Unreachable(text),
+            () if text.contains("invalid HTTP version") => TargetError::OtherProtocol,
+            () => TargetError::Broken(text),
+        }
+    }
+}
+
+/// How long a connection is kept open without a request. Servers close idle connections after some seconds; a request that is sent
+/// at that moment would get no answer.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// What a server over TLS does that ends a connection before a request.
+const CLOSED: &str = "the server closes the connection before a request is sent; if it requires a client certificate that it trusts, \
+                      give one with --client-cert FILE --client-key FILE";
+
+/// Whether a connection was closed before anything of a request was sent.
+fn is_unsent(error: &(dyn Error + 'static)) -> bool {
+    causes(error).filter_map(|one| one.downcast_ref()).any(hyper::Error::is_canceled)
+}
+
+/// Whether a connection was closed before the answer was there.
+fn is_closed(error: &(dyn Error + 'static)) -> bool {
+    let is_reset = |error: &io::Error| matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe);
+    causes(error).any(|one| {
+        one.downcast_ref().is_some_and(hyper::Error::is_incomplete_message) || one.downcast_ref().is_some_and(is_reset)
+    })
 }
 
 #[async_trait]
@@ -248,20 +298,7 @@ impl Target for Remote {
         if address::split(&url).map(|(origin, _)| origin) != address::split(&self.base).map(|(origin, _)| origin) {
             return Err(TargetError::Elsewhere(url));
         }
-        let answer = async {
-            let response = self.client.request(request.map(Full::new)).await.map_err(|error| {
-                if let Some(reason) = failure(&error) {
-                    return TargetError::Tls(reason);
-                }
-                let text = with_causes(&error);
-                match () {
-                    () if error.is_connect() => TargetError::Unreachable(text),
-                    () if text.contains("invalid HTTP version") => TargetError::OtherProtocol,
-                    () => TargetError::Broken(text),
-                }
-            })?;
-            collected(response, limit).await
-        };
+        let answer = async { collected(self.answer(request).await?, limit).await };
         tokio::time::timeout(timeout, answer).await.unwrap_or(Err(TargetError::TimedOut(timeout)))
     }
 }
@@ -281,14 +318,13 @@ impl From<Infallible> for TargetError {
     }
 }
 
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
+/// An error, its cause, the cause of that, and so on.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn with_slash(mut base: String) -> String {

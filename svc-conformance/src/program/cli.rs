@@ -16,7 +16,7 @@ const AFTER: &str = "Exit codes:
   1  a row does not hold, a waiver is broken, or the profile needs more than is declared
   2  the arguments or a file make no sense, or the server refuses a key
   3  a MUST row could not be decided, or nothing was selected
-  4  the target cannot be reached, or is no entry point
+  4  the target cannot be reached, was stopped during the run, or is no entry point
   5  the suite itself broke, or was interrupted
   6  the server conforms, but clean-up left records that could have been deleted
   7  the server conforms, but chose otherwise than --pins says

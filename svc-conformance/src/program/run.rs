@@ -2,6 +2,7 @@
 
 use super::cli::RunOptions;
 use super::{Trouble, files, note, progress, say, settings, snapshots};
+use crate::error::SuiteError;
 use crate::formats::Format;
 use crate::pins;
 use crate::report::Report;
@@ -33,15 +34,14 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     if !options.quiet {
         suite = progress::shown(suite);
     }
+    let left = |why: &str| format!("{why}; what it created is removed by: svc-conformance clean {}", journal.display());
     let result = tokio::select! {
         result = suite.run() => result,
-        _ = tokio::signal::ctrl_c() => {
-            let text = format!("interrupted; what it created is removed by: svc-conformance clean {}", journal.display());
-            return Err(Trouble::new(5, text));
-        }
+        _ = tokio::signal::ctrl_c() => return Err(Trouble::new(5, left("interrupted"))),
     };
     let mut report = match result {
         Ok(report) => report,
+        Err(error @ SuiteError::Gone(_)) => return Err(Trouble::new(error.exit_code(), left(&error.to_string()))),
         Err(error) => {
             // Nothing was created yet.
             files::remove_journal(&journal, &options.out);

@@ -53,6 +53,7 @@ mod second_server;
 mod snapshots;
 mod stateful;
 #[cfg(feature = "program")]
+mod stopped;
 mod support;
 #[cfg(feature = "program")]
 mod watch;
