@@ -119,7 +119,7 @@ impl Check {
 pub struct Cx {
     pub(crate) run: Arc<Run>,
     pub(crate) check: Check,
-    /// 0, or 1 when a failure is tried once more from scratch.
+    /// 0 for the first attempt; each further one has another number.
     pub(crate) attempt: usize,
     seed: Seed,
     markers: AtomicUsize,

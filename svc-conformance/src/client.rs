@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -235,6 +236,10 @@ impl Client<'_> {
             Err(error @ TargetError::TooLarge(_)) => {
                 cx.holds(row::HAL_02, false, || format!("{}: {error}", exchange.line()));
                 return Err(Stop::Failed);
+            }
+            Err(error @ TargetError::Closed(_)) => {
+                cx.run.closed.fetch_add(1, Ordering::Relaxed);
+                return Err(Stop::Inconclusive(format!("{}: {error}", exchange.line())));
             }
             Err(error) => {
                 if cx.run.is_gone(&cx.id(), &exchange, &error).await {

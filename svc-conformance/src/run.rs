@@ -56,6 +56,8 @@ pub(crate) struct Run {
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
     pub(crate) delays: Delays,
+    /// Requests whose connection was closed, so that nothing is known of them.
+    pub(crate) closed: AtomicUsize,
     /// The sentence about a target that does not answer any more.
     pub(crate) gone: OnceLock<String>,
     /// How far the run is, and what receives it.
@@ -101,6 +103,7 @@ impl Run {
             choices: Mutex::default(),
             pace: Mutex::default(),
             delays: Delays::default(),
+            closed: AtomicUsize::new(0),
             gone: OnceLock::new(),
             progress: Mutex::default(),
             expected: AtomicUsize::new(0),

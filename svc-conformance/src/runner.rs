@@ -22,7 +22,7 @@ use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::select::Selection;
 
-/// Attempts at a check that fails; a row must break in two of them.
+/// Attempts at a check that fails, from number 0; a row must break in two of them.
 const ATTEMPTS: usize = 3;
 
 /// Why a check has no turn after the failure at which the run ends.
@@ -180,7 +180,12 @@ impl Ran {
 async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) -> Ran {
     let before = run.recorder.count();
     let records = run.journal.created();
-    let (first, end) = attempt(run, check, 0).await;
+    let closed = run.closed.load(Ordering::Relaxed);
+    let (mut first, mut end) = attempt(run, check, 0).await;
+    if run.closed.load(Ordering::Relaxed) != closed {
+        // Nothing is known of a request in it: it is made from scratch.
+        (first, end) = attempt(run, check, ATTEMPTS).await;
+    }
     let mut seen = first.seen();
     let mut ran = Ran { pins: first.pins(), lacks: first.lacking(), ..Ran::without(check, end) };
     let broken = |seen: &BTreeMap<String, Seen>| -> BTreeMap<String, Vec<Finding>> {

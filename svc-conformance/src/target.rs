@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -68,6 +69,10 @@ pub enum TargetError {
     /// The answer did not come in time.
     #[error("no complete answer within {0:?}")]
     TimedOut(Duration),
+    /// A connection that was used before was closed before the answer, which a server may do: it is not known whether the request was
+    /// processed.
+    #[error("the server closed a connection that it had kept open: {0}")]
+    Closed(String),
     /// The connection broke, or what came is not HTTP.
     #[error("the answer broke off or is no HTTP: {0}")]
     Broken(String),
@@ -195,7 +200,12 @@ where
 #[derive(Debug)]
 pub struct Remote {
     base: String,
-    client: Client<Connector, Full<Bytes>>,
+    /// Keeps connections for later requests.
+    kept: Client<Connector, Full<Bytes>>,
+    /// Makes a connection for each request.
+    fresh: Client<Connector, Full<Bytes>>,
+    /// Whether the server was seen to close a connection before an answer.
+    closes: AtomicBool,
 }
 
 impl Remote {
@@ -226,21 +236,31 @@ impl Remote {
         }
         let connector = connector(is_https, tls);
         let connector = connector.map_err(|reason| TargetError::Unreachable(format!("`{base}`: {reason}")))?;
-        let client = Client::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector);
-        Ok(Self { base, client })
+        let kept = Client::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector.clone());
+        let fresh = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
+        Ok(Self { base, kept, fresh, closes: AtomicBool::new(false) })
     }
 
-    /// Sends a request. It is sent a second time if the connection was closed before the answer, as a server may close any that it
-    /// has kept open, and if sending it twice does no harm (RFC 9112, section 9.3.1).
+    /// Sends a request. A server may close a connection that it has kept open at any time (RFC 9112, section 9.3.1): then the request
+    /// is sent again on a new one, if nothing of it was sent before or sending it twice does no harm. From then on each request has
+    /// a connection of its own.
     async fn answer(&self, request: Request<Bytes>) -> Result<Response<Incoming>, TargetError> {
-        let sent = self.client.request(request.clone().map(Full::new)).await;
-        let sent = match sent {
-            Err(error) if is_unsent(&error) || request.method().is_safe() && is_closed(&error) => {
-                self.client.request(request.map(Full::new)).await
+        if !self.closes.load(Ordering::Relaxed) {
+            let error = match self.kept.request(request.clone().map(Full::new)).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let is_closed = !error.is_connect() && is_closed(&error);
+            self.closes.fetch_or(is_closed, Ordering::Relaxed);
+            if is_closed && !request.method().is_safe() {
+                return Err(TargetError::Closed(with_causes(&error)));
             }
-            sent => sent,
-        };
-        sent.map_err(|error| self.reason(&error))
+            if !is_closed && !is_unsent(&error) {
+                return Err(self.reason(&error));
+            }
+        }
+        let answer = self.fresh.request(request.map(Full::new)).await;
+        answer.map_err(|error| self.reason(&error))
     }
 
     fn reason(&self, error: &hyper_util::client::legacy::Error) -> TargetError {

@@ -1,7 +1,11 @@
-//! Servers that are stopped or started again while they are judged: none is accused, unless one of its requests ends it.
+//! Servers that are stopped or started again while they are judged, or that close connections: none is accused, unless a request
+//! ends it each time.
 
 use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
+use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -144,4 +148,63 @@ fn what_was_created_can_be_removed_when_the_server_is_back() {
     let (_, journal) = said.trim().split_once("removed by: svc-conformance clean ").expect("a command");
     assert!(folder.path().join(journal).exists(), "{said}");
     assert!(!said.contains("k-one"), "{said}");
+}
+
+/// The next message on a connection: its first line, and all of it.
+fn message(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let start = head.len();
+        if reader.read_line(&mut head)? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let line = head[start..].to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a length");
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let first = head.lines().next().unwrap_or_default().to_owned();
+    Ok((first, [head.into_bytes(), body].concat()))
+}
+
+/// Serves a connection from a server behind it, and closes it at a request other than the first of which `closes_at` is true.
+fn pass_on(stream: TcpStream, server: SocketAddr, closes_at: fn(&str) -> bool) -> std::io::Result<()> {
+    let (mut reader, mut stream) = (BufReader::new(stream.try_clone()?), stream);
+    for number in 0.. {
+        let (first, request) = message(&mut reader)?;
+        if number > 0 && closes_at(&first) {
+            return Ok(());
+        }
+        let mut behind = TcpStream::connect(server)?;
+        behind.write_all(&request)?;
+        let (_, answer) = message(&mut BufReader::new(behind))?;
+        stream.write_all(&answer)?;
+    }
+    Ok(())
+}
+
+/// RFC 9112, section 9.3: a server may close a connection at any time, also when a request is on its way.
+#[test]
+fn a_server_may_close_connections_that_it_has_kept_open() {
+    let all: fn(&str) -> bool = |_| true;
+    for closes_at in [all, |first| !first.starts_with("GET")] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let base = format!("http://{}/rest/", listener.local_addr().expect("an address"));
+        let server = Server::with(|_, answer| answer, |_| Options { base: base.clone(), ..Options::default() });
+        let behind = server.address;
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // A client that goes away is no trouble.
+                thread::spawn(move || drop(pass_on(stream, behind, closes_at)));
+            }
+        });
+        let arguments = ["run", &base, "--key", "k-one", "--quiet", "--timeout", "5m", "--intensity", "quick"];
+        let folder = crate::support::folder();
+        let mut program = program(folder.path());
+        let only = ["--only", "ENT", "--only", "HAL", "--only", "ERR-01"];
+        let (code, said) = ended(&program.args(arguments).args(only).output().expect("the program"));
+        assert!(code == 0 && said.contains("RESULT conformant"), "{code} {said}");
+    }
 }
