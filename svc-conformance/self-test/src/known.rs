@@ -2,24 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::ops::Range;
 
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::Catalogue;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::faults::registry;
+use super::pool::{Pool, Room};
 use super::trial::{failed, faulty};
 
-/// Runs the faulty servers whose name or family contains `only` at the least intensity, and puts what failed into a file of known
-/// faults; the lines of the others stay, those of servers that are no longer there go. `tell` is called with each line.
+/// The rows that failed for a fault in each run so far.
+type Runs = Vec<BTreeSet<String>>;
+
+/// Runs the faulty servers whose name or family contains `only` at the least intensity with each seed, and puts what failed into a
+/// file of known faults; the lines of the others stay, those of servers that are no longer there go. `tell` is called with each run.
 pub async fn updated(
     text: &str,
     only: Option<&str>,
-    seed: u64,
+    seeds: Range<u64>,
     workers: usize,
-    mut tell: impl FnMut(&str, &str),
+    mut tell: impl FnMut(&str),
 ) -> String {
     let faults = registry();
     let names: BTreeSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
@@ -28,35 +30,34 @@ pub async fn updated(
         .filter(|(name, _)| names.contains(*name))
         .map(|(name, rows)| (name.to_owned(), rows.to_owned()))
         .collect();
-    let room = Arc::new(Semaphore::new(workers.max(1)));
-    let mut running = JoinSet::new();
-    for fault in faults {
-        if only.is_some_and(|only| !fault.name.contains(only) && !fault.family.contains(only)) {
-            continue;
+    let (room, mut running) = (Room::of(workers), Pool::new());
+    let is_meant = |text: &str| only.is_none_or(|only| text.contains(only));
+    for fault in faults.into_iter().filter(|fault| is_meant(&fault.name) || is_meant(fault.family)) {
+        for seed in seeds.clone() {
+            let fault = fault.clone();
+            running.start(&room, async move {
+                let report = faulty(&fault, Intensity::Quick, seed, &[]).await;
+                (fault.name, seed, report.map(|report| failed(&report).map(|row| row.id.clone()).collect()))
+            });
         }
-        let room = Arc::clone(&room);
-        running.spawn(async move {
-            let _place = room.acquire_owned().await;
-            let report = faulty(&fault, Intensity::Quick, seed, &[]).await;
-            (fault.name, report.map(|report| ranges(failed(&report).map(|row| row.id.as_str()))))
-        });
     }
-    while let Some(ended) = running.join_next().await {
+    let mut runs: BTreeMap<String, Runs> = BTreeMap::new();
+    while let Some(ended) = running.next().await {
         match ended {
-            Ok((name, Ok(rows))) if !rows.is_empty() => {
-                tell(&name, &rows);
-                known.insert(name, rows);
+            Ok((name, seed, failed)) => {
+                let failed: BTreeSet<String> = failed.unwrap_or_else(|error| {
+                    tell(&format!("{name}: seed {seed}: {error}"));
+                    BTreeSet::new()
+                });
+                tell(&format!("{name}: seed {seed}: {} rows fail", failed.len()));
+                runs.entry(name).or_default().push(failed);
             }
-            Ok((name, Ok(_))) => {
-                tell(&name, "no row fails");
-                known.remove(&name);
-            }
-            Ok((name, Err(error))) => {
-                tell(&name, &error);
-                known.remove(&name);
-            }
-            Err(error) => tell("a run broke off", &error.to_string()),
+            Err(error) => tell(&format!("a run broke off: {error}")),
         }
+    }
+    for (name, runs) in runs {
+        known.remove(&name);
+        known.extend(line(&runs).map(|rows| (name, rows)));
     }
     let mut text = String::new();
     for (name, rows) in known {
@@ -65,9 +66,18 @@ pub async fn updated(
     text
 }
 
+/// The rows that fail in every run, and after a tab those that fail in some; nothing where none fails.
+fn line(runs: &Runs) -> Option<String> {
+    let any: BTreeSet<&str> = runs.iter().flatten().map(String::as_str).collect();
+    let (always, sometimes): (BTreeSet<&str>, BTreeSet<&str>) =
+        any.iter().partition(|row| runs.iter().all(|run| run.contains(**row)));
+    let line =
+        if sometimes.is_empty() { ranges(&always) } else { format!("{}\t{}", ranges(&always), ranges(&sometimes)) };
+    (!any.is_empty()).then_some(line)
+}
+
 /// Rows in the order of the catalogue; `HAL-02..05` are four of them.
-fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
-    let rows: BTreeSet<&str> = rows.collect();
+fn ranges(rows: &BTreeSet<&str>) -> String {
     let all = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
     let mut ranges: Vec<(&str, u16, u16)> = Vec::new();
     for id in all.iter().map(|row| row.id.as_str()).filter(|id| rows.contains(id)) {
@@ -87,11 +97,25 @@ fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use std::collections::BTreeSet;
+
+    use super::{Runs, line};
+
+    fn runs(runs: &[&[&str]]) -> Runs {
+        runs.iter().map(|run| run.iter().map(ToString::to_string).collect::<BTreeSet<_>>()).collect()
+    }
 
     #[test]
-    fn neighbours_are_written_as_a_range() {
-        assert_eq!(ranges(["HAL-03", "HAL-02", "COL-31", "HAL-06"].into_iter()), "HAL-02..03 HAL-06 COL-31");
-        assert_eq!(ranges([].into_iter()), "");
+    fn neighbours_are_written_as_a_range_and_what_fails_in_some_runs_apart() {
+        assert_eq!(
+            line(&runs(&[&["HAL-03", "HAL-02", "COL-31", "HAL-06"]])).as_deref(),
+            Some("HAL-02..03 HAL-06 COL-31")
+        );
+        assert_eq!(
+            line(&runs(&[&["HAL-02", "HAL-03"], &["HAL-02", "ENT-01"]])).as_deref(),
+            Some("HAL-02\tENT-01 HAL-03")
+        );
+        assert_eq!(line(&runs(&[&["HAL-02"], &[]])).as_deref(), Some("\tHAL-02"));
+        assert_eq!(line(&runs(&[&[], &[]])), None);
     }
 }

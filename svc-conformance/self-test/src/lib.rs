@@ -21,6 +21,7 @@ pub mod interceptor;
 pub mod known;
 pub mod link_map;
 pub mod odd;
+mod pool;
 pub mod relay;
 pub mod results;
 pub mod score;

@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::time::Instant;
-
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::detections::{self, Seen};
 use super::faults::{self, Fault, Over};
 use super::odd::{self, Odd};
+use super::pool::{Pool, Room};
 use super::results::{FaultScore, OddScore, Score};
 use super::settings::Settings;
 use super::smallest::{self, Smallest};
@@ -31,46 +28,36 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
     let faults: Vec<Fault> = faults::registry().into_iter().filter(|fault| wanted(&fault.name, fault.family)).collect();
     let sought = detections::sought(&faults);
     let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(&odd.name, "odd")).collect();
-    let room = Arc::new(Semaphore::new(settings.workers.max(1)));
+    let room = Room::of(settings.workers);
     // Runs that wait for messages of webhooks most of their time.
-    let room_to_wait = Arc::new(Semaphore::new(settings.workers.max(1).saturating_mul(WAITING)));
-    let mut running = JoinSet::new();
+    let room_to_wait = Room::of(settings.workers.saturating_mul(WAITING));
+    let mut running = Pool::new();
     // The long runs first, so that none is left alone at the end.
     for (at, odd) in odd.into_iter().enumerate() {
-        let (room, settings) = (Arc::clone(&room), settings.clone());
-        running.spawn(async move {
-            let _place = room.acquire_owned().await;
-            (at, Either::Odd(one_odd(&odd, &settings).await))
-        });
+        let settings = settings.clone();
+        running.start(&room, async move { (at, Either::Odd(one_odd(&odd, &settings).await)) });
     }
     for (at, fault) in faults.into_iter().enumerate() {
         let room = if matches!(fault.over, Over::Sending) { &room_to_wait } else { &room };
-        let (room, settings) = (Arc::clone(room), settings.clone());
-        running.spawn(async move {
-            let _place = room.acquire_owned().await;
-            (at, Either::Fault(one_fault(&fault, &settings).await))
-        });
+        let settings = settings.clone();
+        running.start(room, async move { (at, Either::Fault(one_fault(&fault, &settings).await)) });
     }
     // At the least intensity the search is short.
     for (at, planted) in faults::planted().into_iter().enumerate().filter(|_| settings.intensity != Intensity::Quick) {
         if wanted(&planted.fault.name, "smallest") {
-            let (room, settings) = (Arc::clone(&room), settings.clone());
-            running.spawn(async move {
-                let _place = room.acquire_owned().await;
+            let settings = settings.clone();
+            running.start(&room, async move {
                 (at, Either::Smallest(smallest::search(&planted, settings.intensity, settings.seeds).await))
             });
         }
     }
     for sought in sought.into_iter().filter(|_| settings.intensity != Intensity::Quick) {
-        let (room, intensity, seed) = (Arc::clone(&room), settings.intensity, settings.seeds.start);
-        running.spawn(async move {
-            let _place = room.acquire_owned().await;
-            (0, Either::Seen(detections::see(&sought, intensity, seed).await))
-        });
+        let (intensity, seed) = (settings.intensity, settings.seeds.start);
+        running.start(&room, async move { (0, Either::Seen(detections::see(&sought, intensity, seed).await)) });
     }
     let (mut faults, mut odd, mut smallest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut rows = BTreeMap::new();
-    while let Some(done) = running.join_next().await {
+    while let Some(done) = running.next().await {
         match done {
             Ok((at, Either::Fault(score))) => {
                 tell(&line(&score));

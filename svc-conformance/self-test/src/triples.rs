@@ -1,13 +1,11 @@
 //! Three faults planted in one server: whether the report has three findings, each with the failures of one fault.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use svc_conformance::{Intensity, Report};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::faults::{Fault, Over, registry};
+use super::pool::{Pool, Room};
 use super::subject::{Subject, SubjectError};
 use super::trial::{failed, suite};
 
@@ -85,17 +83,12 @@ pub struct How {
 
 /// Runs triples; `tell` is called with each as it is done.
 pub async fn run(triples: Vec<[Fault; 3]>, how: How, mut tell: impl FnMut(&Triple)) -> Vec<Triple> {
-    let room = Arc::new(Semaphore::new(how.workers.max(1)));
-    let mut running = JoinSet::new();
+    let (room, mut running) = (Room::of(how.workers), Pool::new());
     for faults in triples {
-        let room = Arc::clone(&room);
-        running.spawn(async move {
-            let _place = room.acquire_owned().await;
-            one(&faults, how).await
-        });
+        running.start(&room, async move { one(&faults, how).await });
     }
     let mut done = Vec::new();
-    while let Some(ended) = running.join_next().await {
+    while let Some(ended) = running.next().await {
         let Ok(triple) = ended else { continue };
         tell(&triple);
         done.push(triple);

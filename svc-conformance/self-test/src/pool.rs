@@ -1,0 +1,40 @@
+//! Jobs that run side by side.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::task::{JoinError, JoinSet};
+
+/// Jobs that are started in their order and run side by side, each in a room of limited size.
+#[derive(Debug)]
+pub(super) struct Pool<R>(JoinSet<R>);
+
+/// How many of the jobs of a room run at the same time.
+#[derive(Debug, Clone)]
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Room {
+    pub(super) fn of(workers: usize) -> Self {
+        Self(Arc::new(Semaphore::new(workers.max(1))))
+    }
+}
+
+impl<R: Send + 'static> Pool<R> {
+    pub(super) fn new() -> Self {
+        Self(JoinSet::new())
+    }
+
+    pub(super) fn start(&mut self, room: &Room, job: impl Future<Output = R> + Send + 'static) {
+        let room = Arc::clone(&room.0);
+        self.0.spawn(async move {
+            let _place = room.acquire_owned().await;
+            job.await
+        });
+    }
+
+    /// What the next job that ends gives, or why it broke off; `None` after all.
+    pub(super) async fn next(&mut self) -> Option<Result<R, JoinError>> {
+        self.0.join_next().await
+    }
+}
