@@ -113,7 +113,7 @@ mod tests {
         );
         assert_eq!(
             line(&runs(&[&["HAL-02", "HAL-03"], &["HAL-02", "ENT-01"]])).as_deref(),
-            Some("HAL-02\tENT-01 HAL-03")
+            Some("HAL-02\tHAL-03 ENT-01")
         );
         assert_eq!(line(&runs(&[&["HAL-02"], &[]])).as_deref(), Some("\tHAL-02"));
         assert_eq!(line(&runs(&[&[], &[]])), None);
