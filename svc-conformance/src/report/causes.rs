@@ -1,8 +1,10 @@
 //! Failures by their cause: what to change first.
 //!
-//! Every failed row is in a cause. Where a check named what is wrong (the [`Cause`] of a finding), that is the cause of its row.
-//! Rows that fail together for a known fault ([`known`]) have one cause. The other rows join the failures with which they have
-//! most in common ([`Clue`]): a member, a sentence, a check, a refusal.
+//! Every failed row is in a cause. Of what is known of its failures, the first that applies decides:
+//! 1. Rows that fail together for a known fault ([`known`]) have one cause. A single row that looks like a fault has the field that
+//!    its check names.
+//! 2. What checks named (the [`Cause`] of a finding) is one cause where it is about the same field, link or operation.
+//! 3. The other rows join the failures with which they have most in common ([`Clue`]): a member, a sentence, a check, a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
