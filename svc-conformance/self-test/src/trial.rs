@@ -16,17 +16,18 @@ use svc_conformance::SuiteError;
 /// Longest wait for a message: more than the first pause of the reference server, which is 5 s and up to a fifth.
 const LONGEST_WAIT: Duration = Duration::from_secs(8);
 
-/// One run against a faulty server. Where the fault hides the declaration, it is the one of the server without the fault, as
+/// One run against a faulty server, which ends at the first confirmed failure of one of these rows if there are any. Where the fault hides the declaration, it is the one of the server without the fault, as
 /// if it had been written by hand.
 pub(super) async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
+    let ends_there = |suite: Suite| if rows.is_empty() { suite } else { suite.stop_at_failure(rows) };
     let start = || async { fault.start().await.map_err(|error| error.to_string()) };
-    let ran = suite(&start().await?, intensity, seed).stop_at_failure(rows).run().await;
+    let ran = ends_there(suite(&start().await?, intensity, seed)).run().await;
     match ran {
         Err(SuiteError::NotPublished(_) | SuiteError::Declaration(_)) => {
             let declaration = fault.over.declaration().await.map_err(|error| error.to_string())?;
             let subject = start().await?;
             let suite = suite(&subject, intensity, seed).declaration_from(declaration, Source::File);
-            suite.stop_at_failure(rows).run().await.map_err(|error| error.to_string())
+            ends_there(suite).run().await.map_err(|error| error.to_string())
         }
         other => other.map_err(|error| error.to_string()),
     }
