@@ -278,12 +278,19 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
         let named = all.iter().filter_map(|(at, failure)| Some((failure.cause?, *at)));
         self.join_all(named, |one, other| !one.differ_in_known(other));
-        for (at, failure) in all {
-            if let Some(known) = failure.known.filter(|_| self.names(at).known.is_empty()) {
-                self.join(*first.entry(known).or_insert(at), at);
-                if let Some(names) = self.names.get_mut(self.sets.of(at)) {
-                    names.known.insert(known);
-                }
+        // What no check named comes first: the others have their cause.
+        let (named, unnamed): (Vec<_>, Vec<_>) = all.iter().partition(|(_, failure)| failure.cause.is_some());
+        for (at, failure) in unnamed.into_iter().chain(named) {
+            let Some(known) = failure.known.filter(|_| self.names(at).known.is_empty()) else { continue };
+            let has_it = |other: &usize| self.names(*other).known.contains(&known);
+            let mut of_row =
+                all.iter().filter(|(_, other)| std::ptr::eq(other.row, failure.row)).map(|(other, _)| other);
+            if of_row.any(has_it) {
+                continue;
+            }
+            self.join(*first.entry(known).or_insert(at), at);
+            if let Some(names) = self.names.get_mut(self.sets.of(at)) {
+                names.known.insert(known);
             }
         }
     }
@@ -473,6 +480,28 @@ mod tests {
             failed("RES-form-02", &[("typ/a", "name was sent as", Some(name), 0)]),
         ];
         assert_eq!(rows_of(&of(&rows)), [["TYP-01", "RES-form-02"], ["TYP-01", "RES-petition-03"]]);
+    }
+
+    #[test]
+    fn a_row_that_fails_for_a_known_fault_and_another_cause_does_not_join_them() {
+        let (title, response) = ((Flaw::NotStored, "petition.title"), (Flaw::NotStored, "question.responses[].title"));
+        let known = |id| failed(id, &[("typ/b", "title was sent as", Some(response), 0)]);
+        let rows = [
+            failed("RES-petition-03", &[("typ/a", "title was sent as", Some(title), 0)]),
+            known("CRU-10"),
+            known("RES-question-07"),
+            known("RES-question-10"),
+            failed(
+                "TYP-01",
+                &[("typ/a", "title was sent as", Some(title), 0), ("typ/b", "title was sent as", Some(response), 0)],
+            ),
+        ];
+        let causes = super::of(&rows, &BTreeSet::new());
+        assert_eq!(
+            rows_of(&causes),
+            [vec!["CRU-10", "RES-question-07", "RES-question-10", "TYP-01"], vec!["RES-petition-03", "TYP-01"]]
+        );
+        assert_eq!(causes[0].like, ["question.responses.title is lost"]);
     }
 
     #[test]
