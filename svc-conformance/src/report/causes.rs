@@ -278,14 +278,11 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
         let named = all.iter().filter_map(|(at, failure)| Some((failure.cause?, *at)));
         self.join_all(named, |one, other| !one.differ_in_known(other));
-        // What no check named comes first: the others have their cause.
-        let (named, unnamed): (Vec<_>, Vec<_>) = all.iter().partition(|(_, failure)| failure.cause.is_some());
-        for (at, failure) in unnamed.into_iter().chain(named) {
-            let Some(known) = failure.known.filter(|_| self.names(at).known.is_empty()) else { continue };
-            let has_it = |other: &usize| self.names(*other).known.contains(&known);
-            let mut of_row =
-                all.iter().filter(|(_, other)| std::ptr::eq(other.row, failure.row)).map(|(other, _)| other);
-            if of_row.any(has_it) {
+        for (at, failure) in &all {
+            let (at, Some(known)) = (*at, failure.known.filter(|_| self.names(*at).known.is_empty())) else { continue };
+            // What fails for the same cause and not for the fault shows that the cause is another one.
+            let is_of_group = |other: usize| self.sets.of(other) == self.sets.of(at);
+            if all.iter().any(|(other, its)| is_of_group(*other) && its.known != Some(known)) {
                 continue;
             }
             self.join(*first.entry(known).or_insert(at), at);

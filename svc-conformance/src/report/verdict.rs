@@ -1,6 +1,6 @@
 //! From what checks saw to what the run says about each row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::RowReport;
 use super::advice::advice;
@@ -13,6 +13,9 @@ use crate::reach;
 use crate::run::Run;
 use crate::runner::{ENDED, End, Ran};
 use crate::select::{Selection, Waiver};
+
+/// Findings of a row that a report has.
+const SHOWN: usize = 5;
 
 /// Every row with its outcome, and the waivers that do not hold.
 pub(super) fn rows(
@@ -112,7 +115,6 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     if findings.is_empty() {
         findings = all.deviated;
     }
-    findings.truncate(5);
     RowReport {
         id: row.id.clone(),
         level: row.level.as_str().to_owned(),
@@ -121,9 +123,18 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
         advice: String::new(),
         observations: if judged { count } else { 0 },
         checks: all.checks,
-        findings: if judged { findings } else { Vec::new() },
+        findings: if judged { shown(findings) } else { Vec::new() },
         replay: None,
     }
+}
+
+/// The first few findings, of as many causes as there are.
+fn shown(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut met = BTreeSet::new();
+    let (first, more): (Vec<_>, Vec<_>) =
+        findings.iter().enumerate().partition(|(_, one)| met.insert(one.cause.as_ref()));
+    let chosen: BTreeSet<usize> = first.into_iter().chain(more).map(|(at, _)| at).take(SHOWN).collect();
+    findings.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, finding)| finding).collect()
 }
 
 fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
@@ -215,11 +226,12 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::time::Duration;
 
-    use super::held;
+    use super::{held, shown};
     use crate::catalogue::Catalogue;
+    use crate::cause::{Cause, Flaw};
     use crate::check::Check;
     use crate::checks;
-    use crate::outcome::{Outcome, Seen};
+    use crate::outcome::{Finding, Outcome, Seen};
     use crate::runner::{End, Ran};
 
     fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> Ran {
@@ -237,6 +249,24 @@ mod tests {
             records: 0,
             pins: BTreeSet::new(),
         }
+    }
+
+    #[test]
+    fn the_findings_of_a_row_have_as_many_causes_as_there_are() {
+        let finding = |(at, subject): (usize, &&str)| Finding {
+            check: "c".to_owned(),
+            message: String::new(),
+            exchange: at,
+            smallest: Vec::new(),
+            cause: Some(Cause::new(Flaw::Altered, *subject)),
+            refused: None,
+        };
+        let of = |subjects: &[&str]| -> Vec<usize> {
+            shown(subjects.iter().enumerate().map(finding).collect()).iter().map(|finding| finding.exchange).collect()
+        };
+        assert_eq!(of(&["a", "a", "a"]), [0, 1, 2]);
+        assert_eq!(of(&["a", "a", "a", "a", "a", "a", "b", "c", "b"]), [0, 1, 2, 6, 7]);
+        assert_eq!(of(&["a", "b", "c", "d", "e", "f"]), [0, 1, 2, 3, 4]);
     }
 
     /// A row that only a check saw which was cut is not decided; one that another check saw passes, and the cut is told.
