@@ -158,6 +158,23 @@ fn failures_of<'r>(row: &'r RowReport, known: &[Explained<'r>]) -> Vec<Failure<'
     all.collect()
 }
 
+/// Takes failures from the known faults that explain only some of the failures with the same named cause: these have another fault.
+fn keep_named(failures: &mut [Failure<'_>]) {
+    let mut known: BTreeMap<&Cause, BTreeSet<Option<usize>>> = BTreeMap::new();
+    for failure in failures.iter() {
+        if let Some(cause) = failure.cause {
+            known.entry(cause).or_default().insert(failure.known);
+        }
+    }
+    for failure in failures {
+        let is_in_part = |cause: &Cause| known.get(cause).is_some_and(|known| known.len() > 1);
+        let is_other = |cause: &&Cause| is_in_part(cause) && (cause.flaw.is_of_a_member() || !failure.is_alone);
+        if failure.cause.is_some_and(|cause| is_other(&cause)) {
+            failure.known = None;
+        }
+    }
+}
+
 /// Sets of things, of which any two can be made one.
 struct Sets(Vec<usize>);
 
@@ -190,7 +207,8 @@ pub(super) fn of(rows: &[RowReport], without: &BTreeSet<&str>) -> Vec<CauseRepor
     let ids: BTreeSet<&str> = failed.iter().map(|row| row.id.as_str()).collect();
     let judged: BTreeSet<&str> = passed.map(|row| row.id.as_str()).chain(ids.iter().copied()).collect();
     let known = known::explained(&ids, &judged, without);
-    let failures: Vec<Failure<'_>> = failed.into_iter().flat_map(|row| failures_of(row, &known)).collect();
+    let mut failures: Vec<Failure<'_>> = failed.into_iter().flat_map(|row| failures_of(row, &known)).collect();
+    keep_named(&mut failures);
     let mut groups = Groups::of(&failures);
     groups.join_known();
     groups.join_named();
@@ -227,7 +245,20 @@ impl Names<'_> {
     /// Whether the causes of two groups are different ones.
     fn differ(&self, other: &Self) -> bool {
         let named = !self.causes.is_empty() && !other.causes.is_empty() && self.causes.is_disjoint(&other.causes);
-        named || self.differ_in_known(other)
+        named
+            || self.differ_in_known(other)
+            || self.is_known_alone() && other.is_named_alone()
+            || self.is_named_alone() && other.is_known_alone()
+    }
+
+    /// Whether a known fault explains the group, and no check named a cause.
+    fn is_known_alone(&self) -> bool {
+        self.causes.is_empty() && !self.known.is_empty()
+    }
+
+    /// Whether checks named causes of the group, and no known fault explains it.
+    fn is_named_alone(&self) -> bool {
+        self.known.is_empty() && !self.causes.is_empty()
     }
 }
 
@@ -278,16 +309,12 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
         let named = all.iter().filter_map(|(at, failure)| Some((failure.cause?, *at)));
         self.join_all(named, |one, other| !one.differ_in_known(other));
-        for (at, failure) in &all {
-            let (at, Some(known)) = (*at, failure.known.filter(|_| self.names(*at).known.is_empty())) else { continue };
-            // What fails for the same cause and not for the fault shows that the cause is another one.
-            let is_of_group = |other: usize| self.sets.of(other) == self.sets.of(at);
-            if all.iter().any(|(other, its)| is_of_group(*other) && its.known != Some(known)) {
-                continue;
-            }
-            self.join(*first.entry(known).or_insert(at), at);
-            if let Some(names) = self.names.get_mut(self.sets.of(at)) {
-                names.known.insert(known);
+        for (at, failure) in all {
+            if let Some(known) = failure.known.filter(|_| self.names(at).known.is_empty()) {
+                self.join(*first.entry(known).or_insert(at), at);
+                if let Some(names) = self.names.get_mut(self.sets.of(at)) {
+                    names.known.insert(known);
+                }
             }
         }
     }
