@@ -135,10 +135,11 @@ impl Subject {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub async fn sending() -> Result<Self, SubjectError> {
+    pub async fn sending(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Result<Self, SubjectError> {
         let reach = Reach::PUBLIC.plain(true).private(true);
         let hidden = "tags.read";
-        let (mut subject, api) = Self::of_reference(|api| api.webhook_reach(reach), |right| right != hidden).await?;
+        let set_up = |api: ApiBuilder| set_up(api.webhook_reach(reach));
+        let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;
         if let Some((_, lacks)) = &mut subject.restricted_key {
             hidden.clone_into(lacks);
         }

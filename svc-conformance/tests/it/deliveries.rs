@@ -22,7 +22,7 @@ fn outcome<'r>(report: &'r Report, row: &str) -> (Outcome, &'r str) {
 
 #[tokio::test]
 async fn deliveries_of_a_conformant_server_pass() {
-    let subject = Subject::sending().await.expect("a server");
+    let subject = Subject::sending(|api| api).await.expect("a server");
     let report = run(&subject, |suite| suite.webhook_receiver("127.0.0.1:0")).await;
     for row in RECEIVED.into_iter().chain(["HOOK-03"]) {
         assert_eq!(outcome(&report, row), (Outcome::Pass, ""), "{row}");
@@ -49,7 +49,7 @@ fn call(subject: &Subject) -> svc_self_test::transport::Call {
 
 #[tokio::test]
 async fn without_a_receiver_deliveries_are_not_applicable() {
-    let subject = Subject::sending().await.expect("a server");
+    let subject = Subject::sending(|api| api).await.expect("a server");
     let report = run(&subject, |suite| suite).await;
     for row in RECEIVED {
         let expected = (Outcome::NotApplicable, "no receiver was given (--webhook-receiver)");
@@ -72,7 +72,7 @@ async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
 /// Where nothing is sent to the URL that stands for the receiver, the failure names how long was waited.
 #[tokio::test]
 async fn a_server_that_sends_nothing_fails() {
-    let subject = Subject::sending().await.expect("a server");
+    let subject = Subject::sending(|api| api).await.expect("a server");
     let elsewhere = |suite: Suite| {
         let suite = suite.webhook_receiver_url("http://127.0.0.1:9/hooks/").webhook_timeout(Duration::from_millis(300));
         suite.only(["hook/delivered"])

@@ -169,18 +169,24 @@ impl Over {
                 Ok(Subject::second_server(options))
             }
             Self::Reference(set_up) => Subject::reference(set_up).await,
-            Self::Sending => Subject::sending().await,
+            Self::Sending => Subject::sending(|api| api).await,
         }
     }
 
-    /// Starts the correct service, set up for several faults: the second service unless one of them needs the reference server.
+    /// Starts the correct service, set up for several faults: the second service unless one of them needs the reference server, which
+    /// sends where one of them needs that.
     ///
     /// # Errors
     /// It does not start.
     pub async fn start_all(all: impl Iterator<Item = Self> + Clone) -> Result<Subject, SubjectError> {
-        if all.clone().any(|over| matches!(over, Self::Reference(_))) {
-            let set_ups = all.filter_map(|over| if let Self::Reference(set_up) = over { Some(set_up) } else { None });
-            return Subject::reference(|api| set_ups.fold(api, |api, set_up| set_up(api))).await;
+        let set_ups =
+            all.clone().filter_map(|over| if let Self::Reference(set_up) = over { Some(set_up) } else { None });
+        let of_reference = |api| set_ups.clone().fold(api, |api, set_up| set_up(api));
+        if all.clone().any(|over| matches!(over, Self::Sending)) {
+            return Subject::sending(of_reference).await;
+        }
+        if set_ups.clone().next().is_some() {
+            return Subject::reference(of_reference).await;
         }
         let mut options = Options::default();
         for over in all {
