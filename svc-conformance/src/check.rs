@@ -21,6 +21,10 @@ use crate::run::Run;
 use crate::seed::{Rng, Seed};
 use crate::settings::Intensity;
 
+/// Attempts at a check that fails, with the numbers from 0; a row must break in two of them. If a connection was closed in the first
+/// one, it is replaced by another one with this number.
+pub(crate) const ATTEMPTS: usize = 3;
+
 /// Findings of one kind that are kept for one row of one check.
 const KEPT: usize = 5;
 
@@ -159,6 +163,11 @@ impl Cx {
 
     pub(crate) fn id(&self) -> String {
         self.check.id.to_owned()
+    }
+
+    /// Whether this attempt only shows if a failure of the first one occurs again.
+    pub(crate) fn is_repetition(&self) -> bool {
+        (1..ATTEMPTS).contains(&self.attempt)
     }
 
     pub(crate) fn declared(&self) -> &Declared {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
+use http::Request;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::Record;
@@ -68,14 +70,10 @@ pub async fn resume(
     let recorder = Arc::new(Recorder::new(keys.secrets()));
     let declared = Declared::new(text, Source::Given);
     let run = Arc::new(Run::new(target, declared, (keys, recorder), Settings::default(), journal));
-    let cx = cleaner(&run);
-    let base = run.target.base().to_owned();
-    if let Err(Stop::Failed | Stop::Inconclusive(_)) = cx.api().get(&base).await {
-        let none = || "the entry point does not answer".to_owned();
-        return Err(SuiteError::Target(crate::target::TargetError::Unreachable(
-            cx.first_finding().unwrap_or_else(none),
-        )));
-    }
+    let request = Request::get(run.target.base()).body(Bytes::new());
+    let request =
+        request.map_err(|error| SuiteError::Usage(format!("`{}` is no address: {error}", run.target.base())))?;
+    run.target.send(request, run.settings.body_limit, run.settings.timeout).await?;
     Ok(clean(&run).await)
 }
 
@@ -224,7 +222,12 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
     if was_there_before(cx, &record) {
         return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
     }
-    match api.delete(&left.own).await {
+    let deleted = match api.delete(&left.own).await {
+        // The connection may have been closed.
+        Err(_) => api.delete(&left.own).await,
+        answer => answer,
+    };
+    match deleted {
         Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => Removal::Gone,
         Ok(answer) if matches!(answer.status, 403 | 405 | 500 | 501) => {
             Removal::Left(format!("deletion is not offered: {}", answer.status), false)

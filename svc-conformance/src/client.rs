@@ -19,7 +19,7 @@ use crate::generate::{complete, least, with};
 use crate::outcome::Stop;
 use crate::passive;
 use crate::pins;
-use crate::presence::GONE;
+use crate::presence::{GONE, is_of_gateway};
 use crate::relations::Known;
 use crate::row;
 use crate::target::TargetError;
@@ -242,7 +242,7 @@ impl Client<'_> {
                 return Err(Stop::Inconclusive(format!("{}: {error}", exchange.line())));
             }
             Err(error) => {
-                if cx.run.is_gone(&cx.id(), &exchange, &error).await {
+                if cx.run.is_gone(&cx.id(), &exchange, &error.to_string()).await {
                     return Err(Stop::Inconclusive(GONE.to_owned()));
                 }
                 cx.holds(row::ERR_01, false, || format!("{}: {error}", exchange.line()));
@@ -250,6 +250,12 @@ impl Client<'_> {
             }
         };
         let (parts, body) = response.into_parts();
+        if is_of_gateway(parts.status)
+            && waiting(parts.status.as_u16(), &parts.headers, 0).is_none()
+            && cx.run.is_gone(&cx.id(), &exchange, &format!("status {}", parts.status)).await
+        {
+            return Err(Stop::Inconclusive(GONE.to_owned()));
+        }
         if *method == Method::POST
             && let Some(name) = cx.run.helper_fixture_at(url)
             && !cx.run.has_worked(url, parts.status.is_success())

@@ -10,7 +10,7 @@ pub enum SuiteError {
     /// The target does not answer (exit code 4).
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The target does not answer any more: nothing is judged (exit code 4).
+    /// The target was stopped during the run: nothing is judged, and what was created is not removed (exit code 4).
     #[error("{0}")]
     Gone(String),
     /// There is no declaration to judge the server against (exit code 2).

@@ -1,54 +1,81 @@
-//! Whether a target that left a request without an answer is there at all: one that was stopped is not at fault.
+//! Whether a target was stopped during the run. No failure is reported for it then.
 
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Request;
 use http::header::{HeaderName, HeaderValue};
+use http::{Request, StatusCode};
 
 use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::target::TargetError;
+use crate::values::shown;
 
-/// Why a check ends whose target is gone.
+/// The reason of a check that ends because the target was stopped.
 pub(crate) const GONE: &str = "the server does not answer any more";
 
-/// Seconds before each look at the entry point: a server that is started again needs some.
-const LOOKS: [u64; 5] = [0, 1, 2, 4, 8];
+/// Seconds to wait before each request to the entry point. A server that restarts needs this time.
+const PAUSES: [u64; 5] = [0, 1, 2, 4, 8];
+
+/// Whether a gateway answers with this status if the server that it leads to was stopped.
+pub(crate) const fn is_of_gateway(status: StatusCode) -> bool {
+    matches!(status, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT)
+}
+
+/// What the entry point does with one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Answers,
+    Fails,
+    TimesOut,
+}
 
 impl Run {
-    /// Whether the target has gone: after a request without an answer, its entry point gives none either, with and without the
-    /// key. The run ends then.
-    pub(crate) async fn is_gone(&self, check: &str, exchange: &Exchange, error: &TargetError) -> bool {
+    /// Whether the target was stopped: after a request that failed for `why`, the entry point does not answer either, with and without
+    /// the key. The run ends then.
+    pub(crate) async fn is_gone(&self, check: &str, exchange: &Exchange, why: &str) -> bool {
         if self.gone.get().is_some() {
             return true;
         }
-        for wait in LOOKS.map(Duration::from_secs) {
-            self.charge_nobody(wait.saturating_add(self.settings.timeout).saturating_add(self.settings.timeout));
-            if !wait.is_zero() {
-                self.target.wait(wait).await;
+        for pause in PAUSES.map(Duration::from_secs) {
+            if !pause.is_zero() {
+                // As long as the requests below may take, and the pause.
+                let most = self.settings.timeout.saturating_mul(2).saturating_add(pause);
+                self.exclude(most);
+                self.target.wait(pause).await;
             }
-            if self.answers(None).await || self.answers(self.keys.primary.as_deref()).await {
-                return false;
+            let mut found = self.presence(None).await;
+            if let (Some(key), true) = (&self.keys.primary, found != Presence::Answers) {
+                found = self.presence(Some(key)).await;
+            }
+            match found {
+                Presence::Answers => return false,
+                Presence::Fails => {}
+                // What hangs for so long will not answer soon.
+                Presence::TimesOut => break,
             }
         }
-        let (number, method, url) = (exchange.number, &exchange.method, &exchange.url);
+        let (number, method, url) = (exchange.number, &exchange.method, shown(&exchange.url, 300));
         let _ = self.gone.set(format!(
-            "the server does not answer any more since request {number}, of the check {check}: {method} {url}: {error}. Nothing is judged: \
-             start the server and run again; if nobody stopped it, look in its log at that request"
+            "the server stopped answering at request {number} ({method} {url}, check {check}: {why}), and its entry point does not \
+             answer any more. Nothing is judged. Start the server and run again; if it was not stopped on purpose, look for that \
+             request in its log"
         ));
         true
     }
 
-    /// Whether the entry point answers anything.
-    async fn answers(&self, key: Option<&str>) -> bool {
-        let Ok(mut request) = Request::get(self.target.base()).body(Bytes::new()) else { return false };
+    async fn presence(&self, key: Option<&str>) -> Presence {
+        let Ok(mut request) = Request::get(self.target.base()).body(Bytes::new()) else { return Presence::Fails };
         if let Some(key) = key {
             let name = HeaderName::from_bytes(self.declared.text.dialect.key_header.as_bytes());
-            let (Ok(name), Ok(key)) = (name, HeaderValue::from_str(key)) else { return false };
+            let (Ok(name), Ok(key)) = (name, HeaderValue::from_str(key)) else { return Presence::Fails };
             request.headers_mut().insert(name, key);
         }
-        let answer = self.target.send(request, self.settings.body_limit, self.settings.timeout).await;
-        matches!(answer, Ok(_) | Err(TargetError::TooLarge(_)))
+        match self.target.send(request, self.settings.body_limit, self.settings.timeout).await {
+            Ok(answer) if is_of_gateway(answer.status()) => Presence::Fails,
+            Ok(_) | Err(TargetError::TooLarge(_)) => Presence::Answers,
+            Err(TargetError::TimedOut(_)) => Presence::TimesOut,
+            Err(_) => Presence::Fails,
+        }
     }
 }

@@ -56,9 +56,9 @@ pub(crate) struct Run {
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
     pub(crate) delays: Delays,
-    /// Requests whose connection was closed, so that nothing is known of them.
+    /// Requests whose connection was closed before the answer, so that nobody knows if they were processed.
     pub(crate) closed: AtomicUsize,
-    /// The sentence about a target that does not answer any more.
+    /// The message about a target that was stopped during the run.
     pub(crate) gone: OnceLock<String>,
     /// How far the run is, and what receives it.
     pub(crate) progress: Mutex<(Progress, Option<Watch>)>,
@@ -194,14 +194,14 @@ impl Run {
 
     /// Waits as long as the target asks with a status. No check is charged with that time.
     pub(crate) async fn wait_for_target(&self, status: u16, wait: Duration) {
-        self.charge_nobody(wait);
+        self.exclude(wait);
         self.delays.waited(status, wait);
         self.report_delays();
         self.target.wait(wait).await;
     }
 
-    /// Notes a time that no check is charged with.
-    pub(crate) fn charge_nobody(&self, time: Duration) {
+    /// Excludes a time from what checks may take.
+    pub(crate) fn exclude(&self, time: Duration) {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         pace.waited = pace.waited.saturating_add(time);
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::error::Elapsed;
 
 use crate::catalogue::{Catalogue, Row};
-use crate::check::{Check, Cx, Running};
+use crate::check::{ATTEMPTS, Check, Cx, Running};
 use crate::error::SuiteError;
 use crate::outcome::{Finding, Seen, Stop};
 use crate::plan::costs;
@@ -21,9 +21,6 @@ use crate::progress::{Progress, Watch};
 use crate::recorder::Exchange;
 use crate::run::Run;
 use crate::select::Selection;
-
-/// Attempts at a check that fails, from number 0; a row must break in two of them.
-const ATTEMPTS: usize = 3;
 
 /// Why a check has no turn after the failure at which the run ends.
 pub(crate) const ENDED: &str = "the run ended at an earlier failure";
@@ -82,7 +79,7 @@ pub(crate) struct Ran {
 /// Runs every check that is selected and applies.
 ///
 /// # Errors
-/// The target has gone.
+/// The target was stopped.
 pub(crate) async fn run(
     run: &Arc<Run>,
     catalogue: &Catalogue,
@@ -122,7 +119,7 @@ pub(crate) async fn run(
             None => attempts(run, *check, &confirmed).await,
         };
         if let Some(gone) = run.gone.get() {
-            return Err(SuiteError::Gone(gone.clone()));
+            return Err(SuiteError::Gone(gone.clone() + &failed_before(&confirmed)));
         }
         let broken = || one.seen.iter().filter(|(_, seen)| !seen.broke.is_empty()).map(|(row, _)| row.clone());
         stopped = broken().any(|id| run.ends_at(&id));
@@ -131,6 +128,16 @@ pub(crate) async fn run(
     }
     tell("", ran.len(), confirmed.len());
     Ok(ran)
+}
+
+/// What had failed before a target was stopped.
+fn failed_before(rows: &BTreeSet<String>) -> String {
+    let first: Vec<&str> = rows.iter().map(String::as_str).take(5).collect();
+    match rows.len().saturating_sub(first.len()) {
+        _ if rows.is_empty() => String::new(),
+        0 => format!(". Failed before: {}", first.join(", ")),
+        more => format!(". Failed before: {} and {more} more", first.join(", ")),
+    }
 }
 
 /// Why a check is left out of a run.
@@ -183,7 +190,7 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
     let closed = run.closed.load(Ordering::Relaxed);
     let (mut first, mut end) = attempt(run, check, 0).await;
     if run.closed.load(Ordering::Relaxed) != closed {
-        // Nothing is known of a request in it: it is made from scratch.
+        // The server may or may not have processed a request: the check is run again.
         (first, end) = attempt(run, check, ATTEMPTS).await;
     }
     let mut seen = first.seen();

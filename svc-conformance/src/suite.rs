@@ -353,7 +353,7 @@ impl Suite {
     /// Runs every check that applies, cleans up, and reports. Needs a tokio runtime with time enabled.
     ///
     /// # Errors
-    /// The target does not answer at all, there is no declaration, or the settings make no sense.
+    /// The target does not answer or was stopped during the run, there is no declaration, or the settings make no sense.
     pub async fn run(self) -> Result<Report, SuiteError> {
         self.run_of(&checks::all()).await
     }

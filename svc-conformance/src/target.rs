@@ -69,9 +69,9 @@ pub enum TargetError {
     /// The answer did not come in time.
     #[error("no complete answer within {0:?}")]
     TimedOut(Duration),
-    /// A connection that was used before was closed before the answer, which a server may do: it is not known whether the request was
-    /// processed.
-    #[error("the server closed a connection that it had kept open: {0}")]
+    /// The server closed the connection before it answered. It may do so with a connection that it has kept open, so nobody knows if it
+    /// processed the request.
+    #[error("the server closed the connection before it answered: {0}")]
     Closed(String),
     /// The connection broke, or what came is not HTTP.
     #[error("the answer broke off or is no HTTP: {0}")]
@@ -241,22 +241,21 @@ impl Remote {
         Ok(Self { base, kept, fresh, closes: AtomicBool::new(false) })
     }
 
-    /// Sends a request. A server may close a connection that it has kept open at any time (RFC 9112, section 9.3.1): then the request
-    /// is sent again on a new one, if nothing of it was sent before or sending it twice does no harm. From then on each request has
-    /// a connection of its own.
+    /// Sends a request. A server may close a connection at any time (RFC 9112, section 9.5). Then the request is sent again on a new
+    /// connection, unless it changes something and may have been processed. From then on each request has a connection of its own.
     async fn answer(&self, request: Request<Bytes>) -> Result<Response<Incoming>, TargetError> {
         if !self.closes.load(Ordering::Relaxed) {
             let error = match self.kept.request(request.clone().map(Full::new)).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let is_closed = !error.is_connect() && is_closed(&error);
+            let (is_unsent, is_closed) = (is_unsent(&error), !error.is_connect() && is_closed(&error));
             self.closes.fetch_or(is_closed, Ordering::Relaxed);
-            if is_closed && !request.method().is_safe() {
-                return Err(TargetError::Closed(with_causes(&error)));
-            }
-            if !is_closed && !is_unsent(&error) {
+            if !is_unsent && !is_closed {
                 return Err(self.reason(&error));
+            }
+            if !is_unsent && !request.method().is_safe() {
+                return Err(TargetError::Closed(with_causes(&error)));
             }
         }
         let answer = self.fresh.request(request.map(Full::new)).await;
@@ -277,11 +276,11 @@ impl Remote {
     }
 }
 
-/// How long a connection is kept open without a request. Servers close idle connections after some seconds; a request that is sent
-/// at that moment would get no answer.
+/// How long a connection is kept open without a request. Servers close idle connections after some seconds, and a request that is sent
+/// at that moment gets no answer.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// What a server over TLS does that ends a connection before a request.
+/// What is said of a server over TLS that closes a connection before a request is sent.
 const CLOSED: &str = "the server closes the connection before a request is sent; if it requires a client certificate that it trusts, \
                       give one with --client-cert FILE --client-key FILE";
 
@@ -292,9 +291,18 @@ fn is_unsent(error: &(dyn Error + 'static)) -> bool {
 
 /// Whether a connection was closed before the answer was there.
 fn is_closed(error: &(dyn Error + 'static)) -> bool {
-    let is_reset = |error: &io::Error| matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe);
+    // Over TLS, the end of a connection without a message about it is `UnexpectedEof`.
+    let is_end = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            ErrorKind::ConnectionReset
+                | ErrorKind::ConnectionAborted
+                | ErrorKind::BrokenPipe
+                | ErrorKind::UnexpectedEof
+        )
+    };
     causes(error).any(|one| {
-        one.downcast_ref().is_some_and(hyper::Error::is_incomplete_message) || one.downcast_ref().is_some_and(is_reset)
+        one.downcast_ref().is_some_and(hyper::Error::is_incomplete_message) || one.downcast_ref().is_some_and(is_end)
     })
 }
 
@@ -356,7 +364,19 @@ fn with_slash(mut base: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_local;
+    use std::io::{Error, ErrorKind};
+
+    use super::{is_closed, is_local};
+
+    #[test]
+    fn the_end_of_a_connection_is_told_from_other_errors() {
+        for kind in [ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted, ErrorKind::BrokenPipe] {
+            assert!(is_closed(&Error::from(kind)), "{kind}");
+        }
+        // What rustls says of a connection over TLS that ends without `close_notify`.
+        assert!(is_closed(&Error::new(ErrorKind::UnexpectedEof, "peer closed connection")));
+        assert!(!is_closed(&Error::from(ErrorKind::TimedOut)) && !is_closed(&Error::from(ErrorKind::InvalidData)));
+    }
 
     /// Only what is surely this machine is written to without leave.
     #[test]

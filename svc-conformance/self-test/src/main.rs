@@ -52,8 +52,8 @@ struct Options {
     #[arg(long, requires = "triples")]
     strange: bool,
 
-    /// Instead: runs each faulty server at quick with each of --seeds, and writes to this file which rows fail; with --only, the lines
-    /// of the others stay
+    /// Instead: runs each faulty server once at quick, with the first seed, and writes to this file which rows fail; with --only, the
+    /// lines of the others stay
     #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
     known: Option<PathBuf>,
 
@@ -84,9 +84,12 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
     }
     if let Some(path) = options.known {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let text = known::updated(&text, options.only.as_deref(), options.seeds, options.workers, say).await;
+        let tell = |name: &str, rows: &str| say(&format!("{name}: {rows}"));
+        let (only, seed) = (options.only.as_deref(), options.seeds.start);
+        let (text, result) = known::updated(&text, only, seed, options.workers, tell).await;
         let broken = |error| (5, format!("{} cannot be written: {error}", path.display()));
-        return std::fs::write(&path, text).map(|()| 0).map_err(broken);
+        std::fs::write(&path, text).map_err(broken)?;
+        return result.map(|()| 0).map_err(|runs| (1, format!("these runs failed: {runs}")));
     }
     let settings = Settings {
         seeds: options.seeds,

@@ -1,4 +1,4 @@
-//! Jobs that run side by side.
+//! Jobs that run at the same time.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-/// Jobs that are started in their order and run side by side, each in a room of limited size.
+/// Jobs that are started in their order. Each waits for a free place in its room.
 #[derive(Debug)]
 pub(super) struct Pool<R>(JoinSet<R>);
 
-/// How many of the jobs of a room run at the same time.
+/// Places for jobs that run at the same time.
 #[derive(Debug, Clone)]
 pub(super) struct Room(Arc<Semaphore>);
 
@@ -33,7 +33,10 @@ impl<R: Send + 'static> Pool<R> {
         });
     }
 
-    /// What the next job that ends gives, or why it broke off; `None` after all.
+    /// Waits for a job to end, and returns its result; returns `None` when all have ended.
+    ///
+    /// # Errors
+    /// The job panicked.
     pub(super) async fn next(&mut self) -> Option<Result<R, JoinError>> {
         self.0.join_next().await
     }

@@ -13,10 +13,10 @@ use svc_conformance::Source;
 use svc_conformance::Suite;
 use svc_conformance::SuiteError;
 
-/// Longest wait for a message: twice the first pause of the reference server, which is 5 s and up to a fifth.
+/// Longest wait for a message. The reference server sends a second attempt after 5 to 6 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(12);
 
-/// One run against a faulty server, which ends at the first confirmed failure of one of these rows if there are any. Where the fault hides the declaration, it is the one of the server without the fault, as
+/// One run against a faulty server. It ends at the first confirmed failure of one of `rows`, or runs every check if there are none. Where the fault hides the declaration, it is the one of the server without the fault, as
 /// if it had been written by hand.
 pub(super) async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
     let ends_there = |suite: Suite| if rows.is_empty() { suite } else { suite.stop_at_failure(rows) };

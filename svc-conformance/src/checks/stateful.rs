@@ -26,7 +26,7 @@ async fn sequences(cx: &Cx) -> Result<(), Stop> {
     for steps in model::tours(cx) {
         if let Some((steps, found)) = differs(cx, &steps).await? {
             let (steps, found) =
-                if cx.attempt > 0 { (steps, found) } else { model::shortened(cx, steps, found).await? };
+                if cx.is_repetition() { (steps, found) } else { model::shortened(cx, steps, found).await? };
             return Err(told(cx, &steps, &found, "a tour"));
         }
     }
@@ -35,7 +35,7 @@ async fn sequences(cx: &Cx) -> Result<(), Stop> {
         let Ok(mut tree) = model::choices(cx.cases(16, 28, 60)).new_tree(random) else { continue };
         let steps = model::resolve(cx, &tree.current());
         let Some((steps, found)) = differs(cx, &steps).await? else { continue };
-        let (steps, found) = if cx.attempt > 0 {
+        let (steps, found) = if cx.is_repetition() {
             (steps, found)
         } else {
             let (steps, found) = simpler(cx, &mut tree, steps, found).await?;
@@ -57,7 +57,7 @@ async fn differs(cx: &Cx, steps: &[Step]) -> Result<Option<(Vec<Step>, Differenc
 
 /// Records a difference: the first attempt has the smallest case, another one says whether it comes again.
 fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
-    if cx.attempt > 0 {
+    if cx.is_repetition() {
         cx.holds_for(&found.row, false, || found.message.clone(), || found.cause.clone());
         return Stop::Failed;
     }

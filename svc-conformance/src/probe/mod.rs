@@ -122,6 +122,9 @@ fn prober(run: &Arc<Run>) -> Cx {
 /// A server that cannot be probed.
 fn unreadable(cx: &Cx, stop: Stop) -> SuiteError {
     let found = || cx.first_finding().unwrap_or_else(|| "no answer".to_owned());
+    if let Some(gone) = cx.run.gone.get() {
+        return SuiteError::Gone(gone.clone());
+    }
     match stop {
         Stop::Failed => SuiteError::Target(TargetError::Broken(found())),
         Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => SuiteError::NotPublished(reason),

@@ -29,6 +29,11 @@ pub(super) fn remove_journal(journal: &Path, folder: &Path) {
     let _ = fs::remove_dir(folder);
 }
 
+/// Why a run ended before its clean-up, and how to remove what it created.
+pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> Trouble {
+    Trouble::new(code, format!("{why}. To remove what the run created: svc-conformance clean {}", journal.display()))
+}
+
 /// Makes a folder and writes a file in it. Another run removes the folder if it ends while the folder is empty; then the folder
 /// is made again.
 fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> Result<T, Trouble> {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::cli::ProbeOptions;
 use super::{Trouble, files, note, settings, write};
+use crate::error::SuiteError;
 use crate::suite::Suite;
 
 pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
@@ -22,7 +23,12 @@ pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
     if let Some(journal) = &journal {
         suite = suite.journal(journal);
     }
-    let probed = suite.probe().await?;
+    let probed = match (suite.probe().await, &journal) {
+        (Err(error @ SuiteError::Gone(_)), Some(journal)) => {
+            return Err(files::unfinished(error.exit_code(), &error.to_string(), journal));
+        }
+        (probed, _) => probed?,
+    };
     let is_json = |path: &std::path::Path| path.extension().is_some_and(|extension| extension == "json");
     match &options.write {
         Some(path) => {

@@ -34,14 +34,15 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     if !options.quiet {
         suite = progress::shown(suite);
     }
-    let left = |why: &str| format!("{why}; what it created is removed by: svc-conformance clean {}", journal.display());
     let result = tokio::select! {
         result = suite.run() => result,
-        _ = tokio::signal::ctrl_c() => return Err(Trouble::new(5, left("interrupted"))),
+        _ = tokio::signal::ctrl_c() => return Err(files::unfinished(5, "interrupted", &journal)),
     };
     let mut report = match result {
         Ok(report) => report,
-        Err(error @ SuiteError::Gone(_)) => return Err(Trouble::new(error.exit_code(), left(&error.to_string()))),
+        Err(error @ SuiteError::Gone(_)) => {
+            return Err(files::unfinished(error.exit_code(), &error.to_string(), &journal));
+        }
         Err(error) => {
             // Nothing was created yet.
             files::remove_journal(&journal, &options.out);

@@ -1,9 +1,8 @@
 //! Failures by their cause: what to change first.
 //!
-//! Every failed row is in a cause. Of what is known of its failures, the first that applies decides:
-//! 1. Rows that fail together for a known fault ([`known`]) have one cause. A single row that looks like a fault has the field that
-//!    its check names.
-//! 2. What checks named (the [`Cause`] of a finding) is one cause where it is about the same field, link or operation.
+//! Every failed row is in a cause. Three signs decide which, in this order:
+//! 1. Rows that fail together for a known fault ([`known`]) have one cause, unless checks named a field that also fails elsewhere.
+//! 2. Rows whose checks named the same field, link or operation (the [`Cause`] of a finding) have one cause.
 //! 3. The other rows join the failures with which they have most in common ([`Clue`]): a member, a sentence, a check, a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,7 +157,8 @@ fn failures_of<'r>(row: &'r RowReport, known: &[Explained<'r>]) -> Vec<Failure<'
     all.collect()
 }
 
-/// Takes failures from the known faults that explain only some of the failures with the same named cause: these have another fault.
+/// Removes the known fault of failures with a named cause if other failures with that cause have no known fault or another one: a
+/// fault that explains only some of them is probably not the reason.
 fn keep_named(failures: &mut [Failure<'_>]) {
     let mut known: BTreeMap<&Cause, BTreeSet<Option<usize>>> = BTreeMap::new();
     for failure in failures.iter() {

@@ -3,54 +3,30 @@
 //! Where the failures of a run contain those of a known fault, they most likely have one cause, and the name of the fault says
 //! what to look for. `svc-self-test --known FILE` writes the file.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// One line a fault, with tabs between: its name, the rows that failed for it with every seed, and those that failed with some, if
-/// there are any. `HAL-02..05` stands for four rows.
+/// One line a fault: its name, a tab, and its rows; `HAL-02..05` stands for four rows.
 const KNOWN: &str = include_str!("../../known-faults.tsv");
 
-/// Percent of the rows of a fault that are judged, and of these that fail, where it is the cause.
+/// Percent of the rows of a fault that are judged, and of these that fail, where it is the cause; another seed may leave some out.
 const FITS: usize = 75;
 /// How many failures one row of a fault that does not fail outweighs.
 const OUTWEIGHS: usize = 2;
 
-/// Rows that fail for a fault.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rows {
-    /// Those by which the fault is recognised: those that fail with every seed, or all where there are none of these.
-    always: BTreeSet<String>,
-    /// The others.
-    sometimes: BTreeSet<String>,
-}
-
 /// The faults for which the same rows fail.
 struct Known {
     names: Vec<&'static str>,
-    rows: Rows,
+    rows: BTreeSet<String>,
 }
 
 static ALL: LazyLock<Vec<Known>> = LazyLock::new(|| {
-    let mut names: BTreeMap<Rows, Vec<&'static str>> = BTreeMap::new();
+    let mut names: BTreeMap<BTreeSet<String>, Vec<&'static str>> = BTreeMap::new();
     for (name, rows) in KNOWN.lines().filter_map(|line| line.split_once('\t')) {
-        names.entry(Rows::of(rows)).or_default().push(name);
+        names.entry(rows.split(' ').flat_map(ids).collect()).or_default().push(name);
     }
     names.into_iter().map(|(rows, names)| Known { names, rows }).collect()
 });
-
-impl Rows {
-    fn of(text: &str) -> Self {
-        let (always, sometimes) = text.split_once('\t').unwrap_or((text, ""));
-        let [always, sometimes] = [always, sometimes].map(|rows| rows.split_whitespace().flat_map(ids).collect());
-        let rows = Self { always, sometimes };
-        if rows.always.is_empty() { Self { always: rows.sometimes, sometimes: rows.always } } else { rows }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &str> {
-        self.always.iter().chain(&self.sometimes).map(String::as_str)
-    }
-}
 
 /// The ids of `HAL-02` or `HAL-02..05`.
 fn ids(text: &str) -> Vec<String> {
@@ -105,8 +81,8 @@ struct Candidate<'r> {
     names: Vec<&'static str>,
     /// Its failed rows that are not explained yet.
     rows: BTreeSet<&'r str>,
-    /// How many rows by which it is recognised failed.
-    failed: usize,
+    /// How many of its rows were judged.
+    judged: usize,
     /// How many of them passed.
     passed: usize,
 }
@@ -119,19 +95,18 @@ impl<'r> Candidate<'r> {
         without: &BTreeSet<&str>,
     ) -> Option<Self> {
         let names: Vec<&str> = known.names.iter().copied().filter(|name| !without.contains(name)).collect();
-        let rows: BTreeSet<&'r str> = known.rows.all().filter_map(|row| failed.get(row).copied()).collect();
-        let of_always =
-            |rows: &BTreeSet<&str>| known.rows.always.iter().filter(|row| rows.contains(row.as_str())).count();
-        let (failed, judged) = (of_always(failed), of_always(judged));
+        let rows: BTreeSet<&'r str> = known.rows.iter().filter_map(|row| failed.get(row.as_str()).copied()).collect();
+        let judged = known.rows.iter().filter(|row| judged.contains(row.as_str())).count();
         let is_most = |part: usize, whole: usize| part.saturating_mul(100) >= whole.saturating_mul(FITS);
-        let fits = failed > 0 && is_most(judged, known.rows.always.len()) && is_most(failed, judged);
-        (fits && !names.is_empty()).then_some(Self { names, rows, failed, passed: judged.saturating_sub(failed) })
+        let fits = is_most(judged, known.rows.len()) && is_most(rows.len(), judged);
+        let passed = judged.saturating_sub(rows.len());
+        (fits && !rows.is_empty() && !names.is_empty()).then_some(Self { names, rows, judged, passed })
     }
 
-    /// What it explains, less what speaks against it; of equals the one that fits best.
-    fn weight(&self) -> (isize, Reverse<usize>, usize) {
+    /// What it explains, less what speaks against it; of equals the one with the fewest rows.
+    fn weight(&self) -> (isize, std::cmp::Reverse<usize>) {
         let against = self.passed.saturating_mul(OUTWEIGHS);
-        (self.rows.len().cast_signed().saturating_sub_unsigned(against), Reverse(self.passed), self.failed)
+        (self.rows.len().cast_signed().saturating_sub_unsigned(against), std::cmp::Reverse(self.judged))
     }
 
     fn explains_enough(&self) -> bool {
@@ -143,13 +118,13 @@ impl<'r> Candidate<'r> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{ALL, Rows, explained, ids, names};
+    use super::{ALL, explained, ids, names};
     use crate::catalogue::Catalogue;
 
     #[test]
     fn every_row_of_a_known_fault_exists_and_no_name_comes_twice() {
         let catalogue = Catalogue::built_in().expect("the catalogue");
-        for row in ALL.iter().flat_map(|known| known.rows.all()) {
+        for row in ALL.iter().flat_map(|known| &known.rows) {
             assert!(catalogue.row(row).is_some(), "{row}");
         }
         let names: Vec<&str> = names().collect();
@@ -159,13 +134,6 @@ mod tests {
 
     #[test]
     fn ranges_of_rows_are_read() {
-        let rows = |always: &[&str], sometimes: &[&str]| {
-            let [always, sometimes] = [always, sometimes].map(|rows| rows.iter().map(ToString::to_string).collect());
-            Rows { always, sometimes }
-        };
-        assert_eq!(Rows::of("HAL-02..03 ENT-01"), rows(&["ENT-01", "HAL-02", "HAL-03"], &[]));
-        assert_eq!(Rows::of("HAL-02\tENT-01"), rows(&["HAL-02"], &["ENT-01"]));
-        assert_eq!(Rows::of("\tENT-01"), rows(&["ENT-01"], &[]));
         assert_eq!(ids("RES-person-09..11"), ["RES-person-09", "RES-person-10", "RES-person-11"]);
         assert_eq!(ids("HAL-02"), ["HAL-02"]);
     }
@@ -175,7 +143,7 @@ mod tests {
         let catalogue = Catalogue::built_in().expect("the catalogue");
         let judged: BTreeSet<&str> = catalogue.rows().iter().map(|row| row.id.as_str()).collect();
         for known in ALL.iter() {
-            let failed: BTreeSet<&str> = known.rows.all().collect();
+            let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
             let all = explained(&failed, &judged, &BTreeSet::new());
             assert!(all.len() == 1 && all[0].names == known.names, "{:?}: {all:?}", known.names);
         }
@@ -184,9 +152,9 @@ mod tests {
 
     #[test]
     fn a_fault_is_not_used_where_most_of_its_rows_pass_or_where_it_is_left_out() {
-        let known = ALL.iter().find(|known| known.rows.always.len() > 4).expect("a fault with several rows");
-        let judged: BTreeSet<&str> = known.rows.always.iter().map(String::as_str).collect();
-        let failed: BTreeSet<&str> = judged.iter().copied().take(2).collect();
+        let known = ALL.iter().find(|known| known.rows.len() > 4).expect("a fault with several rows");
+        let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).take(2).collect();
+        let judged: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
         let is_it = |names: &[&str]| names == known.names;
         assert!(!explained(&failed, &judged, &BTreeSet::new()).iter().any(|one| is_it(&one.names)));
         let without: BTreeSet<&str> = known.names.iter().copied().collect();

@@ -128,7 +128,7 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
     }
 }
 
-/// The first few findings, of as many causes as there are.
+/// Selects the findings to report: the first of each cause, then more of them.
 fn shown(findings: Vec<Finding>) -> Vec<Finding> {
     let mut met = BTreeSet::new();
     let (first, more): (Vec<_>, Vec<_>) =

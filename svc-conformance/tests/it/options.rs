@@ -292,7 +292,7 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
     rustix::process::kill_process(number, rustix::process::Signal::INT).expect("a signal");
     let (code, said) = ended(&child.wait_with_output().expect("ended"));
     assert_eq!(code, 5, "{said}");
-    assert!(said.contains("interrupted; what it created is removed by: svc-conformance clean out"), "{said}");
+    assert!(said.contains("interrupted. To remove what the run created: svc-conformance clean out"), "{said}");
     let (code, said) = clean(folder.path());
     assert_eq!((code, server.records()), (0, before), "{said}");
 }
