@@ -81,7 +81,8 @@ fn broken() -> Sent {
 
 /// What a gateway answers for a server that was stopped.
 fn bad_gateway() -> Sent {
-    Ok(Response::builder().status(502).body("<h1>502 Bad Gateway</h1>".into()).expect("an answer"))
+    let answer = Response::builder().status(502).body("<h1>502 Bad Gateway</h1>".into());
+    answer.map_err(|error| TargetError::Broken(error.to_string()))
 }
 
 #[tokio::test]
