@@ -56,7 +56,7 @@ pub(crate) struct Run {
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
     pub(crate) delays: Delays,
-    /// Requests whose connection was closed before the answer, so that nobody knows if they were processed.
+    /// Requests whose connection was closed before the answer: it is unknown whether they were processed.
     pub(crate) closed: AtomicUsize,
     /// The message about a target that was stopped during the run.
     pub(crate) gone: OnceLock<String>,

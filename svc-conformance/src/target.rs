@@ -69,8 +69,8 @@ pub enum TargetError {
     /// The answer did not come in time.
     #[error("no complete answer within {0:?}")]
     TimedOut(Duration),
-    /// The server closed the connection before it answered. It may do so with a connection that it has kept open, so nobody knows if it
-    /// processed the request.
+    /// The server closed the connection before it answered. It may do so with a connection that it has kept open, so it is
+    /// unknown whether it processed the request.
     #[error("the server closed the connection before it answered: {0}")]
     Closed(String),
     /// The connection broke, or what came is not HTTP.

@@ -4,70 +4,28 @@
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Mutex;
+use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use bytes::Bytes;
-use http::{Method, Request, Response};
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Report, Suite, SuiteError, Target, TargetError};
+use http::{Method, Response};
+use svc_conformance::{InProcess, Intensity, Keys, Outcome, Report, Suite, SuiteError, TargetError};
 use svc_self_test::second_server::Options;
 use svc_self_test::subject::Subject;
 
-use crate::support::{Server, ended, program};
+use crate::support::{Between, Server, ended, program};
 
 type Sent = Result<Response<Bytes>, TargetError>;
 
-/// What becomes of a request that the server does not get; `None` if it gets the request.
-type Fate = Box<dyn FnMut(&Method) -> Option<Sent> + Send>;
-
-/// A server that can be stopped.
-struct Stopping {
-    server: Box<dyn Target>,
-    fate: Mutex<Fate>,
-}
-
-impl std::fmt::Debug for Stopping {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Stopping")
-    }
-}
-
-#[async_trait]
-impl Target for Stopping {
-    fn base(&self) -> &str {
-        self.server.base()
-    }
-
-    fn is_local(&self) -> bool {
-        true
-    }
-
-    async fn send(
-        &self,
-        request: Request<Bytes>,
-        limit: usize,
-        timeout: Duration,
-    ) -> Result<Response<Bytes>, TargetError> {
-        let instead = (self.fate.lock().expect("a fate"))(request.method());
-        match instead {
-            Some(answer) => answer,
-            None => self.server.send(request, limit, timeout).await,
-        }
-    }
-
-    async fn wait(&self, duration: Duration) {
-        self.server.wait(duration).await;
-    }
-}
-
 /// A short run against a server of which some requests get no answer.
-async fn run(fate: impl FnMut(&Method) -> Option<Sent> + Send + 'static) -> Result<Report, SuiteError> {
+async fn run(mut fate: impl FnMut(&Method) -> Option<Sent> + Send + 'static) -> Result<Report, SuiteError> {
     let subject = Subject::second_server(Options::default());
     let (key, time) = (subject.key.clone(), subject.time.clone().unwrap_or_default());
     let server = InProcess::new(subject.wire).base(subject.base).on_wait(move |wait| time.pass(wait));
-    let target = Stopping { server: Box::new(server), fate: Mutex::new(Box::new(fate)) };
+    let target = Between::new(server, move |request, timeout| {
+        fate(request.method()).map_or(ControlFlow::Continue(timeout), ControlFlow::Break)
+    });
     Suite::new(target).keys(Keys::primary(key)).only(["ENT", "HAL", "ERR-01"]).intensity(Intensity::Quick).run().await
 }
 
@@ -79,6 +37,11 @@ fn broken() -> Sent {
     Err(TargetError::Broken("connection reset".to_owned()))
 }
 
+/// A server that accepts connections and does not answer.
+fn hangs() -> Sent {
+    Err(TargetError::TimedOut(Duration::from_secs(30)))
+}
+
 /// What a gateway answers for a server that was stopped.
 fn bad_gateway() -> Sent {
     let answer = Response::builder().status(502).body("<h1>502 Bad Gateway</h1>".into());
@@ -87,7 +50,8 @@ fn bad_gateway() -> Sent {
 
 #[tokio::test]
 async fn a_server_that_is_stopped_is_not_judged() -> Result<(), Box<dyn Error>> {
-    let cases: [[fn() -> Sent; 2]; 3] = [[broken, refused], [refused, refused], [bad_gateway, bad_gateway]];
+    let cases: [[fn() -> Sent; 2]; 4] =
+        [[broken, refused], [refused, refused], [bad_gateway, bad_gateway], [hangs, hangs]];
     for [last, later] in cases {
         let mut count = 0_usize;
         let report = run(move |_| {
@@ -162,6 +126,10 @@ fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     let lines = std::fs::read_to_string(folder.path().join(journal)).expect("a journal").lines().count();
     assert!(lines > 1, "{said}");
     assert!(!said.contains("k-one"), "{said}");
+    let again = program(folder.path()).args(["clean", journal, "--key", "k-one"]).output().expect("the program");
+    let (code, said) = ended(&again);
+    assert!(code == 4 && said.contains("cannot be reached"), "{code} {said}");
+    assert_eq!(std::fs::read_to_string(folder.path().join(journal)).expect("a journal").lines().count(), lines);
 }
 
 /// The next message on a connection: its first line, and all of it.
