@@ -22,7 +22,6 @@ mod https;
 mod insta_in_programs;
 #[cfg(feature = "program")]
 mod languages;
-mod layers;
 #[cfg(feature = "program")]
 #[path = "../../../examples/tests/it/support/loopback.rs"]
 mod loopback;

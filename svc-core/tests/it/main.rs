@@ -11,7 +11,6 @@ mod composed;
 mod conditional;
 #[cfg(feature = "memory")]
 mod dates;
-mod external_types;
 mod golden;
 mod handling;
 #[cfg(feature = "store-tests")]
@@ -28,7 +27,6 @@ mod responses;
 #[cfg(feature = "store-tests")]
 mod rounds;
 mod strangers;
-mod structure;
 #[cfg(feature = "memory")]
 mod sweep;
 mod transactions;

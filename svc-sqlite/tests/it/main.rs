@@ -3,7 +3,6 @@
 #[path = "../../../svc-core/tests/it/support/generate.rs"]
 #[allow(dead_code, reason = "the tests of svc-core use the rest of it")]
 mod generate;
-mod layers;
 mod log;
 mod polling;
 mod server;
@@ -37,7 +36,6 @@ mod seed;
 mod stats;
 mod store_differential;
 mod strangers;
-mod structure;
 mod sweep;
 mod tenants;
 mod together;
