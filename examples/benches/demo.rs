@@ -1,8 +1,10 @@
-//! The demo server as a process: its memory, look-ups against reads, batches against single calls, and writes that webhooks tell of.
-//! What it costs against bare hyper and hand-written code is in the bench `goals`.
+//! The demo server as a process: its memory, look-ups against reads, batches against single calls,
+//! and writes that webhooks tell of. What it costs against bare hyper and hand-written code is in
+//! the bench `goals`.
 //!
-//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- memory`, `-- lookup`, `-- batch`, `-- lines` and
-//! `-- webhooks` one of them. It reads `/proc`, so it needs Linux. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- memory`, `-- lookup`, `-- batch`,
+//! `-- lines` and `-- webhooks` one of them. It reads `/proc`, so it needs Linux. Each line tells a
+//! bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 #[allow(dead_code, reason = "each bench uses its part")]
 mod load;
@@ -66,17 +68,25 @@ fn batch(report: &mut Report) {
         let mut connection = Connection::open(demo.address);
         per_second(BATCH, || {
             for _ in 0..BATCH {
-                connection.post(SIGN_UP, &sign_up(single_number.replace(single_number.get() + 1)));
+                connection.post(
+                    SIGN_UP,
+                    &sign_up(single_number.replace(single_number.get() + 1)),
+                );
             }
         })
     };
     let many = || {
         let mut connection = Connection::open(demo.address);
-        let entries: Vec<String> = (0..BATCH).map(|_| sign_up(batch_number.replace(batch_number.get() + 1))).collect();
+        let entries: Vec<String> = (0..BATCH)
+            .map(|_| sign_up(batch_number.replace(batch_number.get() + 1)))
+            .collect();
         let body = format!("[{}]", entries.join(","));
         per_second(BATCH, || {
             let answer = connection.post(&format!("{SIGN_UP}/batch"), &body);
-            assert!(String::from_utf8_lossy(&answer).contains("\"succeeded\":1000,"), "all of them");
+            assert!(
+                String::from_utf8_lossy(&answer).contains("\"succeeded\":1000,"),
+                "all of them"
+            );
         })
     };
     let [single_each, batch_each] = interleaved(2 * ROUNDS, [&mut { single }, &mut { many }]);
@@ -95,7 +105,10 @@ fn lines(report: &mut Report) {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Server::demo(&folder.path().join("demo.db"), 10);
     let stream = Connection::open(demo.address).stream;
-    let (mut sends, mut reads) = (stream.try_clone().expect("a connection"), BufReader::new(stream));
+    let (mut sends, mut reads) = (
+        stream.try_clone().expect("a connection"),
+        BufReader::new(stream),
+    );
     let is_over = AtomicBool::new(false);
     let (begun, mut most) = (Instant::now(), 0);
     let last = thread::scope(|scope| {
@@ -112,7 +125,9 @@ fn lines(report: &mut Report) {
         });
         let answer = scope.spawn(|| {
             let mut line = String::new();
-            while reads.read_line(&mut line).is_ok_and(|length| length > 0) && !line.contains("\"total\"") {
+            while reads.read_line(&mut line).is_ok_and(|length| length > 0)
+                && !line.contains("\"total\"")
+            {
                 line.clear();
             }
             is_over.store(true, Ordering::Relaxed);
@@ -128,11 +143,17 @@ fn lines(report: &mut Report) {
     let seconds = begun.elapsed().as_secs_f64();
     let detail = format!("{:.0} lines a second", f64::from(MANY) / seconds);
     let mib = f64::from(most) / 1024.0;
-    report.line("anonymous memory, one million sign-ups as lines", Bound::AtMost(32.0), mib, " MiB", &detail);
+    report.line(
+        "anonymous memory, one million sign-ups as lines",
+        Bound::AtMost(32.0),
+        mib,
+        " MiB",
+        &detail,
+    );
 }
 
-/// Sign-ups of one client, one after the other, at a demo with three webhooks and at one without. Messages are sent meanwhile, to
-/// this program.
+/// Sign-ups of one client, one after the other, at a demo with three webhooks and at one without.
+/// Messages are sent meanwhile, to this program.
 fn webhooks() {
     const WRITES: u32 = 300;
     let folder = tempfile::tempdir().expect("a folder");
@@ -140,7 +161,10 @@ fn webhooks() {
         let data = folder.path().join(name).with_extension("db");
         Server::demo_with(&data, 10, &["--private-webhooks"])
     });
-    let (receiver, told) = (TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port"), Arc::new(AtomicU32::new(0)));
+    let (receiver, told) = (
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port"),
+        Arc::new(AtomicU32::new(0)),
+    );
     let url = format!("http://{}/told", receiver.local_addr().expect("an address"));
     let count = Arc::clone(&told);
     thread::spawn(move || {
@@ -152,7 +176,11 @@ fn webhooks() {
     for _ in 0..3 {
         let body = format!("{{\"url\":\"{url}\",\"kinds\":[\"person\"],\"events\":[\"created\"]}}");
         let answer = Connection::open(telling.address).send("POST", "/api/v1/webhooks", &body);
-        assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", String::from_utf8_lossy(&answer));
+        assert!(
+            answer.starts_with(b"HTTP/1.1 201"),
+            "{}",
+            String::from_utf8_lossy(&answer)
+        );
     }
     let number = Cell::new(0_u32);
     let write = |server: &Server| {
@@ -163,7 +191,8 @@ fn webhooks() {
         }
         begun.elapsed().as_secs_f64() * 1e6 / f64::from(WRITES)
     };
-    let [quiet_each, telling_each] = interleaved(15, [&mut || write(&quiet), &mut || write(&telling)]);
+    let [quiet_each, telling_each] =
+        interleaved(15, [&mut || write(&quiet), &mut || write(&telling)]);
     println!(
         "a sign-up while this machine also sends and receives three messages about each: {telling_each:.0} us, {quiet_each:.0} us \
          without, {:.2}x ({} messages had arrived then)",
@@ -180,7 +209,11 @@ fn receive(mut stream: TcpStream, count: &AtomicU32) -> Option<()> {
         had.extend_from_slice(part.get(..length)?);
         while let Some(head) = had.windows(4).position(|four| four == b"\r\n\r\n") {
             let text = String::from_utf8_lossy(had.get(..head)?).to_ascii_lowercase();
-            let body: usize = text.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
+            let body: usize = text
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))?
+                .parse()
+                .ok()?;
             if had.len() < head + 4 + body {
                 break;
             }
@@ -191,8 +224,8 @@ fn receive(mut stream: TcpStream, count: &AtomicU32) -> Option<()> {
     }
 }
 
-/// One of a million people by e-mail address against the same by id, each time another one from anywhere among them: what the demo
-/// spends on it.
+/// One of a million people by e-mail address against the same by id, each time another one from
+/// anywhere among them: what the demo spends on it.
 fn lookup(report: &mut Report) {
     const PEOPLE: u32 = 4_000;
     /// The ratio differs from one start of a program to the next, by where its memory lies.
@@ -203,12 +236,23 @@ fn lookup(report: &mut Report) {
     let mut connection = Connection::open(demo.address);
     for page in (1..=PEOPLE).map(|nth| nth * (MANY / PEOPLE)) {
         let page = connection.ask(&format!("/api/v1/people?per_page=1&page={page}"));
-        for person in String::from_utf8_lossy(body(&page)).split("\"given_name\"").skip(1) {
-            let email = person.split("\"address\":\"").nth(1).and_then(|rest| rest.split('"').next());
-            let own = person.split(&base).find(|rest| rest.starts_with("/api/v1/people/"));
+        for person in String::from_utf8_lossy(body(&page))
+            .split("\"given_name\"")
+            .skip(1)
+        {
+            let email = person
+                .split("\"address\":\"")
+                .nth(1)
+                .and_then(|rest| rest.split('"').next());
+            let own = person
+                .split(&base)
+                .find(|rest| rest.starts_with("/api/v1/people/"));
             let own = own.and_then(|rest| rest.split('"').next());
             if let (Some(email), Some(own)) = (email, own) {
-                let filter = format!("email_address%20eq%20%27{}%27", email.replace('@', "%40").replace('+', "%2B"));
+                let filter = format!(
+                    "email_address%20eq%20%27{}%27",
+                    email.replace('@', "%40").replace('+', "%2B")
+                );
                 by_id.push(own.to_owned());
                 by_email.push(format!("/api/v1/people?filter={filter}"));
             }
@@ -224,7 +268,9 @@ fn lookup(report: &mut Report) {
         }
         let [id, email] = interleaved(
             ROUNDS,
-            [&mut || load(&demo, asked(&by_id, 1)).cpu, &mut || load(&demo, asked(&by_email, 1)).cpu],
+            [&mut || load(&demo, asked(&by_id, 1)).cpu, &mut || {
+                load(&demo, asked(&by_email, 1)).cpu
+            }],
         );
         ids.push(id);
         emails.push(email);
@@ -252,7 +298,10 @@ fn sign_up(number: u32) -> String {
 fn one_million() -> Server {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-demo.db");
     if !path.exists() {
-        println!("(loading one million people into {}: some minutes, once)", path.display());
+        println!(
+            "(loading one million people into {}: some minutes, once)",
+            path.display()
+        );
     }
     // A load that was interrupted goes on here. The server that is measured is started anew.
     drop(Server::demo(&path, MANY));
@@ -274,11 +323,17 @@ fn memory(report: &mut Report) {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let page = 1 + reader.wrapping_mul(2_477).wrapping_add(turn.wrapping_mul(7_919)) % 40_000;
+                    let page = 1 + reader
+                        .wrapping_mul(2_477)
+                        .wrapping_add(turn.wrapping_mul(7_919))
+                        % 40_000;
                     match turn % 4 {
                         0 => connection.ask(person),
                         1 => connection.ask(&format!("/api/v1/people?page={page}")),
-                        2 => connection.ask(&format!("/api/v1/people?page={}&per_page=100", page / 4 + 1)),
+                        2 => connection.ask(&format!(
+                            "/api/v1/people?page={}&per_page=100",
+                            page / 4 + 1
+                        )),
                         _ => connection.ask(&format!("{person}/signatures")),
                     };
                 }
@@ -292,14 +347,26 @@ fn memory(report: &mut Report) {
     });
     let mib = f64::from(most) / 1024.0;
     let what = format!("anonymous memory, one million people, {READERS} readers");
-    report.line(&what, Bound::AtMost(32.0), mib, " MiB", "most of 50 samples in 10 s");
+    report.line(
+        &what,
+        Bound::AtMost(32.0),
+        mib,
+        " MiB",
+        "most of 50 samples in 10 s",
+    );
 }
 
-/// The path of the second person on a page: a person like any other, where the first one owns the keys.
+/// The path of the second person on a page: a person like any other, where the first one owns the
+/// keys.
 fn own_path(page: &[u8], address: SocketAddr) -> String {
     let page = String::from_utf8_lossy(page);
     let base = format!("http://{address}");
-    let mut people = page.split(&base).filter(|rest| rest.starts_with("/api/v1/people/0"));
-    let person = people.nth(1).and_then(|rest| rest.split('"').next()).expect("a person");
+    let mut people = page
+        .split(&base)
+        .filter(|rest| rest.starts_with("/api/v1/people/0"));
+    let person = people
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .expect("a person");
     person.to_owned()
 }

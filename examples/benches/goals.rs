@@ -1,12 +1,15 @@
-//! The demo server as a process against the least that HTTP costs, and against the same work written by hand, in one run.
+//! The demo server as a process against the least that HTTP costs, and against the same work
+//! written by hand, in one run.
 //!
-//! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and rusqlite with a shared sync, and
-//! no key, rule or report; for reads it is [`hand::reads`], and how far that is from bare hyper is shown, too.
-//! `cargo bench -p svc-examples --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`, `-- bulk`, `-- idle`,
-//! `-- mixed` and `-- parse` one of them. It reads `/proc`, so it needs Linux.
+//! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and
+//! rusqlite with a shared sync, and no key, rule or report; for reads it is [`hand::reads`], and
+//! how far that is from bare hyper is shown, too. `cargo bench -p svc-examples --bench goals` runs
+//! all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and
+//! `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
-//! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1. Figures are medians of rounds in
-//! which the sides take turns. CPU is that of the server's process; `driver` is the share of one core that the load itself took.
+//! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is
+//! 1. Figures are medians of rounds in which the sides take turns. CPU is that of the server's
+//! process; `driver` is the share of one core that the load itself took.
 
 #[path = "../../svc-sqlite/benches/baseline/mod.rs"]
 mod baseline;
@@ -58,10 +61,19 @@ const HELD: u32 = 5_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match arguments
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [_, "bare-hyper", folder] => return bare_hyper(Path::new(folder)),
         [_, "hand", file, batch, rest @ ..] => {
-            let trees = if rest == ["asked"] { hand::Trees::Asked } else { hand::Trees::Few };
+            let trees = if rest == ["asked"] {
+                hand::Trees::Asked
+            } else {
+                hand::Trees::Few
+            };
             return hand::serve(Path::new(file), batch.parse().expect("a number"), trees);
         }
         [_, "sync", folder] => {
@@ -77,7 +89,11 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();
-    if is_asked_for("reads") || is_asked_for("kept") || is_asked_for("pages") || is_asked_for("mixed") {
+    if is_asked_for("reads")
+        || is_asked_for("kept")
+        || is_asked_for("pages")
+        || is_asked_for("mixed")
+    {
         let folder = folder();
         let (file, copy) = (folder.path().join("demo.db"), folder.path().join("copy.db"));
         let demo = Server::demo(&file, PEOPLE);
@@ -119,8 +135,17 @@ fn folder() -> TempDir {
 
 /// Prints a line about two sides, the second one of which is what the first is measured against.
 fn compare(report: &mut Report, what: &str, most: f64, [ours, theirs]: [Run; 2], than: &str) {
-    let detail = format!("{:.1} us, {than} {:.1} us; driver {:.2}", ours.cpu, theirs.cpu, ours.driver);
-    report.line(what, Bound::AtMost(most), ours.cpu / theirs.cpu, "x", &detail);
+    let detail = format!(
+        "{:.1} us, {than} {:.1} us; driver {:.2}",
+        ours.cpu, theirs.cpu, ours.driver
+    );
+    report.line(
+        what,
+        Bound::AtMost(most),
+        ours.cpu / theirs.cpu,
+        "x",
+        &detail,
+    );
 }
 
 /// Bare hyper with what the demo answers to these paths.
@@ -129,7 +154,11 @@ fn bare(demo: &Server, paths: &[String]) -> (Server, TempDir) {
     let mut connection = Connection::open(demo.address);
     for (place, path) in paths.iter().enumerate() {
         fs::write(folder.path().join(format!("{place}.path")), path).expect("a path");
-        fs::write(folder.path().join(format!("{place}.body")), body(&connection.ask(path))).expect("a body");
+        fs::write(
+            folder.path().join(format!("{place}.body")),
+            body(&connection.ask(path)),
+        )
+        .expect("a body");
     }
     let bare = Server::again(&[OsStr::new("bare-hyper"), folder.path().as_os_str()]);
     (bare, folder)
@@ -137,13 +166,23 @@ fn bare(demo: &Server, paths: &[String]) -> (Server, TempDir) {
 
 /// The own paths of people on so many pages of a hundred.
 fn people(demo: &Server, pages: u32) -> Vec<String> {
-    let (base, mut connection) = (format!("http://{}", demo.address), Connection::open(demo.address));
+    let (base, mut connection) = (
+        format!("http://{}", demo.address),
+        Connection::open(demo.address),
+    );
     let mut people = Vec::new();
     for page in 1..=pages {
         let page = connection.ask(&format!("/api/v1/people?per_page=100&page={page}"));
         let page = String::from_utf8_lossy(body(&page)).into_owned();
-        let hrefs = page.split("\"svc:people\":[").nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_default();
-        let own = hrefs.split(&base).skip(1).filter_map(|rest| rest.split('"').next());
+        let hrefs = page
+            .split("\"svc:people\":[")
+            .nth(1)
+            .and_then(|rest| rest.split(']').next())
+            .unwrap_or_default();
+        let own = hrefs
+            .split(&base)
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
         people.extend(own.map(str::to_owned));
     }
     people
@@ -158,7 +197,9 @@ fn reads(report: &mut Report, demo: &Server, copy: &Path) {
 
 /// Pages of 25, each time another one.
 fn pages(report: &mut Report, demo: &Server, copy: &Path) {
-    let pages: Vec<String> = (2..=1_601).map(|page| format!("/api/v1/people?page={page}")).collect();
+    let pages: Vec<String> = (2..=1_601)
+        .map(|page| format!("/api/v1/people?page={page}"))
+        .collect();
     anew(report, demo, copy, "a page of 25, read anew", &pages);
 }
 
@@ -167,7 +208,11 @@ fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[St
     let (bare, _folder) = bare(demo, paths);
     let hand = hand_reads(demo, copy);
     for path in [&paths[0], &paths[paths.len() - 1]] {
-        assert_eq!(document(demo, path), document(&hand, path), "both write the same document");
+        assert_eq!(
+            document(demo, path),
+            document(&hand, path),
+            "both write the same document"
+        );
     }
     let of = |server| move || load(server, asked(paths, 1));
     let sides = rounds(ROUNDS, [&mut of(demo), &mut of(&bare), &mut of(&hand)]);
@@ -177,7 +222,11 @@ fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[St
 /// Reads by hand out of a copy of the demo's people, with the demo's address.
 fn hand_reads(demo: &Server, copy: &Path) -> Server {
     let address = format!("http://{}/api/v1/", demo.address);
-    Server::again(&[OsStr::new("hand-reads"), copy.as_os_str(), OsStr::new(&address)])
+    Server::again(&[
+        OsStr::new("hand-reads"),
+        copy.as_os_str(),
+        OsStr::new(&address),
+    ])
 }
 
 /// Prints a line about reads, and how far those by hand are from both.
@@ -204,14 +253,28 @@ fn document(server: &Server, path: &str) -> String {
 /// What the demo has answered before and keeps.
 fn kept(report: &mut Report, demo: &Server) {
     let person = people(demo, 1).swap_remove(1);
-    let paths =
-        [("a person", person), ("a page", "/api/v1/people".to_owned()), ("the entry point", "/api/v1/".to_owned())];
+    let paths = [
+        ("a person", person),
+        ("a page", "/api/v1/people".to_owned()),
+        ("the entry point", "/api/v1/".to_owned()),
+    ];
     for (what, path) in paths {
         let one = vec![path];
         let (bare, _folder) = bare(demo, &one);
         let many = vec![one[0].clone(); CONNECTIONS];
-        let sides = rounds(ROUNDS, [&mut || load(demo, asked(&many, 300)), &mut || load(&bare, asked(&many, 300))]);
-        compare(report, &format!("{what}, kept answer, against bare hyper, CPU"), 1.3, sides, "bare hyper");
+        let sides = rounds(
+            ROUNDS,
+            [&mut || load(demo, asked(&many, 300)), &mut || {
+                load(&bare, asked(&many, 300))
+            }],
+        );
+        compare(
+            report,
+            &format!("{what}, kept answer, against bare hyper, CPU"),
+            1.3,
+            sides,
+            "bare hyper",
+        );
     }
 }
 
@@ -234,7 +297,10 @@ fn mixed(report: &mut Report, demo: &Server) {
         load(demo, (0..CONNECTIONS).map(of).collect())
     };
     let [both, alone] = rounds(ROUNDS, [&mut || run(true), &mut || run(false)]);
-    let detail = format!("{:.2} ms, alone {:.2} ms; driver {:.2}", both.p99, alone.p99, both.driver);
+    let detail = format!(
+        "{:.2} ms, alone {:.2} ms; driver {:.2}",
+        both.p99, alone.p99, both.driver
+    );
     report.line(
         "slowest hundredth of reads beside helpers, against alone",
         Bound::AtMost(1.5),
@@ -249,7 +315,10 @@ fn bulk(report: &mut Report) {
     const PAGES: usize = 1_000;
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-demo.db");
     if !path.exists() {
-        println!("(loading one million people into {}: some minutes, once)", path.display());
+        println!(
+            "(loading one million people into {}: some minutes, once)",
+            path.display()
+        );
     }
     // A load that was interrupted goes on here. The server that is measured is started anew.
     drop(Server::demo(&path, MANY));
@@ -260,22 +329,41 @@ fn bulk(report: &mut Report) {
     while paths.len() < PAGES {
         let page = connection.ask(paths.last().expect("a page"));
         let page = String::from_utf8_lossy(page.get(..2_048).unwrap_or_default()).into_owned();
-        let next = page.split("\"next\":{\"href\":\"").nth(1).and_then(|rest| rest.split('"').next());
-        paths.push(next.and_then(|next| next.strip_prefix(&host)).expect("a next page").to_owned());
+        let next = page
+            .split("\"next\":{\"href\":\"")
+            .nth(1)
+            .and_then(|rest| rest.split('"').next());
+        paths.push(
+            next.and_then(|next| next.strip_prefix(&host))
+                .expect("a next page")
+                .to_owned(),
+        );
     }
     let (bare, folder) = bare(&demo, &paths);
     let copy = folder.path().join("copy.db");
     hand::reads::copy(&path, &copy);
     let hand = hand_reads(&demo, &copy);
     for path in [&paths[0], &paths[PAGES - 1]] {
-        let [ours, theirs] = [&demo, &hand].map(|server| String::from_utf8_lossy(body(&server.get(path))).into_owned());
-        let people = |page: &str| page.split_once("_embedded").map(|(_, people)| people.to_owned());
-        assert!(people(&ours).is_some() && people(&ours) == people(&theirs), "both send the same people");
+        let [ours, theirs] = [&demo, &hand]
+            .map(|server| String::from_utf8_lossy(body(&server.get(path))).into_owned());
+        let people = |page: &str| {
+            page.split_once("_embedded")
+                .map(|(_, people)| people.to_owned())
+        };
+        assert!(
+            people(&ours).is_some() && people(&ours) == people(&theirs),
+            "both send the same people"
+        );
     }
     let walk = || vec![paths.iter().map(|path| request(path).into()).collect()];
     let of = |server| move || load(server, walk());
-    let what = format!("{PAGES} pages of 100 of a million people by `next`, against bare hyper, CPU");
-    against_bare(report, &what, rounds(ROUNDS, [&mut of(&demo), &mut of(&bare), &mut of(&hand)]));
+    let what =
+        format!("{PAGES} pages of 100 of a million people by `next`, against bare hyper, CPU");
+    against_bare(
+        report,
+        &what,
+        rounds(ROUNDS, [&mut of(&demo), &mut of(&bare), &mut of(&hand)]),
+    );
 }
 
 /// Anonymous memory of a connection over which something was asked once, and then nothing.
@@ -304,20 +392,48 @@ fn idle(report: &mut Report) {
     report.line(&what, Bound::AtMost(1.3), ours / bare, "x", &detail);
 }
 
-/// Reading and checking the body of a helper call, against reading the same bytes into `serde_json::Value`.
+/// Reading and checking the body of a helper call, against reading the same bytes into
+/// `serde_json::Value`.
 fn parse(report: &mut Report) {
     const TIMES: u32 = 20_000;
     let call = signature("", "0c0n0", "Volunteer");
     let body = body(&call);
-    let (base, dialect, limits, caps) = (Base::default(), Dialect::default(), JsonLimits::default(), Caps::default());
-    let links = Links { base: &base, layout: &ConventionalLayout, dialect: &dialect };
-    let bodies = Bodies { links, namespace: "demo", limits: &limits, caps: &caps, now: Timestamp::now() };
-    let taken = (FieldSet::<Signature>::writable().bits().into(), FieldSet::<Person>::writable().bits().into());
-    let helper = HelperBody::new(HelperName::RecordSignature, None, taken.0, taken.1, &[FunctionName::AddTags]);
+    let (base, dialect, limits, caps) = (
+        Base::default(),
+        Dialect::default(),
+        JsonLimits::default(),
+        Caps::default(),
+    );
+    let links = Links {
+        base: &base,
+        layout: &ConventionalLayout,
+        dialect: &dialect,
+    };
+    let bodies = Bodies {
+        links,
+        namespace: "demo",
+        limits: &limits,
+        caps: &caps,
+        now: Timestamp::now(),
+    };
+    let taken = (
+        FieldSet::<Signature>::writable().bits().into(),
+        FieldSet::<Person>::writable().bits().into(),
+    );
+    let helper = HelperBody::new(
+        HelperName::RecordSignature,
+        None,
+        taken.0,
+        taken.1,
+        &[FunctionName::AddTags],
+    );
     let read = || {
         let object = bodies.object(black_box(body)).expect("an object");
         let (plan, problems) = bodies.plan(&helper, &object);
-        assert!(problems.is_empty() && plan.functions.tags.len() == 1, "{problems:?}");
+        assert!(
+            problems.is_empty() && plan.functions.tags.len() == 1,
+            "{problems:?}"
+        );
         black_box(plan);
     };
     let value = || {
@@ -326,7 +442,10 @@ fn parse(report: &mut Report) {
     };
     let many = |work: &dyn Fn()| cpu_each(TIMES, || (0..TIMES).for_each(|_| work()));
     let [read, value] = interleaved(ROUNDS, [&mut || many(&read), &mut || many(&value)]);
-    let detail = format!("{read:.2} us, serde_json {value:.2} us, {} bytes", body.len());
+    let detail = format!(
+        "{read:.2} us, serde_json {value:.2} us, {} bytes",
+        body.len()
+    );
     let what = "reading and checking a helper's body, against serde_json's Value";
     report.line(what, Bound::AtMost(2.0), read / value, "x", &detail);
 }
@@ -345,21 +464,33 @@ fn bare_hyper(folder: &Path) -> ExitCode {
 
 /// Serves the interface from memory, by the library's own server, and prints where.
 fn in_memory() -> ExitCode {
-    let api =
-        MemoryStore::new().register_all(Api::builder(Vendor::new("Example", "bench"))).base_url("http://localhost/");
-    let api =
-        api.authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all())).build().expect("an API");
-    let limits = Limits::default().connections(2 * HELD).connections_per_address(2 * HELD);
+    let api = MemoryStore::new()
+        .register_all(Api::builder(Vendor::new("Example", "bench")))
+        .base_url("http://localhost/");
+    let api = api
+        .authenticator(FixedKeys::new().key(KEY, Tenant::new("bench"), Rights::all()))
+        .build()
+        .expect("an API");
+    let limits = Limits::default()
+        .connections(2 * HELD)
+        .connections_per_address(2 * HELD);
     listening(|listener| {
-        HttpServer::new(SvcService::new(api)).limits(limits).run_until(listener, std::future::pending())
+        HttpServer::new(SvcService::new(api))
+            .limits(limits)
+            .run_until(listener, std::future::pending())
     })
 }
 
 /// Runs a server on a free port, and prints where it listens.
 fn listening<F: Future<Output = ()>>(serve: impl FnOnce(tokio::net::TcpListener) -> F) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
         println!("{}", listener.local_addr().expect("an address"));
         serve(listener).await;
     });

@@ -1,7 +1,9 @@
-//! How long the suite takes against the reference server: in process, over loopback, and at the least intensity.
+//! How long the suite takes against the reference server: in process, over loopback, and at the
+//! least intensity.
 //!
-//! `cargo bench -p svc-conformance --bench suite` runs all parts; `-- quick`, `-- process`, `-- loopback`
-//! one of them. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `cargo bench -p svc-conformance --bench suite` runs all parts; `-- quick`, `-- process`,
+//! `-- loopback` one of them. Each line tells a bound, what was measured, and `ok` or `MISSED`;
+//! after a miss the exit code is 1.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -30,14 +32,25 @@ fn main() -> ExitCode {
         kept &= told("default, in process", 20, runtime.block_on(run));
     }
     if is_asked_for("loopback") {
-        kept &= told("default, over loopback", 60, runtime.block_on(over_loopback()));
+        kept &= told(
+            "default, over loopback",
+            60,
+            runtime.block_on(over_loopback()),
+        );
     }
-    if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if kept {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Whether the command line asks for this part: it names parts, or none for all of them.
 fn is_asked_for(part: &str) -> bool {
-    let mut named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    let mut named = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .peekable();
     named.peek().is_none() || named.any(|name| name == part)
 }
 
@@ -47,7 +60,10 @@ fn told(what: &str, bound: u64, (report, took): (Report, Duration)) -> bool {
     let kept = took < Duration::from_secs(bound);
     let verdict = if kept { "ok" } else { "MISSED" };
     let seconds = took.as_secs_f64();
-    println!("{what:<24} under {bound:>3} s   took {seconds:>6.2} s   {verdict:<6}  ({} requests)", report.requests);
+    println!(
+        "{what:<24} under {bound:>3} s   took {seconds:>6.2} s   {verdict:<6}  ({} requests)",
+        report.requests
+    );
     kept
 }
 
@@ -60,11 +76,21 @@ async fn in_process(intensity: Intensity) -> (Report, Duration) {
 
 async fn over_loopback() -> (Report, Duration) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-    let base = format!("http://{}/api/v1/", listener.local_addr().expect("an address"));
-    let subject = Subject::reference(|api| api.base_url(&base)).await.expect("a server");
+    let base = format!(
+        "http://{}/api/v1/",
+        listener.local_addr().expect("an address")
+    );
+    let subject = Subject::reference(|api| api.base_url(&base))
+        .await
+        .expect("a server");
     let serving = tokio::spawn(serve(listener, subject.wire.clone()));
-    let keys = Keys::primary("k-one").other_tenant("k-two").restricted("k-narrow", "people.create");
-    let suite = Suite::new(Remote::new(&base).expect("an address")).keys(keys).seed(42).allow_side_effects(true);
+    let keys = Keys::primary("k-one")
+        .other_tenant("k-two")
+        .restricted("k-narrow", "people.create");
+    let suite = Suite::new(Remote::new(&base).expect("an address"))
+        .keys(keys)
+        .seed(42)
+        .allow_side_effects(true);
     let began = Instant::now();
     let report = suite.run().await.expect("a run");
     let took = began.elapsed();
@@ -80,13 +106,16 @@ async fn serve(listener: TcpListener, wire: Transport) {
             async move {
                 let (parts, body) = request.into_parts();
                 let body = body.collect().await?.to_bytes();
-                let answer = wire.oneshot(http::Request::from_parts(parts, Full::new(body))).await;
+                let answer = wire
+                    .oneshot(http::Request::from_parts(parts, Full::new(body)))
+                    .await;
                 Ok::<_, hyper::Error>(answer.unwrap_or_else(|never| match never {}))
             }
         };
         let _ = stream.set_nodelay(true);
         tokio::spawn(
-            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)),
+            hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service_fn(answer)),
         );
     }
 }

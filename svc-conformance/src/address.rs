@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The absolute address that a reference in a document means (RFC 3986, section 5); `None` unless it is http or https.
+/// The absolute address that a reference in a document means (RFC 3986, section 5); `None` unless
+/// it is http or https.
 pub(crate) fn resolve<'r>(document: &str, reference: &'r str) -> Option<Cow<'r, str>> {
     let reference = reference.split('#').next().unwrap_or_default();
     let absolute = match scheme(reference) {
@@ -10,8 +11,12 @@ pub(crate) fn resolve<'r>(document: &str, reference: &'r str) -> Option<Cow<'r, 
         None => Cow::Owned(relative(document, reference)?),
     };
     let (head, _) = split(&absolute)?;
-    let host = head.strip_prefix("http://").or_else(|| head.strip_prefix("https://"))?;
-    let is_clean = !host.is_empty() && !host.contains('@') && absolute.bytes().all(|byte| byte.is_ascii_graphic());
+    let host = head
+        .strip_prefix("http://")
+        .or_else(|| head.strip_prefix("https://"))?;
+    let is_clean = !host.is_empty()
+        && !host.contains('@')
+        && absolute.bytes().all(|byte| byte.is_ascii_graphic());
     is_clean.then_some(absolute)
 }
 
@@ -19,20 +24,28 @@ pub(crate) fn resolve<'r>(document: &str, reference: &'r str) -> Option<Cow<'r, 
 pub(crate) fn split(absolute: &str) -> Option<(&str, &str)> {
     let start = absolute.find("://")?.checked_add(3)?;
     let rest = absolute.get(start..)?;
-    let end = rest.find(['/', '?', '#']).map_or(absolute.len(), |at| start.saturating_add(at));
+    let end = rest
+        .find(['/', '?', '#'])
+        .map_or(absolute.len(), |at| start.saturating_add(at));
     Some((absolute.get(..end)?, absolute.get(end..)?))
 }
 
 /// The authority of an absolute address.
 pub(crate) fn authority(absolute: &str) -> Option<&str> {
-    split(absolute)?.0.split_once("://").map(|(_, authority)| authority)
+    split(absolute)?
+        .0
+        .split_once("://")
+        .map(|(_, authority)| authority)
 }
 
 /// The value of a query parameter, as it stands.
 pub(crate) fn parameter<'u>(url: &'u str, name: &str) -> Option<&'u str> {
     let (_, query) = url.split_once('?')?;
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    pairs
+        .into_iter()
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
 }
 
 /// An address with one more query parameter.
@@ -44,7 +57,8 @@ pub(crate) fn with_parameter(url: &str, name: &str, value: &str) -> String {
 fn scheme(reference: &str) -> Option<&str> {
     let (scheme, _) = reference.split_once(':')?;
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(good)).then_some(scheme)
+    (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(good))
+        .then_some(scheme)
 }
 
 fn relative(document: &str, reference: &str) -> Option<String> {
@@ -60,11 +74,16 @@ fn relative(document: &str, reference: &str) -> Option<String> {
     if reference.starts_with('?') {
         return Some(format!("{head}{path}{reference}"));
     }
-    let (wanted, query) = reference.split_once('?').map_or((reference, None), |(wanted, query)| (wanted, Some(query)));
+    let (wanted, query) = reference
+        .split_once('?')
+        .map_or((reference, None), |(wanted, query)| (wanted, Some(query)));
     let merged = if wanted.starts_with('/') {
         wanted.to_owned()
     } else {
-        let folder = path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or("/");
+        let folder = path
+            .rfind('/')
+            .and_then(|at| path.get(..=at))
+            .unwrap_or("/");
         format!("{folder}{wanted}")
     };
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
@@ -83,7 +102,11 @@ fn without_dots(path: &str) -> String {
             other => kept.push(other),
         }
     }
-    let slash = if ends_open && !kept.is_empty() { "/" } else { "" };
+    let slash = if ends_open && !kept.is_empty() {
+        "/"
+    } else {
+        ""
+    };
     format!("/{}{slash}", kept.join("/"))
 }
 
@@ -98,7 +121,10 @@ mod tests {
             ("http://o.example/x", Some("http://o.example/x")),
             ("/people/1", Some("http://h.example/people/1")),
             ("people/1", Some("http://h.example/api/v1/people/1")),
-            ("./people/1?x=/y", Some("http://h.example/api/v1/people/1?x=/y")),
+            (
+                "./people/1?x=/y",
+                Some("http://h.example/api/v1/people/1?x=/y"),
+            ),
             ("../v2/", Some("http://h.example/api/v2/")),
             ("..", Some("http://h.example/api/")),
             ("?page=3", Some("http://h.example/api/v1/people?page=3")),
@@ -111,7 +137,11 @@ mod tests {
             ("http://user@h.example/", None),
             ("a b", None),
         ] {
-            assert_eq!(resolve(document, reference).as_deref(), expected, "{reference}");
+            assert_eq!(
+                resolve(document, reference).as_deref(),
+                expected,
+                "{reference}"
+            );
         }
     }
 

@@ -29,7 +29,8 @@ pub(crate) struct Parts {
     pub(crate) document: Record,
 }
 
-/// A representation and the address of the document that it came in, against which its links resolve; its clones share it.
+/// A representation and the address of the document that it came in, against which its links
+/// resolve; its clones share it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record(Arc<Document>);
 
@@ -87,7 +88,9 @@ impl Answer {
     pub(crate) fn is_removal(&self) -> bool {
         match self.status {
             204 => self.body.is_empty(),
-            200 => self["notice"].as_str().is_some_and(|notice| !notice.is_empty()),
+            200 => self["notice"]
+                .as_str()
+                .is_some_and(|notice| !notice.is_empty()),
             _ => false,
         }
     }
@@ -111,12 +114,16 @@ impl Answer {
 
     /// The error object (ERR-01), if there is one.
     pub(crate) fn error(&self) -> Option<&Value> {
-        self.json.get(format!("{}:error", self.prefix)).filter(|error| error.is_object())
+        self.json
+            .get(format!("{}:error", self.prefix))
+            .filter(|error| error.is_object())
     }
 
     /// The outcome of each resource (ERR-20).
     pub(crate) fn entries(&self) -> &[Value] {
-        self.error().and_then(|error| error["resource_status"].as_array()).map_or(&[], Vec::as_slice)
+        self.error()
+            .and_then(|error| error["resource_status"].as_array())
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Every description, under either spelling of its entry (ERR-33), or bare at the top (ERR-02).
@@ -131,7 +138,9 @@ impl Answer {
         }
         match &self.json {
             Value::Array(list) => list.iter().collect(),
-            Value::Object(object) if object.contains_key("error_code") || object.contains_key("description") => {
+            Value::Object(object)
+                if object.contains_key("error_code") || object.contains_key("description") =>
+            {
                 vec![&self.json]
             }
             _ => Vec::new(),
@@ -163,11 +172,20 @@ pub(crate) struct Problem {
 
 impl Problem {
     fn read(value: &Value) -> Self {
-        let code = value.get("error_code").or_else(|| value.get("code")).and_then(Value::as_str);
-        let properties = value["properties"].as_array().map_or(&[][..], Vec::as_slice);
+        let code = value
+            .get("error_code")
+            .or_else(|| value.get("code"))
+            .and_then(Value::as_str);
+        let properties = value["properties"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
         Self {
             code: code.unwrap_or_default().to_owned(),
-            properties: properties.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect(),
+            properties: properties
+                .iter()
+                .filter_map(Value::as_str)
+                .map(ToOwned::to_owned)
+                .collect(),
             has_properties: value["properties"].is_array(),
             hint: value["hint"].as_str().map(ToOwned::to_owned),
         }
@@ -176,7 +194,9 @@ impl Problem {
 
 /// The descriptions of one entry, under either spelling (ERR-33).
 pub(crate) fn descriptions(entry: &Value) -> &[Value] {
-    let list = entry.get("error_descriptions").or_else(|| entry.get("errors"));
+    let list = entry
+        .get("error_descriptions")
+        .or_else(|| entry.get("errors"));
     list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -207,7 +227,9 @@ impl Record {
 
     /// As [`Record::href`]; what lacks it ends the check.
     pub(crate) fn leads(&self, name: &str) -> Result<String, Stop> {
-        self.href(name).ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", self.short())))
+        self.href(name).ok_or_else(|| {
+            Stop::Inconclusive(format!("there is no link {name} in {}", self.short()))
+        })
     }
 
     /// The record that is embedded under a relation of the interface, alone.
@@ -218,19 +240,27 @@ impl Record {
 
     /// The record's own address (HAL-16).
     pub(crate) fn own(&self) -> Result<String, Stop> {
-        self.link("self").ok_or_else(|| Stop::Inconclusive(format!("there is no link self in {}", self.short())))
+        self.link("self")
+            .ok_or_else(|| Stop::Inconclusive(format!("there is no link self in {}", self.short())))
     }
 
     /// The members of a page (COL-28).
     pub(crate) fn embedded(&self) -> Vec<Self> {
-        let mut lists = self["_embedded"].as_object().into_iter().flat_map(serde_json::Map::values);
-        let list = lists.find_map(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let mut lists = self["_embedded"]
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::values);
+        let list = lists
+            .find_map(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
         list.iter().map(|json| self.beside(json.clone())).collect()
     }
 
     /// The identifiers (TYP-13).
     pub(crate) fn identifiers(&self) -> Vec<&str> {
-        let list = self["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
+        let list = self["identifiers"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
         list.iter().filter_map(Value::as_str).collect()
     }
 

@@ -50,7 +50,10 @@ pub struct Cause {
 impl Flaw {
     /// Whether the subject is a field.
     pub(crate) const fn is_of_a_field(self) -> bool {
-        matches!(self, Self::Type | Self::Missing | Self::NotStored | Self::Altered)
+        matches!(
+            self,
+            Self::Type | Self::Missing | Self::NotStored | Self::Altered
+        )
     }
 
     /// Whether the subject is a field, a link or a header.
@@ -72,24 +75,38 @@ impl Flaw {
     /// What is wrong and what to do, each with `{}` for the subject.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::KeyRight => {
-                ("the key may not use {}, which is declared", "Give the run a key with this right, or declare less.")
-            }
-            Self::Refused => ("{} is declared and refused", "Serve it, or take it out of the declaration."),
-            Self::Needed => {
-                ("`{}` is needed and not declared as required", "Declare it with `required = true`, or do without it.")
-            }
-            Self::NotStored => ("`{}` is declared as writable and not stored", "Declare less or store it."),
+            Self::KeyRight => (
+                "the key may not use {}, which is declared",
+                "Give the run a key with this right, or declare less.",
+            ),
+            Self::Refused => (
+                "{} is declared and refused",
+                "Serve it, or take it out of the declaration.",
+            ),
+            Self::Needed => (
+                "`{}` is needed and not declared as required",
+                "Declare it with `required = true`, or do without it.",
+            ),
+            Self::NotStored => (
+                "`{}` is declared as writable and not stored",
+                "Declare less or store it.",
+            ),
             Self::Altered => (
                 "`{}` reads otherwise than it was sent",
                 "Store what a client sends as it is; declare a field that the server computes with `writable = false`.",
             ),
-            Self::Missing => ("`{}` is declared and missing from answers", "Declare less or send it."),
+            Self::Missing => (
+                "`{}` is declared and missing from answers",
+                "Declare less or send it.",
+            ),
             Self::Type => (
                 "`{}` has another type or value than the interface gives it",
                 "Send the JSON type and, where values are listed, one of them.",
             ),
-            Self::Link => ("the link `{}` is declared, and missing or leads elsewhere", "Declare less or send it."),
+            Self::Link => (
+                "the link `{}` is declared, and missing or leads elsewhere",
+                "Declare less or send it.",
+            ),
             Self::Function => (
                 "helpers do not do as `{}` says, which is declared",
                 "Run the function for every helper, or take it out of `action_functions`.",
@@ -116,14 +133,22 @@ impl Flaw {
 
 impl Cause {
     pub(crate) fn new(flaw: Flaw, subject: impl Into<String>) -> Self {
-        Self { flaw, subject: subject.into() }
+        Self {
+            flaw,
+            subject: subject.into(),
+        }
     }
 
-    /// That a field of the catalogue has a flaw; what stands in a shared object is named by the field that carries it.
+    /// That a field of the catalogue has a flaw; what stands in a shared object is named by the
+    /// field that carries it.
     pub(crate) fn of_field(flaw: Flaw, field: &Field) -> Self {
         let carrier = fields::carrier(field.owner);
         let owner = match carrier {
-            Some(name) if fields::all().iter().any(|one| one.path == name && one.shape == Shape::Objects) => {
+            Some(name)
+                if fields::all()
+                    .iter()
+                    .any(|one| one.path == name && one.shape == Shape::Objects) =>
+            {
                 format!("{name}[]")
             }
             Some(name) => name.to_owned(),

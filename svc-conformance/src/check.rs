@@ -21,8 +21,8 @@ use crate::run::Run;
 use crate::seed::{Rng, Seed};
 use crate::settings::Intensity;
 
-/// Attempts at a check that fails, with the numbers from 0; a row must break in two of them. If a connection was closed in the first
-/// one, it is replaced by another one with this number.
+/// Attempts at a check that fails, with the numbers from 0; a row must break in two of them. If a
+/// connection was closed in the first one, it is replaced by another one with this number.
 pub(crate) const ATTEMPTS: usize = 3;
 
 /// Findings of one kind that are kept for one row of one check.
@@ -31,15 +31,17 @@ const KEPT: usize = 5;
 /// What the future of a check gives.
 pub type Running<'c> = Pin<Box<dyn Future<Output = Result<(), Stop>> + Send + 'c>>;
 
-/// One check: its name, the rows that it can observe, and an async function. Those of the suite stand in the tables of `checks`,
-/// one of your own is run by [`Suite::own`](crate::Suite::own).
+/// One check: its name, the rows that it can observe, and an async function. Those of the suite
+/// stand in the tables of `checks`, one of your own is run by [`Suite::own`](crate::Suite::own).
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// Its name: the area, a slash, and what it looks at.
     pub(crate) id: &'static str,
-    /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with such a condition.
+    /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with
+    /// such a condition.
     pub(crate) rows: &'static [&'static str],
-    /// When it has anything to do: a condition as in the catalogue, where `<kind>` stands for the collection of what it is about.
+    /// When it has anything to do: a condition as in the catalogue, where `<kind>` stands for the
+    /// collection of what it is about.
     needs: &'static str,
     /// What it is about where one function serves many checks, such as a kind.
     pub(crate) subject: &'static str,
@@ -63,21 +65,32 @@ macro_rules! check {
 }
 
 impl Check {
-    /// A check of your own, with a name such as `own/tags`: it writes, and runs at every intensity. Of the rows, it observes those
-    /// that every answer shows.
+    /// A check of your own, with a name such as `own/tags`: it writes, and runs at every intensity.
+    /// Of the rows, it observes those that every answer shows.
     #[must_use]
     pub const fn own(id: &'static str, run: for<'c> fn(&'c Cx) -> Running<'c>) -> Self {
         Self::new(id, &[], run)
     }
 
-    /// A check of this name that observes these rows, by their ids: it writes, always has something to do, and runs at every intensity.
+    /// A check of this name that observes these rows, by their ids: it writes, always has something
+    /// to do, and runs at every intensity.
     pub(crate) const fn new(
         id: &'static str,
         rows: &'static [&'static str],
         run: for<'c> fn(&'c Cx) -> Running<'c>,
     ) -> Self {
         let intensity = Intensity::Quick;
-        Self { id, rows, needs: "always", subject: "", intensity, writes: true, side_effects: false, pinned: true, run }
+        Self {
+            id,
+            rows,
+            needs: "always",
+            subject: "",
+            intensity,
+            writes: true,
+            side_effects: false,
+            pinned: true,
+            run,
+        }
     }
 
     pub(crate) const fn needs(self, needs: &'static str) -> Self {
@@ -93,18 +106,28 @@ impl Check {
     }
 
     pub(crate) const fn only_reads(self) -> Self {
-        Self { writes: false, ..self }
+        Self {
+            writes: false,
+            ..self
+        }
     }
 
     pub(crate) const fn sends_what_is_missing(self) -> Self {
-        Self { pinned: false, ..self }
+        Self {
+            pinned: false,
+            ..self
+        }
     }
 
     pub(crate) const fn has_side_effects(self) -> Self {
-        Self { side_effects: true, ..self }
+        Self {
+            side_effects: true,
+            ..self
+        }
     }
 
-    /// When it has anything to do: a condition of words that the declaration and the keys answer before the run.
+    /// When it has anything to do: a condition of words that the declaration and the keys answer
+    /// before the run.
     pub(crate) fn condition(&self) -> Cow<'static, str> {
         match kind(self.subject).filter(|_| self.needs.contains("<kind>")) {
             Some(kind) => Cow::Owned(self.needs.replace("<kind>", kind.many)),
@@ -114,7 +137,9 @@ impl Check {
 
     /// Whether the check can observe a row.
     pub(crate) fn covers(&self, row: &Row) -> bool {
-        self.rows.iter().any(|pattern| *pattern == row.id || (pattern.contains(':') && row.when.begins(pattern)))
+        self.rows.iter().any(|pattern| {
+            *pattern == row.id || (pattern.contains(':') && row.when.begins(pattern))
+        })
     }
 }
 
@@ -192,12 +217,18 @@ impl Cx {
     /// Letters, digits and dashes that nothing else in the run has.
     pub(crate) fn unique(&self) -> String {
         let number = self.markers.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{}-{number}", self.run.token, self.seed.of(&self.attempt.to_string()).token())
+        format!(
+            "{}-{}-{number}",
+            self.run.token,
+            self.seed.of(&self.attempt.to_string()).token()
+        )
     }
 
-    /// A short word that no other body has, of this run or of another one: the nonce, and what follows from the seed.
+    /// A short word that no other body has, of this run or of another one: the nonce, and what
+    /// follows from the seed.
     pub(crate) fn token(&self, name: &str) -> String {
-        self.run.word(self.seed.of(&format!("{name} {}", self.attempt)))
+        self.run
+            .word(self.seed.of(&format!("{name} {}", self.attempt)))
     }
 
     /// How many cases a generated check runs at this run's intensity.
@@ -231,8 +262,17 @@ impl Cx {
     }
 
     /// Records a look at a row; a row that does not hold ends the check.
-    pub(crate) fn must(&self, row: &str, holds: bool, found: impl Fn() -> String) -> Result<(), Stop> {
-        if self.holds(row, holds, found) { Ok(()) } else { Err(Stop::Failed) }
+    pub(crate) fn must(
+        &self,
+        row: &str,
+        holds: bool,
+        found: impl Fn() -> String,
+    ) -> Result<(), Stop> {
+        if self.holds(row, holds, found) {
+            Ok(())
+        } else {
+            Err(Stop::Failed)
+        }
     }
 
     /// Records a look at a row that a server may deviate from: a warning at most.
@@ -246,19 +286,32 @@ impl Cx {
     }
 
     /// Records a row that does not hold with the fewest steps that show it.
-    pub(crate) fn breaks(&self, row: &str, found: impl Fn() -> String, smallest: &[String], cause: Option<Cause>) {
+    pub(crate) fn breaks(
+        &self,
+        row: &str,
+        found: impl Fn() -> String,
+        smallest: &[String],
+        cause: Option<Cause>,
+    ) {
         self.saw_otherwise(row, Verdict::Breaks, &found, smallest, cause);
     }
 
     /// Notes what was missing for a look at a row.
     pub(crate) fn lacks(&self, row: &str, what: impl Into<String>) {
         let what = self.run.recorder.redacted(&what.into());
-        self.lacks.lock().unwrap_or_else(PoisonError::into_inner).entry(row.to_owned()).or_insert(what);
+        self.lacks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(row.to_owned())
+            .or_insert(what);
     }
 
     /// What was missing for a look, by row.
     pub(crate) fn lacking(&self) -> BTreeMap<String, String> {
-        self.lacks.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lacks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Records which of several allowed forms the server uses.
@@ -271,15 +324,24 @@ impl Cx {
     /// Notes what the server chose, one line each, where the run is held against pins.
     pub(crate) fn pin<L: IntoIterator<Item = String>>(&self, lines: impl FnOnce() -> L) {
         if self.check.pinned && self.run.settings.pins {
-            self.pins.lock().unwrap_or_else(PoisonError::into_inner).extend(
-                lines().into_iter().map(|line| self.run.recorder.redacted(&line).replace(&self.run.token, "NONCE")),
-            );
+            self.pins
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend(lines().into_iter().map(|line| {
+                    self.run
+                        .recorder
+                        .redacted(&line)
+                        .replace(&self.run.token, "NONCE")
+                }));
         }
     }
 
     /// Everything that the server was seen to choose so far.
     pub(crate) fn pins(&self) -> BTreeSet<String> {
-        self.pins.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.pins
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Counts a look at a row that holds. Not inlined: the checks have a thousand looks.
@@ -309,60 +371,97 @@ impl Cx {
         }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = all.entry(row.to_owned()).or_default();
-        let list = if verdict == Verdict::Breaks { &mut seen.broke } else { &mut seen.deviated };
+        let list = if verdict == Verdict::Breaks {
+            &mut seen.broke
+        } else {
+            &mut seen.deviated
+        };
         if list.len() < KEPT {
             let exchange = self.last.load(Ordering::Relaxed);
             // What a check says of a value in an answer may be a key that the server sent back.
             let told = |text: &str| self.run.recorder.redacted(text);
             let smallest = smallest.iter().map(|step| told(step)).collect();
-            let seen = || (verdict == Verdict::Breaks).then(|| diagnosis::seen(&self.run, row, exchange)).flatten();
+            let seen = || {
+                (verdict == Verdict::Breaks)
+                    .then(|| diagnosis::seen(&self.run, row, exchange))
+                    .flatten()
+            };
             let cause = cause.or_else(seen);
             let refused = diagnosis::refused(&self.run, exchange);
-            list.push(Finding { check: self.id(), message: told(&found()), exchange, smallest, cause, refused });
+            list.push(Finding {
+                check: self.id(),
+                message: told(&found()),
+                exchange,
+                smallest,
+                cause,
+                refused,
+            });
         }
     }
 
     /// Everything seen so far, by row.
     pub(crate) fn seen(&self) -> BTreeMap<String, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// What the first row that does not hold was seen to do instead.
     pub(crate) fn first_finding(&self) -> Option<String> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.values().find_map(|seen| seen.broke.first()).map(|finding| finding.message.clone())
+        seen.values()
+            .find_map(|seen| seen.broke.first())
+            .map(|finding| finding.message.clone())
     }
 
     /// Whether any row was seen not to hold.
     pub(crate) fn has_failed(&self) -> bool {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).values().any(|seen| !seen.broke.is_empty())
+        self.seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .any(|seen| !seen.broke.is_empty())
     }
 
     /// Numbers of the first and the last exchange of this attempt.
     pub(crate) fn span(&self) -> (usize, usize) {
-        (self.first.load(Ordering::Relaxed), self.last.load(Ordering::Relaxed))
+        (
+            self.first.load(Ordering::Relaxed),
+            self.last.load(Ordering::Relaxed),
+        )
     }
 
     pub(crate) fn saw(&self, number: usize) {
-        let _ = self.first.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self
+            .first
+            .compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
         self.last.store(number, Ordering::Relaxed);
     }
 
-    /// Whether one more request may be sent: neither forbidden, nor over the budget, nor after all that a run was for.
+    /// Whether one more request may be sent: neither forbidden, nor over the budget, nor after all
+    /// that a run was for.
     pub(crate) fn may_send(&self, method: &Method) -> Result<(), Stop> {
         if self.enough.load(Ordering::Relaxed) {
             return Err(Stop::Failed);
         }
         let settings = &self.run.settings;
         if !settings.writes && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
-            return Err(Stop::Disabled("writes are not allowed on this target".to_owned()));
+            return Err(Stop::Disabled(
+                "writes are not allowed on this target".to_owned(),
+            ));
         }
         let sent = self.requests.fetch_add(1, Ordering::Relaxed);
         if sent >= settings.requests_per_check || self.run.recorder.count() >= settings.requests {
-            return Err(Stop::Inconclusive(format!("the budget of requests is spent ({sent} in this check)")));
+            return Err(Stop::Inconclusive(format!(
+                "the budget of requests is spent ({sent} in this check)"
+            )));
         }
         if *method == Method::POST && self.run.journal.created() >= settings.records {
-            return Err(Stop::Inconclusive(format!("the budget of {} records is spent", settings.records)));
+            return Err(Stop::Inconclusive(format!(
+                "the budget of {} records is spent",
+                settings.records
+            )));
         }
         Ok(())
     }
@@ -377,10 +476,17 @@ impl Cx {
             if let Some(list) = list.as_array_mut() {
                 list.insert(0, self.marker().into());
             }
-            // A server may make persons of the holders of tickets (RES-attendance-14): they are to be found again, too.
+            // A server may make persons of the holders of tickets (RES-attendance-14): they are to
+            // be found again, too.
             let tickets = members.get_mut("tickets").and_then(Value::as_array_mut);
-            for holder in tickets.into_iter().flatten().filter_map(|ticket| ticket.get_mut("person")?.as_object_mut()) {
-                holder.entry("identifiers").or_insert_with(|| json!([self.marker()]));
+            for holder in tickets
+                .into_iter()
+                .flatten()
+                .filter_map(|ticket| ticket.get_mut("person")?.as_object_mut())
+            {
+                holder
+                    .entry("identifiers")
+                    .or_insert_with(|| json!([self.marker()]));
             }
         }
         body

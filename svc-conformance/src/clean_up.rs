@@ -47,12 +47,16 @@ pub(crate) fn kept(run: &Run) -> CleanUp {
     CleanUp {
         created: left.len(),
         removed: 0,
-        left: left.into_iter().map(|left| (left.own, "clean-up was turned off".to_owned())).collect(),
+        left: left
+            .into_iter()
+            .map(|left| (left.own, "clean-up was turned off".to_owned()))
+            .collect(),
         failed: false,
     }
 }
 
-/// Removes what an earlier run left, from the journal that it kept. Needs a tokio runtime with time enabled.
+/// Removes what an earlier run left, from the journal that it kept. Needs a tokio runtime with time
+/// enabled.
 ///
 /// # Errors
 /// The file is no journal, or the target does not answer.
@@ -69,16 +73,29 @@ pub async fn resume(
     text.dialect.key_header.clone_from(&started.key_header);
     let recorder = Arc::new(Recorder::new(keys.secrets()));
     let declared = Declared::new(text, Source::Given);
-    let run = Arc::new(Run::new(target, declared, (keys, recorder), Settings::default(), journal));
+    let run = Arc::new(Run::new(
+        target,
+        declared,
+        (keys, recorder),
+        Settings::default(),
+        journal,
+    ));
     let request = Request::get(run.target.base()).body(Bytes::new());
-    let request =
-        request.map_err(|error| SuiteError::Usage(format!("`{}` is no address: {error}", run.target.base())))?;
-    run.target.send(request, run.settings.body_limit, run.settings.timeout).await?;
+    let request = request.map_err(|error| {
+        SuiteError::Usage(format!("`{}` is no address: {error}", run.target.base()))
+    })?;
+    run.target
+        .send(request, run.settings.body_limit, run.settings.timeout)
+        .await?;
     Ok(clean(&run).await)
 }
 
 fn cleaner(run: &Arc<Run>) -> Cx {
-    Cx::new(Arc::clone(run), Check::new("clean-up", &[], |_| Box::pin(async { Ok(()) })), 0)
+    Cx::new(
+        Arc::clone(run),
+        Check::new("clean-up", &[], |_| Box::pin(async { Ok(()) })),
+        0,
+    )
 }
 
 /// Removes every record of the journal, newest first.
@@ -111,21 +128,31 @@ pub(crate) async fn clean(run: &Arc<Run>) -> CleanUp {
             break;
         }
     }
-    CleanUp { created, removed: created.saturating_sub(left.len()), left: reasons, failed }
+    CleanUp {
+        created,
+        removed: created.saturating_sub(left.len()),
+        left: reasons,
+        failed,
+    }
 }
 
-/// Looks for records whose creation was asked for and never seen: anonymous helpers show no address (AUT-06), and a crash
-/// can come before an answer.
+/// Looks for records whose creation was asked for and never seen: anonymous helpers show no address
+/// (AUT-06), and a crash can come before an answer.
 async fn search(cx: &Cx) -> Result<(), Stop> {
     let (api, journal) = (cx.api(), &cx.run.journal);
     let mut searched = BTreeSet::new();
     search_below(cx, &api, &api.entry().await?, &mut searched).await?;
     let asked = journal.open_markers();
     let mut containers = journal.left();
-    // On most servers the address of a container begins those of what is in it: these are read first, and often suffice.
+    // On most servers the address of a container begins those of what is in it: these are read
+    // first, and often suffice.
     containers.sort_by_key(|container| !asked.values().any(|url| url.starts_with(&container.own)));
     for container in containers {
-        if journal.open_markers().values().all(|url| searched.contains(url)) {
+        if journal
+            .open_markers()
+            .values()
+            .all(|url| searched.contains(url))
+        {
             break;
         }
         let answer = client(cx, container.key).get(&container.own).await?;
@@ -136,14 +163,25 @@ async fn search(cx: &Cx) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Looks through the collections of the entry point or of a container, and notes which addresses to post to are settled by it.
-async fn search_below(cx: &Cx, api: &Client<'_>, from: &Record, searched: &mut BTreeSet<String>) -> Result<(), Stop> {
+/// Looks through the collections of the entry point or of a container, and notes which addresses to
+/// post to are settled by it.
+async fn search_below(
+    cx: &Cx,
+    api: &Client<'_>,
+    from: &Record,
+    searched: &mut BTreeSet<String>,
+) -> Result<(), Stop> {
     for kind in KINDS.iter() {
-        let Some(place) = from.href(kind.many) else { continue };
+        let Some(place) = from.href(kind.many) else {
+            continue;
+        };
         if searched.insert(place.clone()) && !cx.run.journal.open_markers().is_empty() {
             search_in(cx, api, &place).await?;
         }
-        searched.extend(kind.helper.and_then(|helper| helper_address(from, helper).ok()));
+        searched.extend(
+            kind.helper
+                .and_then(|helper| helper_address(from, helper).ok()),
+        );
     }
     Ok(())
 }
@@ -154,8 +192,11 @@ async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
     let walked = api.walk(place, |page| {
         let open = cx.run.journal.open_markers();
         for member in page.embedded() {
-            let marker =
-                member.identifiers().into_iter().find(|marker| open.contains_key(*marker)).map(ToOwned::to_owned);
+            let marker = member
+                .identifiers()
+                .into_iter()
+                .find(|marker| open.contains_key(*marker))
+                .map(ToOwned::to_owned);
             if let (Some(marker), Some(own)) = (marker, member.link("self")) {
                 cx.run.journal.created_at(own, Some(marker), 0);
                 people.extend(member.href("person"));
@@ -171,11 +212,13 @@ async fn search_in(cx: &Cx, api: &Client<'_>, place: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Notes the person whom an action of the run brought along, also where a server gave it no marker: identifiers of a caller
-/// without a key may count for nothing (HLP-04).
+/// Notes the person whom an action of the run brought along, also where a server gave it no marker:
+/// identifiers of a caller without a key may count for nothing (HLP-04).
 pub(crate) fn own_up(cx: &Cx, person: &Record) {
     if let (Some(own), false) = (person.link("self"), was_there_before(cx, person)) {
-        cx.run.journal.created_at(own, cx.run.journal.marker(&person.json), 0);
+        cx.run
+            .journal
+            .created_at(own, cx.run.journal.marker(&person.json), 0);
     }
 }
 
@@ -200,8 +243,13 @@ fn client(cx: &Cx, key: usize) -> Client<'_> {
 async fn remove(cx: &Cx, left: &Left) -> Removal {
     let api = client(cx, left.key);
     let failed = |stop: Stop| match stop {
-        Stop::Failed => Removal::Left(cx.first_finding().unwrap_or_else(|| "no answer".to_owned()), true),
-        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => Removal::Left(reason, true),
+        Stop::Failed => Removal::Left(
+            cx.first_finding().unwrap_or_else(|| "no answer".to_owned()),
+            true,
+        ),
+        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => {
+            Removal::Left(reason, true)
+        }
     };
     let answer = match api.get(&left.own).await {
         Ok(answer) => answer,
@@ -213,14 +261,23 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
     let record = answer.record();
     if let Some(marker) = &left.marker {
         if answer.status != 200 {
-            return Removal::Left(format!("its marker cannot be read again: {}", answer.status), false);
+            return Removal::Left(
+                format!("its marker cannot be read again: {}", answer.status),
+                false,
+            );
         }
         if !record.carries(marker) {
-            return Removal::Left("it does not carry the marker of this run any more".to_owned(), false);
+            return Removal::Left(
+                "it does not carry the marker of this run any more".to_owned(),
+                false,
+            );
         }
     }
     if was_there_before(cx, &record) {
-        return Removal::Left("its `created_date` says that it was there before this run".to_owned(), false);
+        return Removal::Left(
+            "its `created_date` says that it was there before this run".to_owned(),
+            false,
+        );
     }
     let deleted = match api.delete(&left.own).await {
         // The connection may have been closed.
@@ -237,14 +294,21 @@ async fn remove(cx: &Cx, left: &Left) -> Removal {
     }
 }
 
-/// Whether a record that carries a marker is older than the run: a helper may have matched a person of somebody else's and
-/// put the marker on it. Clocks may differ by the tolerance.
+/// Whether a record that carries a marker is older than the run: a helper may have matched a person
+/// of somebody else's and put the marker on it. Clocks may differ by the tolerance.
 fn was_there_before(cx: &Cx, record: &Record) -> bool {
-    let time = |text: &str| DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc)).ok();
+    let time = |text: &str| {
+        DateTime::parse_from_rfc3339(text)
+            .map(|time| time.with_timezone(&Utc))
+            .ok()
+    };
     let began = time(&cx.run.journal.started().began);
     let created = record["created_date"].as_str().and_then(time);
     let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
-    match (created, began.and_then(|began| began.checked_sub_signed(tolerance))) {
+    match (
+        created,
+        began.and_then(|began| began.checked_sub_signed(tolerance)),
+    ) {
         (Some(created), Some(began)) => created < began,
         _ => false,
     }

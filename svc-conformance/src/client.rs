@@ -1,4 +1,5 @@
-//! A caller of the target: sends requests with one key or none, follows links, never builds an address.
+//! A caller of the target: sends requests with one key or none, follows links, never builds an
+//! address.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
@@ -7,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use chrono::{NaiveDateTime, Utc};
-use http::header::{ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER};
+use http::header::{
+    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER,
+};
 use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
@@ -75,29 +78,45 @@ impl Cx {
 
     /// The caller with a key of another tenant.
     pub(crate) fn other(&self) -> Option<Client<'_>> {
-        self.run.keys.other_tenant.as_ref().map(|key| self.with_key(key))
+        self.run
+            .keys
+            .other_tenant
+            .as_ref()
+            .map(|key| self.with_key(key))
     }
 
     pub(crate) fn with_key(&self, key: &str) -> Client<'_> {
-        Client { cx: self, key: Some(key.to_owned()), bare: false }
+        Client {
+            cx: self,
+            key: Some(key.to_owned()),
+            bare: false,
+        }
     }
 
     pub(crate) const fn anonymous(&self) -> Client<'_> {
-        Client { cx: self, key: None, bare: false }
+        Client {
+            cx: self,
+            key: None,
+            bare: false,
+        }
     }
 }
 
 impl Client<'_> {
     /// The same caller, who sends no `If-Match` of itself.
     pub(crate) fn bare(&self) -> Self {
-        Self { bare: true, ..self.clone() }
+        Self {
+            bare: true,
+            ..self.clone()
+        }
     }
 
     pub(crate) async fn get(&self, url: &str) -> Result<Answer, Stop> {
         self.send(Method::GET, url, None).await
     }
 
-    /// Posts a body, with what the objects in it need; that of a helper has what its action and its person need (CAP-05).
+    /// Posts a body, with what the objects in it need; that of a helper has what its action and its
+    /// person need (CAP-05).
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<Answer, Stop> {
         self.post_with(url, body, &[]).await
     }
@@ -110,7 +129,9 @@ impl Client<'_> {
         headers: &[(HeaderName, &str)],
     ) -> Result<Answer, Stop> {
         let mut whole = match self.cx.run.relations.of(url) {
-            Some(Known::Helper(kind)) if kind.under.is_some_and(|under| under != "person") && body.is_object() => {
+            Some(Known::Helper(kind))
+                if kind.under.is_some_and(|under| under != "person") && body.is_object() =>
+            {
                 complete(self.cx, kind.one, with(&least(self.cx, kind.one), body))
             }
             Some(Known::Collection(kind)) => complete(self.cx, kind.one, body.clone()),
@@ -119,7 +140,8 @@ impl Client<'_> {
         if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
             *person = complete(self.cx, "person", with(&least(self.cx, "person"), person));
         }
-        self.send_with(Method::POST, url, Some(whole.to_string()), headers).await
+        self.send_with(Method::POST, url, Some(whole.to_string()), headers)
+            .await
     }
 
     /// Puts a body, with what the objects in it need (CAP-05).
@@ -138,7 +160,8 @@ impl Client<'_> {
             Some(Known::Record(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
-        self.send_with(Method::PUT, url, Some(body.to_string()), headers).await
+        self.send_with(Method::PUT, url, Some(body.to_string()), headers)
+            .await
     }
 
     pub(crate) async fn delete(&self, url: &str) -> Result<Answer, Stop> {
@@ -146,7 +169,12 @@ impl Client<'_> {
     }
 
     /// Sends one request; the answer passes the recorder and the passive checks.
-    pub(crate) async fn send(&self, method: Method, url: &str, body: Option<String>) -> Result<Answer, Stop> {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        body: Option<String>,
+    ) -> Result<Answer, Stop> {
         self.send_with(method, url, body, &[]).await
     }
 
@@ -158,19 +186,45 @@ impl Client<'_> {
         body: Option<String>,
         headers: &[(HeaderName, &str)],
     ) -> Result<Answer, Stop> {
-        self.patiently(Message { method: &method, url, body: body.as_deref(), headers, judged: true }).await
+        self.patiently(Message {
+            method: &method,
+            url,
+            body: body.as_deref(),
+            headers,
+            judged: true,
+        })
+        .await
     }
 
-    /// Sends one request whose answer is no document of the interface (documentation, the declaration).
+    /// Sends one request whose answer is no document of the interface (documentation, the
+    /// declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<Answer, Stop> {
-        self.patiently(Message { method: &Method::GET, url, body: None, headers: &[], judged: false }).await
+        self.patiently(Message {
+            method: &Method::GET,
+            url,
+            body: None,
+            headers: &[],
+            judged: false,
+        })
+        .await
     }
 
-    /// Asks for a stream of events that ends with what is there (SYN-12), from behind the event that a client had last.
+    /// Asks for a stream of events that ends with what is there (SYN-12), from behind the event
+    /// that a client had last.
     pub(crate) async fn events(&self, url: &str, last: Option<&str>) -> Result<Answer, Stop> {
-        let mut headers = vec![(ACCEPT, "text/event-stream"), (HeaderName::from_static("prefer"), "wait=0")];
+        let mut headers = vec![
+            (ACCEPT, "text/event-stream"),
+            (HeaderName::from_static("prefer"), "wait=0"),
+        ];
         headers.extend(last.map(|last| (HeaderName::from_static("last-event-id"), last)));
-        self.patiently(Message { method: &Method::GET, url, body: None, headers: &headers, judged: false }).await
+        self.patiently(Message {
+            method: &Method::GET,
+            url,
+            body: None,
+            headers: &headers,
+            judged: false,
+        })
+        .await
     }
 
     /// Posts a body of another type, whose answer is no document of the interface either.
@@ -181,9 +235,19 @@ impl Client<'_> {
         body: String,
         headers: &[(HeaderName, &str)],
     ) -> Result<Answer, Stop> {
-        let headers: Vec<_> = headers.iter().cloned().chain([(CONTENT_TYPE, media)]).collect();
-        self.patiently(Message { method: &Method::POST, url, body: Some(&body), headers: &headers, judged: false })
-            .await
+        let headers: Vec<_> = headers
+            .iter()
+            .cloned()
+            .chain([(CONTENT_TYPE, media)])
+            .collect();
+        self.patiently(Message {
+            method: &Method::POST,
+            url,
+            body: Some(&body),
+            headers: &headers,
+            judged: false,
+        })
+        .await
     }
 
     /// Sends one request, and sends it again where the target asks to wait.
@@ -198,8 +262,14 @@ impl Client<'_> {
             };
             if tries >= MOST_RETRIES || delays.has_given_up() {
                 delays.gave_up(true);
-                let what = if answer.status == 429 { "limits the rate" } else { "is unavailable" };
-                return Err(Stop::Inconclusive(format!("the server {what}, also after waits: {answer}")));
+                let what = if answer.status == 429 {
+                    "limits the rate"
+                } else {
+                    "is unavailable"
+                };
+                return Err(Stop::Inconclusive(format!(
+                    "the server {what}, also after waits: {answer}"
+                )));
             }
             tries = tries.saturating_add(1);
             self.cx.run.wait_for_target(answer.status, wait).await;
@@ -208,7 +278,12 @@ impl Client<'_> {
 
     async fn once(&self, message: Message<'_>) -> Result<Answer, Stop> {
         let cx = self.cx;
-        let Message { method, url, judged, .. } = message;
+        let Message {
+            method,
+            url,
+            judged,
+            ..
+        } = message;
         let sent_body = message.body.unwrap_or_default();
         cx.may_send(method)?;
         if matches!(*method, Method::PUT | Method::DELETE) && cx.run.keeps(url) {
@@ -222,7 +297,11 @@ impl Client<'_> {
         let settings = &cx.run.settings;
         cx.run.journal.expect(method, url, sent_body);
         cx.run.keep_pace().await;
-        let answer = cx.run.target.send(request, settings.body_limit, settings.timeout).await;
+        let answer = cx
+            .run
+            .target
+            .send(request, settings.body_limit, settings.timeout)
+            .await;
         let took = began.elapsed();
         cx.run.delays.answered(took);
         cx.run.report_delays();
@@ -231,10 +310,14 @@ impl Client<'_> {
         let response = match answer {
             Ok(response) => response,
             Err(TargetError::Elsewhere(_)) => {
-                return Err(Stop::Inconclusive(format!("{url} is on another origin: not followed")));
+                return Err(Stop::Inconclusive(format!(
+                    "{url} is on another origin: not followed"
+                )));
             }
             Err(error @ TargetError::TooLarge(_)) => {
-                cx.holds(row::HAL_02, false, || format!("{}: {error}", exchange.line()));
+                cx.holds(row::HAL_02, false, || {
+                    format!("{}: {error}", exchange.line())
+                });
                 return Err(Stop::Failed);
             }
             Err(error @ TargetError::Closed(_)) => {
@@ -242,17 +325,26 @@ impl Client<'_> {
                 return Err(Stop::Inconclusive(format!("{}: {error}", exchange.line())));
             }
             Err(error) => {
-                if cx.run.is_gone(&cx.id(), &exchange, &error.to_string()).await {
+                if cx
+                    .run
+                    .is_gone(&cx.id(), &exchange, &error.to_string())
+                    .await
+                {
                     return Err(Stop::Inconclusive(GONE.to_owned()));
                 }
-                cx.holds(row::ERR_01, false, || format!("{}: {error}", exchange.line()));
+                cx.holds(row::ERR_01, false, || {
+                    format!("{}: {error}", exchange.line())
+                });
                 return Err(Stop::Failed);
             }
         };
         let (parts, body) = response.into_parts();
         if is_of_gateway(parts.status)
             && waiting(parts.status.as_u16(), &parts.headers, 0).is_none()
-            && cx.run.is_gone(&cx.id(), &exchange, &format!("status {}", parts.status)).await
+            && cx
+                .run
+                .is_gone(&cx.id(), &exchange, &format!("status {}", parts.status))
+                .await
         {
             return Err(Stop::Inconclusive(GONE.to_owned()));
         }
@@ -261,10 +353,16 @@ impl Client<'_> {
             && !cx.run.has_worked(url, parts.status.is_success())
             && parts.status == StatusCode::NOT_FOUND
         {
-            return Err(Stop::Inconclusive(format!("the fixture {name} is not there: {} -> 404", exchange.line())));
+            return Err(Stop::Inconclusive(format!(
+                "the fixture {name} is not there: {} -> 404",
+                exchange.line()
+            )));
         }
-        let shown =
-            exchange.answer.as_ref().map(|answer| answer.body.chars().take(SHOWN).collect()).unwrap_or_default();
+        let shown = exchange
+            .answer
+            .as_ref()
+            .map(|answer| answer.body.chars().take(SHOWN).collect())
+            .unwrap_or_default();
         let json = serde_json::from_slice(&body).unwrap_or(Value::Null);
         let answer = Answer::from(Parts {
             shown,
@@ -273,7 +371,11 @@ impl Client<'_> {
             status: parts.status.as_u16(),
             headers: parts.headers,
             body,
-            document: Record::new(url.to_owned(), json, cx.declared().text.dialect.prefix.clone()),
+            document: Record::new(
+                url.to_owned(),
+                json,
+                cx.declared().text.dialect.prefix.clone(),
+            ),
         });
         cx.run.journal.note(&answer, sent_body, self.which_key());
         // What only asks to come later is no answer to the request.
@@ -291,19 +393,31 @@ impl Client<'_> {
         if keys.other_tenant.as_ref() == Some(key) {
             1
         } else {
-            usize::from(keys.restricted.as_ref().is_some_and(|(restricted, _)| restricted == key)).saturating_mul(2)
+            usize::from(
+                keys.restricted
+                    .as_ref()
+                    .is_some_and(|(restricted, _)| restricted == key),
+            )
+            .saturating_mul(2)
         }
     }
 
     fn request(&self, message: Message<'_>) -> Result<Request<Bytes>, Stop> {
-        let Message { method, url, body, headers, .. } = message;
+        let Message {
+            method,
+            url,
+            body,
+            headers,
+            ..
+        } = message;
         let broken = |what: &str| Stop::Inconclusive(format!("{what} cannot be sent: {url}"));
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = method.clone();
         *request.uri_mut() = url.parse().map_err(|_| broken("the address"))?;
         let out = request.headers_mut();
         if let Some(key) = &self.key {
-            let name = HeaderName::from_bytes(self.cx.declared().text.dialect.key_header.as_bytes());
+            let name =
+                HeaderName::from_bytes(self.cx.declared().text.dialect.key_header.as_bytes());
             out.insert(
                 name.map_err(|_| broken("the key header"))?,
                 HeaderValue::from_str(key).map_err(|_| broken("the key"))?,
@@ -319,7 +433,10 @@ impl Client<'_> {
             out.insert(IF_MATCH, HeaderValue::from_static("*"));
         }
         for (name, value) in headers {
-            out.insert(name, HeaderValue::from_str(value).map_err(|_| broken("a header"))?);
+            out.insert(
+                name,
+                HeaderValue::from_str(value).map_err(|_| broken("a header"))?,
+            );
         }
         *request.body_mut() = Bytes::from(body.unwrap_or_default().to_owned());
         Ok(request)
@@ -327,7 +444,12 @@ impl Client<'_> {
 
     /// The entry point (ENT-01), read once in an attempt at a check.
     pub(crate) async fn entry(&self) -> Result<Record, Stop> {
-        let read = || self.cx.entry_points.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = || {
+            self.cx
+                .entry_points
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         if let Some(entry) = read().get(&self.key) {
             return Ok(entry.clone());
         }
@@ -335,18 +457,28 @@ impl Client<'_> {
         let is_there = answer.status == 200 && answer.json.is_object();
         self.cx.holds(row::HAL_01, is_there, || answer.to_string());
         self.cx.must(row::ENT_01, is_there, || answer.to_string())?;
-        if let Some(most) = answer["max_pagesize"].as_u64().filter(|_| self.key == self.cx.run.keys.primary) {
+        if let Some(most) = answer["max_pagesize"]
+            .as_u64()
+            .filter(|_| self.key == self.cx.run.keys.primary)
+        {
             self.cx.run.learn_page_limit(most);
         }
-        Ok(read().entry(self.key.clone()).or_insert_with(|| answer.record()).clone())
+        Ok(read()
+            .entry(self.key.clone())
+            .or_insert_with(|| answer.record())
+            .clone())
     }
 
     /// The address of a collection, from the entry point.
     pub(crate) async fn collection(&self, many: &str) -> Result<String, Stop> {
         let entry = self.entry().await?;
         let declared = self.cx.declared();
-        let href = declared.collection(many).and_then(|collection| collection.href.clone());
-        let href = entry.href(many).or_else(|| address::resolve(&entry.url, &href?).map(String::from));
+        let href = declared
+            .collection(many)
+            .and_then(|collection| collection.href.clone());
+        let href = entry
+            .href(many)
+            .or_else(|| address::resolve(&entry.url, &href?).map(String::from));
         href.ok_or_else(|| Stop::Inconclusive(format!("the entry point has no link to {many}")))
     }
 
@@ -354,13 +486,16 @@ impl Client<'_> {
     pub(crate) async fn reread(&self, record: &Record) -> Result<Record, Stop> {
         let own = record.own()?;
         let answer = self.get(&own).await?;
-        self.cx.must(row::HAL_16, answer.status == 200 && answer.json.is_object(), || {
-            format!("GET of the record's `self`: {answer}")
-        })?;
+        self.cx.must(
+            row::HAL_16,
+            answer.status == 200 && answer.json.is_object(),
+            || format!("GET of the record's `self`: {answer}"),
+        )?;
         Ok(answer.record())
     }
 
-    /// Reads what a relation of a record leads to; what is embedded and not linked is there already.
+    /// Reads what a relation of a record leads to; what is embedded and not linked is there
+    /// already.
     pub(crate) async fn follow(&self, record: &Record, name: &str) -> Result<Record, Stop> {
         let is_without_links = self.cx.declared().helpers_only() && record.href(name).is_none();
         if let Some(embedded) = record.embeds(name).filter(|_| is_without_links) {
@@ -369,13 +504,20 @@ impl Client<'_> {
         let href = record.leads(name)?;
         let answer = self.get(&href).await?;
         if answer.status != 200 || !answer.json.is_object() {
-            return Err(Stop::Inconclusive(format!("the link {name} does not lead to a document: {answer}")));
+            return Err(Stop::Inconclusive(format!(
+                "the link {name} does not lead to a document: {answer}"
+            )));
         }
         Ok(answer.record())
     }
 
-    /// Shows the pages of a collection to somebody, by `next` from the first, until there are no more or no more are wanted.
-    pub(crate) async fn walk(&self, url: &str, mut wants_more: impl FnMut(&Record) -> bool) -> Result<Walked, Stop> {
+    /// Shows the pages of a collection to somebody, by `next` from the first, until there are no
+    /// more or no more are wanted.
+    pub(crate) async fn walk(
+        &self,
+        url: &str,
+        mut wants_more: impl FnMut(&Record) -> bool,
+    ) -> Result<Walked, Stop> {
         let mut met = BTreeSet::new();
         let mut next = Some(url.to_owned());
         while let Some(url) = next {
@@ -410,10 +552,14 @@ impl Client<'_> {
         match walked.await? {
             Walked::Done => return Ok(pages),
             Walked::TooFar => {
-                return Err(Stop::Inconclusive(format!("the collection has more than {MOST_PAGES} pages")));
+                return Err(Stop::Inconclusive(format!(
+                    "the collection has more than {MOST_PAGES} pages"
+                )));
             }
             Walked::Back(url) => {
-                self.cx.holds(row::COL_24, false, || format!("`next` leads back to {url}, which was read before"));
+                self.cx.holds(row::COL_24, false, || {
+                    format!("`next` leads back to {url}, which was read before")
+                });
             }
             Walked::Refused(answer) => {
                 self.cx.holds(row::COL_31, false, || answer.to_string());
@@ -424,7 +570,12 @@ impl Client<'_> {
 
     /// Every member of a collection.
     pub(crate) async fn members(&self, url: &str) -> Result<Vec<Record>, Stop> {
-        Ok(self.pages(url).await?.iter().flat_map(Record::embedded).collect())
+        Ok(self
+            .pages(url)
+            .await?
+            .iter()
+            .flat_map(Record::embedded)
+            .collect())
     }
 
     /// The members of a collection that carry one of these markers, and how many members there are.
@@ -446,13 +597,18 @@ impl Client<'_> {
     }
 }
 
-/// How long the target asks to wait, in seconds or until a date, 30 s at most: with 429, or with 503 that says how long. After 429
-/// without a time, each wait is twice as long as the one before.
+/// How long the target asks to wait, in seconds or until a date, 30 s at most: with 429, or with
+/// 503 that says how long. After 429 without a time, each wait is twice as long as the one before.
 pub(crate) fn waiting(status: u16, headers: &HeaderMap, tries: usize) -> Option<Duration> {
     if !matches!(status, 429 | 503) {
         return None;
     }
-    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .map(str::trim)
+    };
     let asked = asked(text(RETRY_AFTER), text(DATE));
     let doubled = || Some(1 << tries.min(4)).filter(|_| status == 429);
     Some(Duration::from_secs(asked.or_else(doubled)?.clamp(1, 30)))
@@ -462,16 +618,25 @@ pub(crate) fn waiting(status: u16, headers: &HeaderMap, tries: usize) -> Option<
 fn asked(retry_after: Option<&str>, sent: Option<&str>) -> Option<u64> {
     let asked = retry_after?;
     asked.parse::<u64>().ok().or_else(|| {
-        // The target's own clock tells how long it is until its date; a date that is past is none to wait for.
-        let now = sent.and_then(date).unwrap_or_else(|| Utc::now().naive_utc());
+        // The target's own clock tells how long it is until its date; a date that is past is none
+        // to wait for.
+        let now = sent
+            .and_then(date)
+            .unwrap_or_else(|| Utc::now().naive_utc());
         Some(u64::try_from(date(asked)?.signed_duration_since(now).num_seconds()).unwrap_or(0))
     })
 }
 
 /// A date of HTTP in each of its three forms (RFC 9110, section 5.6.7).
 pub(crate) fn date(text: &str) -> Option<NaiveDateTime> {
-    let forms = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
-    forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+    let forms = [
+        "%a, %d %b %Y %H:%M:%S GMT",
+        "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %e %H:%M:%S %Y",
+    ];
+    forms
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
 }
 
 #[cfg(test)]
@@ -486,35 +651,64 @@ mod tests {
     fn asked(headers: &[(&'static str, &str)]) -> Option<u64> {
         let headers: HeaderMap = headers
             .iter()
-            .map(|(name, value)| (name.parse().expect("a name"), value.parse().expect("a value")))
+            .map(|(name, value)| {
+                (
+                    name.parse().expect("a name"),
+                    value.parse().expect("a value"),
+                )
+            })
             .collect();
         waiting(503, &headers, 0).map(|wait: Duration| wait.as_secs())
     }
 
-    /// A delay or a date in any form of RFC 9110 (section 5.6.7), which counts from the answer's own `Date`.
+    /// A delay or a date in any form of RFC 9110 (section 5.6.7), which counts from the answer's
+    /// own `Date`.
     #[test]
     fn retry_after_is_a_delay_or_a_date() {
         let date = ("date", "Sun, 06 Nov 1994 08:49:30 GMT");
-        for value in
-            ["7", " 7 ", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
-        {
+        for value in [
+            "7",
+            " 7 ",
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ] {
             assert_eq!(asked(&[date, ("retry-after", value)]), Some(7), "{value}");
         }
         // No longer than 30 s; a second at least, also where the date is past.
-        assert_eq!(asked(&[date, ("retry-after", "Sun, 06 Nov 1994 09:49:37 GMT")]), Some(30));
-        assert_eq!(asked(&[date, ("retry-after", "Sun, 06 Nov 1994 08:49:07 GMT")]), Some(1));
+        assert_eq!(
+            asked(&[date, ("retry-after", "Sun, 06 Nov 1994 09:49:37 GMT")]),
+            Some(30)
+        );
+        assert_eq!(
+            asked(&[date, ("retry-after", "Sun, 06 Nov 1994 08:49:07 GMT")]),
+            Some(1)
+        );
         // Without a `Date`, or with one that is none, the clock of this machine counts.
-        assert_eq!(asked(&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")]), Some(1));
-        assert_eq!(asked(&[("date", "soon"), ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]), Some(30));
+        assert_eq!(
+            asked(&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")]),
+            Some(1)
+        );
+        assert_eq!(
+            asked(&[
+                ("date", "soon"),
+                ("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")
+            ]),
+            Some(30)
+        );
         assert_eq!(asked(&[date, ("retry-after", "soon")]), None);
         assert_eq!(asked(&[date]), None);
     }
 
-    /// Without a time that is asked for, 503 is an answer like others, and after 429 each wait is longer.
+    /// Without a time that is asked for, 503 is an answer like others, and after 429 each wait is
+    /// longer.
     #[test]
     fn without_a_time_the_waits_grow() {
-        let waits =
-            |status| (0..6).map(move |tries| waiting(status, &HeaderMap::new(), tries).map(|wait| wait.as_secs()));
+        let waits = |status| {
+            (0..6).map(move |tries| {
+                waiting(status, &HeaderMap::new(), tries).map(|wait| wait.as_secs())
+            })
+        };
         assert!(waits(429).eq([1, 2, 4, 8, 16, 16].map(Some)));
         assert!(waits(503).chain(waits(500)).all(|wait| wait.is_none()));
     }

@@ -1,4 +1,5 @@
-//! Whether a row applies: the conditions of the catalogue, answered from the declaration, the keys and what the run met.
+//! Whether a row applies: the conditions of the catalogue, answered from the declaration, the keys
+//! and what the run met.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +16,17 @@ pub(crate) struct Met(Mutex<BTreeSet<Encounter>>);
 
 impl Met {
     pub(crate) fn add(&self, encounter: Encounter) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(encounter);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(encounter);
     }
 
     fn has(&self, encounter: Encounter) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&encounter)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&encounter)
     }
 }
 
@@ -64,29 +71,40 @@ impl Facts<'_> {
     fn reason(&self, word: &Word) -> String {
         match (&word.term, &self.keys.restricted) {
             (Term::RestrictedKey, Some((_, lacks))) => {
-                format!("{lacks}, which the restricted key lacks, is not declared: give a key that lacks what is")
+                format!(
+                    "{lacks}, which the restricted key lacks, is not declared: give a key that lacks what is"
+                )
             }
             (Term::Field { owner, path }, _)
                 if self.declared.mentions(owner, path) && !self.declared.has_field(owner, path) =>
             {
-                format!("field {owner}.{path} is declared, but nothing that is declared shows or takes it")
+                format!(
+                    "field {owner}.{path} is declared, but nothing that is declared shows or takes it"
+                )
             }
             (Term::Field { owner, path }, _) if self.declared.has_field(owner, path) => {
-                let lacks = self.lacks_for(owner, path).unwrap_or("nothing that fills it");
+                let lacks = self
+                    .lacks_for(owner, path)
+                    .unwrap_or("nothing that fills it");
                 format!("field {owner}.{path} is declared, but {lacks} is declared")
             }
             _ => word.said(false),
         }
     }
 
-    /// What a run lacks to see a field that depends on a record of another kind: tickets need an event that sells them.
+    /// What a run lacks to see a field that depends on a record of another kind: tickets need an
+    /// event that sells them.
     fn lacks_for(&self, owner: &str, path: &str) -> Option<&'static str> {
         let declared = self.declared;
         let (there, lacks) = match (owner, path.split(['.', '[']).next()) {
-            ("attendance", Some("tickets")) => (self.term(&Term::TicketedEvent), "no event that sells tickets"),
-            ("canvass", Some("question_response")) => {
-                (declared.offers("question", "create"), "no create of a question")
-            }
+            ("attendance", Some("tickets")) => (
+                self.term(&Term::TicketedEvent),
+                "no event that sells tickets",
+            ),
+            ("canvass", Some("question_response")) => (
+                declared.offers("question", "create"),
+                "no create of a question",
+            ),
             _ => return None,
         };
         Some(lacks).filter(|_| !there && !declared.is_listed(owner))
@@ -99,39 +117,70 @@ impl Facts<'_> {
             Term::Never => false,
             Term::Auth => declared.text.authentication.required && self.keys.primary.is_some(),
             Term::OtherKey => self.keys.other_tenant.is_some(),
-            Term::RestrictedKey => self.keys.restricted.as_ref().is_some_and(|(_, lacks)| declared.offers_right(lacks)),
+            Term::RestrictedKey => self
+                .keys
+                .restricted
+                .as_ref()
+                .is_some_and(|(_, lacks)| declared.offers_right(lacks)),
             Term::WebhookReceiver => self.has_receiver,
             Term::HelpersOnly => declared.helpers_only(),
             Term::AnyKind => !declared.text.collections.is_empty(),
             Term::OperationMissing => !declared.unsupported().is_empty(),
             Term::FunctionMissing => FUNCTIONS.iter().any(|function| !declared.acts(function)),
-            Term::OneRule => declared.kinds().any(|of| declared.can(of.one, Ability::Break)),
+            Term::OneRule => declared
+                .kinds()
+                .any(|of| declared.can(of.one, Ability::Break)),
             Term::TwoRules => {
-                declared.kinds().any(|of| of.under.is_none() && declared.can(of.one, Ability::BreakTwo))
-                    || (declared.offers("question", "create") && declared.behaves("rule.response_name"))
+                declared
+                    .kinds()
+                    .any(|of| of.under.is_none() && declared.can(of.one, Ability::BreakTwo))
+                    || (declared.offers("question", "create")
+                        && declared.behaves("rule.response_name"))
             }
             Term::MissingAddress => declared.text.missing_address.is_some(),
             Term::TicketedEvent => {
-                declared.has_field("event", "ticket_levels") || declared.text.fixture.contains_key(TICKETED)
+                declared.has_field("event", "ticket_levels")
+                    || declared.text.fixture.contains_key(TICKETED)
             }
             Term::Type(kind) => has_type(declared, kind),
-            Term::Field { owner, path } => declared.has_field(owner, path) && self.lacks_for(owner, path).is_none(),
+            Term::Field { owner, path } => {
+                declared.has_field(owner, path) && self.lacks_for(owner, path).is_none()
+            }
             Term::Link { owner: None, .. } => !declared.helpers_only(),
-            Term::Link { owner: Some(owner), name } if owner == "entry_point" => {
+            Term::Link {
+                owner: Some(owner),
+                name,
+            } if owner == "entry_point" => {
                 let entry = declared.text.entry_point.as_ref();
                 entry.is_some_and(|entry| entry.links.contains(name))
             }
-            Term::Link { owner: Some(one), name } => declared.links(one, name) && declared.shows(one),
-            Term::Operation { one: None, operation } => declared.offers_any(operation),
-            Term::Operation { one: Some(one), operation } => declared.offers(one, operation),
-            Term::Ability { one: None, ability } => declared.kinds().any(|of| declared.can(of.one, *ability)),
-            Term::Ability { one: Some(one), ability } => declared.can(one, *ability),
+            Term::Link {
+                owner: Some(one),
+                name,
+            } => declared.links(one, name) && declared.shows(one),
+            Term::Operation {
+                one: None,
+                operation,
+            } => declared.offers_any(operation),
+            Term::Operation {
+                one: Some(one),
+                operation,
+            } => declared.offers(one, operation),
+            Term::Ability { one: None, ability } => {
+                declared.kinds().any(|of| declared.can(of.one, *ability))
+            }
+            Term::Ability {
+                one: Some(one),
+                ability,
+            } => declared.can(one, *ability),
             Term::Below { one, many } => declared.lists_below(one, many),
             Term::Helper(helper) => self.helper(helper),
             Term::Function(None) => !declared.text.action_functions.is_empty(),
             Term::Function(Some(function)) => declared.acts(function),
             Term::Filter(field) => declared.filters_any(field.as_deref()),
-            Term::Order => declared.kinds().any(|kind| !declared.orders(kind).is_empty()),
+            Term::Order => declared
+                .kinds()
+                .any(|kind| !declared.orders(kind).is_empty()),
             Term::Behaviour(name) => declared.behaves(name),
             Term::Met(encounter) => self.met.has(*encounter),
         }
@@ -144,14 +193,18 @@ impl Facts<'_> {
         match helper {
             HelperTerm::Any => !helpers.is_empty(),
             HelperTerm::AnyAnonymous => helpers.values().any(|helper| helper.anonymous),
-            HelperTerm::WithKey => helpers.iter().any(|(name, helper)| name != "schedule" && !helper.anonymous),
+            HelperTerm::WithKey => helpers
+                .iter()
+                .any(|(name, helper)| name != "schedule" && !helper.anonymous),
             HelperTerm::WithPerson => declared.helps_persons(),
             HelperTerm::ShowsPerson => declared.shows_helped_person(),
             HelperTerm::OfRemovable => declared.helps_removable(),
             HelperTerm::ButSchedule => but_schedule(),
             // A helper fails in part where one of its functions does.
             HelperTerm::InParts => {
-                but_schedule() && declared.behaves("helper.non_atomic") && !declared.text.action_functions.is_empty()
+                but_schedule()
+                    && declared.behaves("helper.non_atomic")
+                    && !declared.text.action_functions.is_empty()
             }
             HelperTerm::MatchesPersons => declared.matches_persons(),
             HelperTerm::DonationLinks => declared.behaves("helper.record_donation.links"),
@@ -164,7 +217,9 @@ impl Facts<'_> {
 /// Whether a field is declared that checks judge as this type.
 fn has_type(declared: &Declared, kind: &Type) -> bool {
     let shape = Shape::from(kind);
-    fields::all().iter().any(|field| field.shape == shape && declared.has_field(field.owner, field.path))
+    fields::all()
+        .iter()
+        .any(|field| field.shape == shape && declared.has_field(field.owner, field.path))
 }
 
 #[cfg(test)]
@@ -183,11 +238,21 @@ mod tests {
                  [collections.people.fields.{name}]\ntype = \"{kind}\"\n"
             )
         };
-        let row = Catalogue::built_in().expect("a catalogue").row("CRU-18").expect("a row");
+        let row = Catalogue::built_in()
+            .expect("a catalogue")
+            .row("CRU-18")
+            .expect("a row");
         let applies = |text: &str| {
             let declared = Declared::new(read(text).expect("a declaration"), Source::Given);
             let (keys, met) = (Keys::none(), Met::default());
-            Facts { declared: &declared, keys: &keys, met: &met, has_receiver: false }.applies(&row.when).is_ok()
+            Facts {
+                declared: &declared,
+                keys: &keys,
+                met: &met,
+                has_receiver: false,
+            }
+            .applies(&row.when)
+            .is_ok()
         };
         assert!(applies(&text("string[]", "ethnicities")));
         assert!(!applies(&text("string", "given_name")));

@@ -22,8 +22,9 @@ pub(crate) struct Listed {
 }
 
 impl Client<'_> {
-    /// Whether the total of a collection is the number of its members, and whether the record at this address is one of them.
-    /// `None` where the collection changes each time that it is read, or is too large.
+    /// Whether the total of a collection is the number of its members, and whether the record at
+    /// this address is one of them. `None` where the collection changes each time that it is read,
+    /// or is too large.
     pub(crate) async fn listed(&self, url: &str, own: &str) -> Result<Option<Listed>, Stop> {
         for _ in 0..TRIES {
             let before = self.total(url).await?;
@@ -33,8 +34,13 @@ impl Client<'_> {
             let members = self.members(url).await?;
             if self.total(url).await? == before {
                 let is_counted = before == u64::try_from(members.len()).ok();
-                let has_record = members.iter().any(|member| member.link("self").as_deref() == Some(own));
-                return Ok(Some(Listed { is_counted, has_record }));
+                let has_record = members
+                    .iter()
+                    .any(|member| member.link("self").as_deref() == Some(own));
+                return Ok(Some(Listed {
+                    is_counted,
+                    has_record,
+                }));
             }
         }
         Ok(None)
@@ -47,15 +53,22 @@ impl Client<'_> {
         before: Option<u64>,
         is_ours: impl Fn(&Record) -> bool,
     ) -> Result<bool, Stop> {
-        let (Some(before), Some(after)) = (before, self.total(url).await?) else { return Ok(false) };
+        let (Some(before), Some(after)) = (before, self.total(url).await?) else {
+            return Ok(false);
+        };
         Ok(after > before && self.members(url).await?.iter().any(is_ours))
     }
 }
 
-/// Whether a record may have been made of one of these bodies: it has one of their markers, or the server keeps none.
+/// Whether a record may have been made of one of these bodies: it has one of their markers, or the
+/// server keeps none.
 pub(crate) fn may_be_of<'b>(cx: &'b Cx, bodies: &'b [Value]) -> impl Fn(&Record) -> bool + 'b {
     let marker = |body: &'b Value| body.pointer("/identifiers/0").and_then(Value::as_str);
     move |record| {
-        !cx.declared().has_identifiers() || bodies.iter().filter_map(marker).any(|marker| record.carries(marker))
+        !cx.declared().has_identifiers()
+            || bodies
+                .iter()
+                .filter_map(marker)
+                .any(|marker| record.carries(marker))
     }
 }

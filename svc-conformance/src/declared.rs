@@ -41,13 +41,14 @@ pub enum DeclarationError {
     /// The form is one that this version does not know.
     #[error("the declaration has version {0}; this suite reads version 1")]
     Version(u32),
-    /// A file has names that nobody knows at their place; each is told with those that are known there.
+    /// A file has names that nobody knows at their place; each is told with those that are known
+    /// there.
     #[error("the declaration has names that nobody knows, which would count as not supported:\n  {}", .0.join("\n  "))]
     Unknown(Vec<String>),
 }
 
-/// Reads a declaration that somebody wrote, from JSON or TOML: a name that is not known at its place is an error, for it is
-/// most likely mistyped.
+/// Reads a declaration that somebody wrote, from JSON or TOML: a name that is not known at its
+/// place is an error, for it is most likely mistyped.
 ///
 /// # Errors
 /// The text is neither, its `declaration_version` is not 1, or names in it are not known.
@@ -58,12 +59,19 @@ pub fn read_file(text: &str) -> Result<Declaration, DeclarationError> {
         toml::from_str(text).map_err(|error| unreadable(&error))?
     };
     // What a later version has cannot be called mistyped.
-    let version = whole.get("declaration_version").and_then(Value::as_u64).filter(|version| *version != 1);
+    let version = whole
+        .get("declaration_version")
+        .and_then(Value::as_u64)
+        .filter(|version| *version != 1);
     if let Some(version) = version.and_then(|version| u32::try_from(version).ok()) {
         return Err(DeclarationError::Version(version));
     }
     let unknown = members::unknown(&whole);
-    if unknown.is_empty() { read(text) } else { Err(DeclarationError::Unknown(unknown)) }
+    if unknown.is_empty() {
+        read(text)
+    } else {
+        Err(DeclarationError::Unknown(unknown))
+    }
 }
 
 /// Reads a declaration as a server publishes it, which may have more members than are known here.
@@ -88,14 +96,19 @@ fn is_json(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes it, or a file.
+/// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes
+/// it, or a file.
 #[must_use]
 pub fn source(text: &str) -> Source {
     #[derive(serde::Deserialize)]
     struct Said {
         source: Option<String>,
     }
-    let said: Option<Said> = if is_json(text) { serde_json::from_str(text).ok() } else { toml::from_str(text).ok() };
+    let said: Option<Said> = if is_json(text) {
+        serde_json::from_str(text).ok()
+    } else {
+        toml::from_str(text).ok()
+    };
     match said.and_then(|said| said.source).as_deref() {
         Some("probed") => Source::Probed,
         _ => Source::File,
@@ -119,18 +132,32 @@ impl Declared {
         format!("{}:{name}", self.text.dialect.prefix)
     }
 
-    /// The relation of an extension in `_links` or `_embedded` of a document: under the declared prefix if it is there, else under
-    /// any other one than the vendor's namespace, whose relations are the vendor's own (ENT-27).
-    pub(crate) fn extension<'r>(&self, record: &'r Record, part: &str, name: &str) -> Option<&'r str> {
+    /// The relation of an extension in `_links` or `_embedded` of a document: under the declared
+    /// prefix if it is there, else under any other one than the vendor's namespace, whose relations
+    /// are the vendor's own (ENT-27).
+    pub(crate) fn extension<'r>(
+        &self,
+        record: &'r Record,
+        part: &str,
+        name: &str,
+    ) -> Option<&'r str> {
         self.extension_of(&record[part], name)
     }
 
-    /// The name of an extension among the members of an object; which one as for [`Declared::extension`].
+    /// The name of an extension among the members of an object; which one as for
+    /// [`Declared::extension`].
     pub(crate) fn extension_of<'r>(&self, object: &'r Value, name: &str) -> Option<&'r str> {
         let dialect = &self.text.dialect;
-        let relations = object.as_object().into_iter().flat_map(serde_json::Map::keys);
-        let named = relations.filter_map(|rel| rel.split_once(':').map(|(prefix, rest)| (prefix, rest, rel.as_str())));
-        let named = named.filter(|(prefix, rest, _)| *rest == name && *prefix != self.text.namespace);
+        let relations = object
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys);
+        let named = relations.filter_map(|rel| {
+            rel.split_once(':')
+                .map(|(prefix, rest)| (prefix, rest, rel.as_str()))
+        });
+        let named =
+            named.filter(|(prefix, rest, _)| *rest == name && *prefix != self.text.namespace);
         let by_preference = |(prefix, ..): &(&str, &str, &str)| match *prefix {
             prefix if prefix == dialect.extension_prefix => 0,
             prefix if prefix != dialect.prefix => 1,
@@ -146,11 +173,13 @@ impl Declared {
 
     /// As [`Declared::extension_href`]; ends the check without the link.
     pub(crate) fn extension_leads(&self, record: &Record, name: &str) -> Result<String, Stop> {
-        self.extension_href(record, name)
-            .ok_or_else(|| Stop::Inconclusive(format!("there is no link {name} in {}", record.short())))
+        self.extension_href(record, name).ok_or_else(|| {
+            Stop::Inconclusive(format!("there is no link {name} in {}", record.short()))
+        })
     }
 
-    /// Whether a person belongs to a container of this kind once: to a tag, a list or a question, or by behaviour.
+    /// Whether a person belongs to a container of this kind once: to a tag, a list or a question,
+    /// or by behaviour.
     pub(crate) fn has_one_per_person(&self, kind: Kind) -> bool {
         let by_behaviour = || kind.helper.is_some() && self.behaves("one_action_per_person");
         matches!(kind.one, "tagging" | "item" | "answer") || by_behaviour()
@@ -158,7 +187,10 @@ impl Declared {
 
     /// A behaviour of the capability vocabulary.
     pub(crate) fn behaves(&self, name: &str) -> bool {
-        self.text.behaviours.iter().any(|behaviour| behaviour == name)
+        self.text
+            .behaviours
+            .iter()
+            .any(|behaviour| behaviour == name)
     }
 
     pub(crate) fn collection(&self, many: &str) -> Option<&DeclaredCollection> {
@@ -167,33 +199,46 @@ impl Declared {
 
     /// Every declared kind, containers before what they contain.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
-        KINDS.iter().copied().filter(|kind| self.text.collections.contains_key(kind.many))
+        KINDS
+            .iter()
+            .copied()
+            .filter(|kind| self.text.collections.contains_key(kind.many))
     }
 
     /// Whether an operation (`list`, `read`, `create`, `update`, `delete`) on a kind is declared.
     pub(crate) fn offers(&self, one: &str, operation: &str) -> bool {
         let collection = kind(one).and_then(|kind| self.collection(kind.many));
-        collection.is_some_and(|collection| collection.operations.iter().any(|offered| offered == operation))
+        collection.is_some_and(|collection| {
+            collection
+                .operations
+                .iter()
+                .any(|offered| offered == operation)
+        })
     }
 
     /// Whether each of these operations on a kind is declared.
     pub(crate) fn offers_all(&self, one: &str, operations: &[&str]) -> bool {
-        operations.iter().all(|operation| self.offers(one, operation))
+        operations
+            .iter()
+            .all(|operation| self.offers(one, operation))
     }
 
     /// The first kind that the entry point leads to and that has each of these operations.
     pub(crate) fn first_with(&self, operations: &[&str]) -> Option<Kind> {
-        self.kinds().find(|kind| kind.under.is_none() && self.offers_all(kind.one, operations))
+        self.kinds()
+            .find(|kind| kind.under.is_none() && self.offers_all(kind.one, operations))
     }
 
     /// What the collection of a kind can be filtered by.
     pub(crate) fn filters(&self, kind: Kind) -> &[String] {
-        self.listed(kind).map_or(&[], |collection| &collection.filter)
+        self.listed(kind)
+            .map_or(&[], |collection| &collection.filter)
     }
 
     /// The dates that the collection of a kind can be ordered by.
     pub(crate) fn orders(&self, kind: Kind) -> &[String] {
-        self.listed(kind).map_or(&[], |collection| &collection.order)
+        self.listed(kind)
+            .map_or(&[], |collection| &collection.order)
     }
 
     /// Whether any collection can be filtered by a field, or by anything.
@@ -206,7 +251,8 @@ impl Declared {
     }
 
     fn listed(&self, kind: Kind) -> Option<&DeclaredCollection> {
-        self.collection(kind.many).filter(|_| self.offers(kind.one, "list"))
+        self.collection(kind.many)
+            .filter(|_| self.offers(kind.one, "list"))
     }
 
     /// Whether an operation is declared for any kind.
@@ -223,7 +269,8 @@ impl Declared {
     /// Whether records of a kind send a link; `self` always but from servers with helpers alone.
     pub(crate) fn links(&self, one: &str, name: &str) -> bool {
         if name == "self" {
-            return kind(one).is_some_and(|kind| self.collection(kind.many).is_some()) && !self.helpers_only();
+            return kind(one).is_some_and(|kind| self.collection(kind.many).is_some())
+                && !self.helpers_only();
         }
         let collection = kind(one).and_then(|kind| self.collection(kind.many));
         collection.is_some_and(|collection| collection.links.iter().any(|link| link == name))
@@ -236,20 +283,28 @@ impl Declared {
 
     /// Whether a helper may be called without a key.
     pub(crate) fn helps_anyone(&self, helper: &str) -> bool {
-        self.text.helpers.get(helper).is_some_and(|helper| helper.anonymous)
+        self.text
+            .helpers
+            .get(helper)
+            .is_some_and(|helper| helper.anonymous)
     }
 
     /// Whether an action function such as `add_tags` is declared.
     pub(crate) fn acts(&self, function: &str) -> bool {
-        self.text.action_functions.iter().any(|declared| declared == function)
+        self.text
+            .action_functions
+            .iter()
+            .any(|declared| declared == function)
     }
 
-    /// Whether an operation such as `people.create` or a helper such as `helper.record_signature` is declared; what is no name of
-    /// either is left to the check that tries it.
+    /// Whether an operation such as `people.create` or a helper such as `helper.record_signature`
+    /// is declared; what is no name of either is left to the check that tries it.
     pub(crate) fn offers_right(&self, right: &str) -> bool {
         match right.split_once('.') {
             Some(("helper", helper)) => self.helps(helper),
-            Some((many, operation)) => kind_of(many).is_none_or(|kind| self.offers(kind.one, operation)),
+            Some((many, operation)) => {
+                kind_of(many).is_none_or(|kind| self.offers(kind.one, operation))
+            }
             None => true,
         }
     }
@@ -263,12 +318,18 @@ impl Declared {
     pub(crate) fn helpers_only(&self) -> bool {
         self.behaves("helpers_only")
             || (!self.text.helpers.is_empty()
-                && self.text.collections.values().all(|one| one.operations.is_empty() && one.sub.is_empty()))
+                && self
+                    .text
+                    .collections
+                    .values()
+                    .all(|one| one.operations.is_empty() && one.sub.is_empty()))
     }
 
     /// The fields of a kind.
     pub(crate) fn fields(&self, one: &str) -> Option<&BTreeMap<String, DeclaredField>> {
-        kind(one).and_then(|kind| self.collection(kind.many)).map(|collection| &collection.fields)
+        kind(one)
+            .and_then(|kind| self.collection(kind.many))
+            .map(|collection| &collection.fields)
     }
 
     /// A field of a kind by its path, such as `share_options[].network_a_share.title`.
@@ -276,12 +337,15 @@ impl Declared {
     /// The two share objects of the networks are written with the neutral names of the catalogue.
     pub(crate) fn field(&self, one: &str, path: &str) -> Option<&DeclaredField> {
         // What is neither shown nor taken is not there.
-        self.written(one, path).filter(|field| self.reaches(one, field))
+        self.written(one, path)
+            .filter(|field| self.reaches(one, field))
     }
 
-    /// Whether a field of a kind stands in the declaration, whatever can be done with records of the kind.
+    /// Whether a field of a kind stands in the declaration, whatever can be done with records of
+    /// the kind.
     pub(crate) fn mentions(&self, one: &str, path: &str) -> bool {
-        self.written(one, path).is_some_and(|field| field.readable || field.writable)
+        self.written(one, path)
+            .is_some_and(|field| field.readable || field.writable)
     }
 
     fn written(&self, one: &str, path: &str) -> Option<&DeclaredField> {
@@ -309,7 +373,9 @@ impl Declared {
 
     /// Whether any name on the wire is not the catalogue's.
     pub(crate) fn renames(&self) -> bool {
-        ["network_a_share", "network_b_share", "svc_version"].iter().any(|name| self.wire(name) != *name)
+        ["network_a_share", "network_b_share", "svc_version"]
+            .iter()
+            .any(|name| self.wire(name) != *name)
     }
 
     /// The places of the kinds where a field of the catalogue stands: kind, and path from its top.
@@ -322,11 +388,19 @@ impl Declared {
             return places;
         }
         for kind in self.kinds() {
-            let Some(fields) = self.fields(kind.one) else { continue };
+            let Some(fields) = self.fields(kind.one) else {
+                continue;
+            };
             let mut carriers = Vec::new();
             carried(fields, owner, "", &mut carriers);
-            let whole = carriers.into_iter().map(|carrier| format!("{carrier}.{path}"));
-            places.extend(whole.filter(|place| self.field(kind.one, place).is_some()).map(|place| (kind, place)));
+            let whole = carriers
+                .into_iter()
+                .map(|carrier| format!("{carrier}.{path}"));
+            places.extend(
+                whole
+                    .filter(|place| self.field(kind.one, place).is_some())
+                    .map(|place| (kind, place)),
+            );
         }
         places
     }
@@ -338,10 +412,13 @@ impl Declared {
                 (!self.text.collections.is_empty() || !self.text.helpers.is_empty())
                     && !self.behaves(&format!("without.{path}"))
             }
-            ("*", path) => self.kinds().any(|kind| self.field(kind.one, path).is_some()),
+            ("*", path) => self
+                .kinds()
+                .any(|kind| self.field(kind.one, path).is_some()),
             ("entry_point", field) => {
                 let declared = self.text.entry_point.as_ref();
-                declared.is_some_and(|entry| entry.fields.iter().any(|name| name == self.wire(field)))
+                declared
+                    .is_some_and(|entry| entry.fields.iter().any(|name| name == self.wire(field)))
             }
             // A field of the helper that a record shows as a link (RES-canvass-07).
             ("canvass", "canvasser") if self.links("canvass", "canvasser") => true,
@@ -354,17 +431,24 @@ impl Declared {
         self.has_field("*", "identifiers")
     }
 
-    /// Operations on kinds that are not declared, and whose address a run can know: that of a collection that is listed, or of a
-    /// record that it makes.
+    /// Operations on kinds that are not declared, and whose address a run can know: that of a
+    /// collection that is listed, or of a record that it makes.
     pub(crate) fn unsupported(&self) -> Vec<(Kind, &'static str)> {
         let is_known = |kind: Kind, operation: &str| match operation {
             "create" => kind.under.is_none() && self.offers(kind.one, "list"),
             _ => self.makes(kind) && !self.helpers_only(),
         };
         let operations = ["create", "read", "update", "delete"];
-        let missing = |kind: Kind| operations.into_iter().filter(move |operation| !self.offers(kind.one, operation));
-        let all = self.kinds().flat_map(|kind| missing(kind).map(move |operation| (kind, operation)));
-        all.filter(|(kind, operation)| is_known(*kind, operation)).collect()
+        let missing = |kind: Kind| {
+            operations
+                .into_iter()
+                .filter(move |operation| !self.offers(kind.one, operation))
+        };
+        let all = self
+            .kinds()
+            .flat_map(|kind| missing(kind).map(move |operation| (kind, operation)));
+        all.filter(|(kind, operation)| is_known(*kind, operation))
+            .collect()
     }
 
     /// Whether records of a kind can be made, with the container and the person that they need.
@@ -378,7 +462,12 @@ impl Declared {
 }
 
 /// Where a shared object is carried below some fields, each path with `[]` after an array.
-fn carried(fields: &BTreeMap<String, DeclaredField>, owner: &str, above: &str, out: &mut Vec<String>) {
+fn carried(
+    fields: &BTreeMap<String, DeclaredField>,
+    owner: &str,
+    above: &str,
+    out: &mut Vec<String>,
+) {
     for (name, field) in fields {
         let array = if field.kind.ends_with("[]") { "[]" } else { "" };
         let place = format!("{above}{name}{array}");

@@ -1,4 +1,5 @@
-//! What makes a run slow: waits that the target asks for, and answers that take long. The run reports it once, with the time that it needs.
+//! What makes a run slow: waits that the target asks for, and answers that take long. The run
+//! reports it once, with the time that it needs.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -41,18 +42,25 @@ impl Delays {
         state.limit.get_or_insert(status);
     }
 
-    /// Notes whether a request was given up because the target asked to wait again and again. The next one is not waited for then.
+    /// Notes whether a request was given up because the target asked to wait again and again. The
+    /// next one is not waited for then.
     pub(crate) fn gave_up(&self, gave_up: bool) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).has_given_up = gave_up;
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .has_given_up = gave_up;
     }
 
     /// Whether the last request was given up.
     pub(crate) fn has_given_up(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).has_given_up
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .has_given_up
     }
 
-    /// Returns the line about a slow run that has `left` requests to send. Only the first line is returned: later calls return
-    /// `None`.
+    /// Returns the line about a slow run that has `left` requests to send. Only the first line is
+    /// returned: later calls return `None`.
     pub(crate) fn line(&self, left: usize) -> Option<String> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_reported || state.answers == 0 {
@@ -80,10 +88,15 @@ impl Delays {
     }
 }
 
-/// The requests of a second at which a target asked for no wait, with a digit after the point below ten.
+/// The requests of a second at which a target asked for no wait, with a digit after the point below
+/// ten.
 fn sustained(mean: Duration) -> String {
     let rate = mean.as_secs_f64().max(0.001).recip();
-    if rate < 10.0 { format!("{:.1}", (rate * 10.0).floor().max(1.0) / 10.0) } else { format!("{:.0}", rate.floor()) }
+    if rate < 10.0 {
+        format!("{:.1}", (rate * 10.0).floor().max(1.0) / 10.0)
+    } else {
+        format!("{:.0}", rate.floor())
+    }
 }
 
 /// A time in the largest unit that suits it.
@@ -112,7 +125,9 @@ mod tests {
         delays.waited(429, Duration::from_secs(2));
         let line = delays.line(7_000).expect("a line");
         assert!(
-            line.contains("status 429") && line.contains("about 12 min more") && line.contains("--rate 10 "),
+            line.contains("status 429")
+                && line.contains("about 12 min more")
+                && line.contains("--rate 10 "),
             "{line}"
         );
         delays.waited(429, Duration::from_secs(2));
@@ -128,11 +143,25 @@ mod tests {
         };
         let line = slow(5, Duration::from_secs(2), 7_000).expect("a line");
         assert!(
-            line.contains("takes 2.0 s") && line.contains("about 3 h 54 min more") && line.contains("--rate N"),
+            line.contains("takes 2.0 s")
+                && line.contains("about 3 h 54 min more")
+                && line.contains("--rate N"),
             "{line}"
         );
-        assert_eq!(slow(4, Duration::from_secs(2), 7_000), None, "too few answers");
-        assert_eq!(slow(50, Duration::from_millis(100), 7_000), None, "fast enough");
-        assert_eq!(slow(50, Duration::from_secs(2), 10), None, "soon at its end");
+        assert_eq!(
+            slow(4, Duration::from_secs(2), 7_000),
+            None,
+            "too few answers"
+        );
+        assert_eq!(
+            slow(50, Duration::from_millis(100), 7_000),
+            None,
+            "fast enough"
+        );
+        assert_eq!(
+            slow(50, Duration::from_secs(2), 10),
+            None,
+            "soon at its end"
+        );
     }
 }

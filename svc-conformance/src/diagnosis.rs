@@ -14,7 +14,9 @@ use crate::run::Run;
 pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first().map(AsRef::as_ref);
-    let status = exchange.and_then(|exchange| exchange.answer.as_ref().ok()).map_or(0, |answer| answer.status);
+    let status = exchange
+        .and_then(|exchange| exchange.answer.as_ref().ok())
+        .map_or(0, |answer| answer.status);
     let operation = || exchange.and_then(|exchange| operation(run, exchange));
     let with_key = |exchange: &Exchange| exchange.headers.iter().any(|(_, value)| value == "<key>");
     let area = row.split('-').next().unwrap_or_default();
@@ -22,22 +24,52 @@ pub(crate) fn seen(run: &Run, row: &str, number: usize) -> Option<Cause> {
         return Some(Cause::new(Flaw::KeyRight, operation()?));
     }
     let expects_success = matches!(area, "COL" | "CRU" | "HLP" | "SCH")
-        || matches!(row, row::ERR_10 | row::ERR_13 | row::ERR_15 | row::ERR_17 | row::HAL_16);
+        || matches!(
+            row,
+            row::ERR_10 | row::ERR_13 | row::ERR_15 | row::ERR_17 | row::HAL_16
+        );
     let is_formless = |exchange: &Exchange| {
-        let body = exchange.answer.as_ref().ok().and_then(|answer| serde_json::from_str::<Value>(&answer.body).ok());
-        body.is_none_or(|body| !body.get(run.declared.rel("error")).is_some_and(Value::is_object))
+        let body = exchange
+            .answer
+            .as_ref()
+            .ok()
+            .and_then(|answer| serde_json::from_str::<Value>(&answer.body).ok());
+        body.is_none_or(|body| {
+            !body
+                .get(run.declared.rel("error"))
+                .is_some_and(Value::is_object)
+        })
     };
-    if !expects_success && area != "AUT" && status >= 400 && status != 404 && exchange.is_some_and(is_formless) {
+    if !expects_success
+        && area != "AUT"
+        && status >= 400
+        && status != 404
+        && exchange.is_some_and(is_formless)
+    {
         return Some(Cause::new(Flaw::ErrorBody, ""));
     }
-    let condition =
-        Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(row)).map_or("", |row| row.condition.as_str());
-    if let Some(link) = condition.strip_prefix("link:").filter(|link| !link.contains(' ') && area == "RES") {
+    let condition = Catalogue::built_in()
+        .ok()
+        .and_then(|catalogue| catalogue.row(row))
+        .map_or("", |row| row.condition.as_str());
+    if let Some(link) = condition
+        .strip_prefix("link:")
+        .filter(|link| !link.contains(' ') && area == "RES")
+    {
         return Some(Cause::new(Flaw::Link, link));
     }
-    let function = condition.strip_prefix("haf.").and_then(|rest| rest.split(' ').next());
+    let function = condition
+        .strip_prefix("haf.")
+        .and_then(|rest| rest.split(' ').next());
     if let Some(function) = function.filter(|_| matches!(area, "HAF" | "ERR")) {
-        return Some(Cause::new(Flaw::Function, if function == "*" { "action_functions" } else { function }));
+        return Some(Cause::new(
+            Flaw::Function,
+            if function == "*" {
+                "action_functions"
+            } else {
+                function
+            },
+        ));
     }
     let (flaw, subject) = match row {
         // Where nothing was refused, there is no error body that could have another form.
@@ -65,20 +97,31 @@ pub(crate) fn refused(run: &Run, number: usize) -> Option<(String, u16)> {
     (status >= 400).then(|| (exchange.method.clone(), status))
 }
 
-/// The member that a refusal names, where it was not sent and is not declared as required: what the declaration lacks.
+/// The member that a refusal names, where it was not sent and is not declared as required: what the
+/// declaration lacks.
 pub(crate) fn needed(run: &Run, exchange: &Exchange) -> Option<Cause> {
     // An update needs no more than what it changes.
-    let (Known::Collection(kind) | Known::Helper(kind)) = run.relations.of(&exchange.url)? else { return None };
+    let (Known::Collection(kind) | Known::Helper(kind)) = run.relations.of(&exchange.url)? else {
+        return None;
+    };
     let sent: Value = serde_json::from_str(&exchange.body).ok()?;
     let answer: Value = serde_json::from_str(&exchange.answer.as_ref().ok()?.body).ok()?;
     let mut names = Vec::new();
     named(&answer, &mut names);
     names.into_iter().find_map(|name| {
-        let pointer = format!("/{}", name.replace('[', "/").replace(']', "").replace('.', "/"));
-        let steps =
-            name.split('.').map(|step| step.split_once('[').map_or(step.to_owned(), |(name, _)| format!("{name}[]")));
+        let pointer = format!(
+            "/{}",
+            name.replace('[', "/").replace(']', "").replace('.', "/")
+        );
+        let steps = name.split('.').map(|step| {
+            step.split_once('[')
+                .map_or(step.to_owned(), |(name, _)| format!("{name}[]"))
+        });
         let path = steps.collect::<Vec<_>>().join(".");
-        let is_needed = run.declared.field(kind.one, &path).is_some_and(|field| field.writable && !field.required);
+        let is_needed = run
+            .declared
+            .field(kind.one, &path)
+            .is_some_and(|field| field.writable && !field.required);
         let is_sent = sent.pointer(&pointer).is_some();
         (is_needed && !is_sent).then(|| Cause::new(Flaw::Needed, format!("{}.{path}", kind.one)))
     })
@@ -102,7 +145,10 @@ fn operation(run: &Run, exchange: &Exchange) -> Option<String> {
     let post = Method::POST.as_str();
     let (kind, operation) = match (run.relations.of(&exchange.url)?, exchange.method.as_str()) {
         (Known::Helper(kind), method) if method == post => {
-            return kind.helper.filter(|helper| run.declared.helps(helper)).map(|helper| format!("helper.{helper}"));
+            return kind
+                .helper
+                .filter(|helper| run.declared.helps(helper))
+                .map(|helper| format!("helper.{helper}"));
         }
         (Known::Collection(kind), "GET") => (kind, "list"),
         (Known::Collection(kind), method) if method == post => (kind, "create"),
@@ -111,5 +157,7 @@ fn operation(run: &Run, exchange: &Exchange) -> Option<String> {
         (Known::Record(kind), "DELETE") => (kind, "delete"),
         _ => return None,
     };
-    run.declared.offers(kind.one, operation).then(|| format!("{}.{operation}", kind.many))
+    run.declared
+        .offers(kind.one, operation)
+        .then(|| format!("{}.{operation}", kind.many))
 }

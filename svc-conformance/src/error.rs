@@ -10,7 +10,8 @@ pub enum SuiteError {
     /// The target does not answer (exit code 4).
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The target was stopped during the run: nothing is judged, and what was created is not removed (exit code 4).
+    /// The target was stopped during the run: nothing is judged, and what was created is not
+    /// removed (exit code 4).
     #[error("{0}")]
     Gone(String),
     /// There is no declaration to judge the server against (exit code 2).
@@ -28,7 +29,8 @@ pub enum SuiteError {
     /// The settings contradict each other or name what does not exist (exit code 2).
     #[error("{0}")]
     Usage(String),
-    /// The journal cannot be written: nothing is created that could not be found again (exit code 5).
+    /// The journal cannot be written: nothing is created that could not be found again (exit code
+    /// 5).
     #[error("the journal cannot be written: {0}")]
     Journal(#[from] std::io::Error),
 }
@@ -39,7 +41,9 @@ impl SuiteError {
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Target(_) | Self::Gone(_) | Self::NotAnEntryPoint(_) => 4,
-            Self::Declaration(_) | Self::NotPublished(_) | Self::KeyRefused(_) | Self::Usage(_) => 2,
+            Self::Declaration(_) | Self::NotPublished(_) | Self::KeyRefused(_) | Self::Usage(_) => {
+                2
+            }
             Self::Journal(_) => 5,
         }
     }

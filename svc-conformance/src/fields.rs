@@ -70,20 +70,30 @@ static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| rows().iter().filter_map(
 static OWNED: LazyLock<HashMap<&str, Vec<&Field>>> =
     LazyLock::new(|| by_owner(all().iter().map(|one| (one.owner, one))));
 static LINKS: LazyLock<HashMap<&str, Vec<(&Row, &Link)>>> = LazyLock::new(|| {
-    by_owner(rows().iter().filter_map(|row| row.link().map(|link| (link.owner.as_str(), (row, link)))))
+    by_owner(
+        rows()
+            .iter()
+            .filter_map(|row| row.link().map(|link| (link.owner.as_str(), (row, link)))),
+    )
 });
 
 fn by_owner<T>(all: impl Iterator<Item = (&'static str, T)>) -> HashMap<&'static str, Vec<T>> {
-    all.fold(HashMap::new(), |mut owned: HashMap<_, Vec<T>>, (owner, one)| {
-        owned.entry(owner).or_default().push(one);
-        owned
-    })
+    all.fold(
+        HashMap::new(),
+        |mut owned: HashMap<_, Vec<T>>, (owner, one)| {
+            owned.entry(owner).or_default().push(one);
+            owned
+        },
+    )
 }
 
-/// The shared objects by the names of the fields that carry them, in whatever resource or object these stand.
+/// The shared objects by the names of the fields that carry them, in whatever resource or object
+/// these stand.
 static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let fields = rows().iter().filter_map(Row::field);
-    fields.filter_map(|field| Some((last(&field.path), field.kind.shared()?))).collect()
+    fields
+        .filter_map(|field| Some((last(&field.path), field.kind.shared()?)))
+        .collect()
 });
 
 fn rows() -> &'static [Row] {
@@ -94,7 +104,14 @@ fn field(row: &'static Row) -> Option<Field> {
     let field = row.field()?;
     let values = field.values.iter().map(String::as_str).collect();
     let shape = Shape::from(&field.kind);
-    Some(Field { row: &row.id, owner: &field.owner, path: &field.path, shape, values, way: field.way })
+    Some(Field {
+        row: &row.id,
+        owner: &field.owner,
+        path: &field.path,
+        shape,
+        values,
+        way: field.way,
+    })
 }
 
 /// The shared object that a field of this name carries.
@@ -105,7 +122,9 @@ pub(crate) fn shared(name: &str) -> Option<&'static str> {
 /// The first field that carries a shared object.
 pub(crate) fn carrier(object: &str) -> Option<&'static str> {
     let mut fields = rows().iter().filter_map(Row::field);
-    fields.find(|field| field.kind.shared() == Some(object)).map(|field| last(&field.path))
+    fields
+        .find(|field| field.kind.shared() == Some(object))
+        .map(|field| last(&field.path))
 }
 
 fn last(path: &str) -> &str {

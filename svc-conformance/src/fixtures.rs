@@ -14,7 +14,11 @@ use crate::row;
 /// The body of a create: the least that a record needs, with these fields over it.
 pub(crate) fn full(cx: &Cx, one: &str, fields: &Value) -> Value {
     // A question of another type may not take the responses of the least one.
-    let lacks: &[&str] = if fields.get("question_type").is_some() { &["responses"] } else { &[] };
+    let lacks: &[&str] = if fields.get("question_type").is_some() {
+        &["responses"]
+    } else {
+        &[]
+    };
     complete(cx, one, with(&without(&least(cx, one), lacks), fields))
 }
 
@@ -26,7 +30,8 @@ pub(crate) fn ticketed() -> Value {
 }
 
 impl Client<'_> {
-    /// Creates a record of a kind with these fields besides what it needs, by REST where that is declared, else by a helper.
+    /// Creates a record of a kind with these fields besides what it needs, by REST where that is
+    /// declared, else by a helper.
     ///
     /// The answer is judged as a create (ERR-13, CRU-13); the record carries a marker.
     pub(crate) async fn make(&self, one: &str, fields: &Value) -> Result<Record, Stop> {
@@ -42,15 +47,19 @@ impl Client<'_> {
             None => self.existing(kind, fields["type"] == "ticketed").await,
             Some(_) if !cx.declared().can(one, Ability::Make) => self.existing(kind, false).await,
             Some("person") => {
-                let person = self.container("person", "record_canvass", &json!({})).await?;
-                self.help(&person, "record_canvass", &json!({ "canvass": body })).await
+                let person = self
+                    .container("person", "record_canvass", &json!({}))
+                    .await?;
+                self.help(&person, "record_canvass", &json!({ "canvass": body }))
+                    .await
             }
             Some(under) => {
                 let sells = one == "attendance" && body.get("tickets").is_some();
                 let container = if sells {
                     Box::pin(self.ticketed_event(&ticketed())).await?
                 } else {
-                    self.container(under, kind.helper.unwrap_or_default(), &json!({})).await?
+                    self.container(under, kind.helper.unwrap_or_default(), &json!({}))
+                        .await?
                 };
                 let person = self.actor(one).await?;
                 self.act(&container, one, &person, &body).await
@@ -58,20 +67,32 @@ impl Client<'_> {
         }
     }
 
-    /// A person whom an action of a kind may be about: one of its own, or else one that the body of the helper carries.
+    /// A person whom an action of a kind may be about: one of its own, or else one that the body of
+    /// the helper carries.
     pub(crate) async fn actor(&self, one: &str) -> Result<Record, Stop> {
         let cx = self.cx;
         if cx.declared().offers(one, "create") || cx.declared().makes_alone("person") {
             return self.person().await;
         }
         let prefix = cx.declared().text.dialect.prefix.clone();
-        Ok(Record::new(cx.run.target.base().to_owned(), cx.marked(&json!({})), prefix))
+        Ok(Record::new(
+            cx.run.target.base().to_owned(),
+            cx.marked(&json!({})),
+            prefix,
+        ))
     }
 
-    /// A record that has a helper: the fixture where nothing else leads to the helper, or one of its own with these fields.
-    pub(crate) async fn container(&self, one: &'static str, helper: &str, fields: &Value) -> Result<Record, Stop> {
+    /// A record that has a helper: the fixture where nothing else leads to the helper, or one of
+    /// its own with these fields.
+    pub(crate) async fn container(
+        &self,
+        one: &'static str,
+        helper: &str,
+        fields: &Value,
+    ) -> Result<Record, Stop> {
         let declared = self.cx.declared();
-        let Some(fixture) = helper_fixture(one).filter(|_| !declared.leads_to_helper(one, helper)) else {
+        let Some(fixture) = helper_fixture(one).filter(|_| !declared.leads_to_helper(one, helper))
+        else {
             return Box::pin(self.make(one, fields)).await;
         };
         if let Some(named) = self.cx.run.fixtures.get(&fixture.name) {
@@ -79,9 +100,12 @@ impl Client<'_> {
         }
         let unknown = || {
             let name = &fixture.name;
-            Stop::Inconclusive(format!("no link leads to the helper {helper}, and none is named as a fixture ({name})"))
+            Stop::Inconclusive(format!(
+                "no link leads to the helper {helper}, and none is named as a fixture ({name})"
+            ))
         };
-        let promises = declared.offers(one, "read") || declared.links(one, &format!("{helper}_helper"));
+        let promises =
+            declared.offers(one, "read") || declared.links(one, &format!("{helper}_helper"));
         match Box::pin(self.make(one, fields)).await {
             Ok(made) if promises || helper_address(&made, helper).is_ok() => Ok(made),
             Ok(_) => Err(unknown()),
@@ -97,16 +121,24 @@ impl Client<'_> {
             let url = helper_address(&self.entry().await?, "person_signup")?;
             return self.post(&url, &json!({ "person": person })).await;
         }
-        let mut recorded = declared.kinds().filter(|kind| declared.shows_person_of(kind.one));
+        let mut recorded = declared
+            .kinds()
+            .filter(|kind| declared.shows_person_of(kind.one));
         let recorded = recorded.find_map(|kind| Some((kind.under?, kind.helper?)));
-        let (under, helper) = recorded.ok_or_else(|| Stop::Inconclusive("no person can be created".to_owned()))?;
+        let (under, helper) =
+            recorded.ok_or_else(|| Stop::Inconclusive("no person can be created".to_owned()))?;
         let url = helper_address(&self.container(under, helper, &json!({})).await?, helper)?;
-        self.post(&url, &self.cx.marked(&json!({ "person": person }))).await
+        self.post(&url, &self.cx.marked(&json!({ "person": person })))
+            .await
     }
 
     /// The person in the answer to [`Client::post_person`]; success is judged (HLP-06).
     pub(crate) async fn posted_person(&self, answer: &Answer) -> Result<Record, Stop> {
-        self.cx.must(row::HLP_06, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        self.cx.must(
+            row::HLP_06,
+            answer.is_created() && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         if self.cx.declared().helps("person_signup") {
             return Ok(answer.record());
         }
@@ -125,8 +157,8 @@ impl Client<'_> {
         self.created(kind, &answer)
     }
 
-    /// Records an action of a person under a container: `POST` to the nested collection with the person's link, or the
-    /// record helper where only that is declared.
+    /// Records an action of a person under a container: `POST` to the nested collection with the
+    /// person's link, or the record helper where only that is declared.
     pub(crate) async fn act(
         &self,
         container: &Record,
@@ -139,11 +171,15 @@ impl Client<'_> {
         if cx.declared().offers(one, "create") {
             let own = person.own()?;
             let url = container.leads(kind.many)?;
-            let answer = self.post(&url, &self.linked(&full(cx, one, body), "person", &own)).await?;
+            let answer = self
+                .post(&url, &self.linked(&full(cx, one, body), "person", &own))
+                .await?;
             return self.created(kind, &answer);
         }
         let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else {
-            return Err(Stop::Inconclusive(format!("no way to create a {one} is declared")));
+            return Err(Stop::Inconclusive(format!(
+                "no way to create a {one} is declared"
+            )));
         };
         let identifiers = person.identifiers();
         let body = with(body, &json!({"person": {"identifiers": identifiers}}));
@@ -151,10 +187,19 @@ impl Client<'_> {
     }
 
     /// Calls a helper of a record; success is judged (HLP-06).
-    pub(crate) async fn help(&self, container: &Record, helper: &str, body: &Value) -> Result<Record, Stop> {
+    pub(crate) async fn help(
+        &self,
+        container: &Record,
+        helper: &str,
+        body: &Value,
+    ) -> Result<Record, Stop> {
         let url = helper_address(container, helper)?;
         let answer = self.post(&url, body).await?;
-        self.cx.must(row::HLP_06, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        self.cx.must(
+            row::HLP_06,
+            answer.is_created() && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         Ok(answer.record())
     }
 
@@ -168,14 +213,21 @@ impl Client<'_> {
 
     /// The fixture of a kind, as it is now; none where none is named.
     pub(crate) async fn fixture(&self, name: &str) -> Result<Option<Record>, Stop> {
-        let Some(named) = self.cx.run.fixtures.get(name) else { return Ok(None) };
-        if self.cx.declared().offers(kinds::of_fixture(name).map_or("", |kind| kind.one), "read") {
+        let Some(named) = self.cx.run.fixtures.get(name) else {
+            return Ok(None);
+        };
+        if self
+            .cx
+            .declared()
+            .offers(kinds::of_fixture(name).map_or("", |kind| kind.one), "read")
+        {
             return self.reread(named).await.map(Some);
         }
         Ok(Some(named.clone()))
     }
 
-    /// A record of a kind of which none can be created: the fixture, or else the first that is listed. It is left as it is.
+    /// A record of a kind of which none can be created: the fixture, or else the first that is
+    /// listed. It is left as it is.
     async fn existing(&self, kind: Kind, sells: bool) -> Result<Record, Stop> {
         let name = if sells { TICKETED } else { kind.one };
         if let Some(record) = self.fixture(name).await? {
@@ -192,10 +244,22 @@ impl Client<'_> {
         }
         let url = self.collection(kind.many).await?;
         let page = self.get(&url).await?.record();
-        let fits =
-            |record: &Record| !sells || record["ticket_levels"].as_array().is_some_and(|levels| !levels.is_empty());
-        let listed = if sells { ", none that sells tickets is listed" } else { ", none is listed" };
-        let record = page.embedded().into_iter().find(fits).ok_or_else(|| lacking(listed))?;
+        let fits = |record: &Record| {
+            !sells
+                || record["ticket_levels"]
+                    .as_array()
+                    .is_some_and(|levels| !levels.is_empty())
+        };
+        let listed = if sells {
+            ", none that sells tickets is listed"
+        } else {
+            ", none is listed"
+        };
+        let record = page
+            .embedded()
+            .into_iter()
+            .find(fits)
+            .ok_or_else(|| lacking(listed))?;
         self.cx.run.keep(&record);
         Ok(record)
     }
@@ -203,8 +267,13 @@ impl Client<'_> {
     /// Judges the answer to a create.
     pub(crate) fn created(&self, kind: Kind, answer: &Answer) -> Result<Record, Stop> {
         let cx = self.cx;
-        cx.must(row::ERR_13, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
-        // A membership that was there before is no create (UND-38), nor is a person that a sign-up at the same address matched.
+        cx.must(
+            row::ERR_13,
+            answer.is_created() && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
+        // A membership that was there before is no create (UND-38), nor is a person that a sign-up
+        // at the same address matched.
         let repeats = match kind.one {
             "tagging" | "item" => true,
             "person" => cx.declared().helps("person_signup"),
@@ -212,10 +281,21 @@ impl Client<'_> {
         };
         if !repeats {
             cx.chose("status of a create", answer.status.to_string());
-            let before = cx.run.consistent(&format!("{}.create", kind.many), answer.status);
-            cx.holds(row::CRU_13, before.is_none_or(|before| before == answer.status), || {
-                format!("an earlier create in {} answered {}, this one {}", kind.many, json!(before), answer.status)
-            });
+            let before = cx
+                .run
+                .consistent(&format!("{}.create", kind.many), answer.status);
+            cx.holds(
+                row::CRU_13,
+                before.is_none_or(|before| before == answer.status),
+                || {
+                    format!(
+                        "an earlier create in {} answered {}, this one {}",
+                        kind.many,
+                        json!(before),
+                        answer.status
+                    )
+                },
+            );
         }
         Ok(answer.record())
     }
@@ -226,14 +306,19 @@ impl Client<'_> {
         let form = answer.is_removal();
         self.cx.must(row::CRU_14, form, || answer.to_string())?;
         self.cx.holds(row::ERR_17, form, || answer.to_string());
-        self.cx.chose("status of a delete", answer.status.to_string());
+        self.cx
+            .chose("status of a delete", answer.status.to_string());
         Ok(answer)
     }
 
     /// Changes a record; a success is judged (ERR-15).
     pub(crate) async fn change(&self, record: &Record, body: &Value) -> Result<Record, Stop> {
         let answer = self.put(&record.own()?, body).await?;
-        self.cx.must(row::ERR_15, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        self.cx.must(
+            row::ERR_15,
+            answer.status == 200 && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         Ok(answer.record())
     }
 
@@ -245,9 +330,18 @@ impl Client<'_> {
 
 /// The address of a helper of a record; a person's may be spelled in two ways (RES-person-48).
 pub(crate) fn helper_address(container: &Record, helper: &str) -> Result<String, Stop> {
-    let other = if helper == "record_canvass" { container.href("record_canvas_helper") } else { None };
+    let other = if helper == "record_canvass" {
+        container.href("record_canvas_helper")
+    } else {
+        None
+    };
     container
         .href(&format!("{helper}_helper"))
         .or(other)
-        .ok_or_else(|| Stop::Inconclusive(format!("no link to the helper {helper} in {}", container.short())))
+        .ok_or_else(|| {
+            Stop::Inconclusive(format!(
+                "no link to the helper {helper} in {}",
+                container.short()
+            ))
+        })
 }

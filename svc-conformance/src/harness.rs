@@ -37,7 +37,8 @@ macro_rules! harness {
     };
 }
 
-/// What the tests share. They run one after the other: totals of one check would move under another.
+/// What the tests share. They run one after the other: totals of one check would move under
+/// another.
 struct Shared {
     runtime: Runtime,
     suite: Suite,
@@ -47,26 +48,35 @@ struct Shared {
     ran: usize,
 }
 
-/// Lists and runs the checks of a suite as tests, with the arguments of the process; what [`harness!`](crate::harness!) calls.
+/// Lists and runs the checks of a suite as tests, with the arguments of the process; what
+/// [`harness!`](crate::harness!) calls.
 ///
-/// A check that has nothing to do with this server is listed as ignored. The last test, `rows/decided`, says which MUST rows
-/// apply and were seen by no check; it has nothing to say where only some of the checks ran.
+/// A check that has nothing to do with this server is listed as ignored. The last test,
+/// `rows/decided`, says which MUST rows apply and were seen by no check; it has nothing to say
+/// where only some of the checks ran.
 pub fn main<M, F>(make: M) -> ExitCode
 where
     M: FnOnce() -> F,
     F: Future<Output = Suite>,
 {
-    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    let arguments = Arguments {
+        test_threads: Some(1),
+        ..Arguments::from_args()
+    };
     match planned(make) {
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(error) => {
-            eprintln!("the conformance suite cannot begin: {}", visible(&error.to_string()));
+            eprintln!(
+                "the conformance suite cannot begin: {}",
+                visible(&error.to_string())
+            );
             ExitCode::from(2)
         }
     }
 }
 
-/// Runs the checks of a suite inside one test, each alone as [`main`] runs it, and prints what they find.
+/// Runs the checks of a suite inside one test, each alone as [`main`] runs it, and prints what they
+/// find.
 ///
 /// # Errors
 ///
@@ -76,7 +86,11 @@ where
     M: FnOnce() -> F,
     F: Future<Output = Suite>,
 {
-    let arguments = Arguments { test_threads: Some(1), quiet: true, ..Arguments::default() };
+    let arguments = Arguments {
+        test_threads: Some(1),
+        quiet: true,
+        ..Arguments::default()
+    };
     match libtest_mimic::run(&arguments, planned(make)?).num_failed {
         0 => Ok(()),
         failed => Err(format!("{failed} checks failed").into()),
@@ -89,14 +103,23 @@ where
     M: FnOnce() -> F,
     F: Future<Output = Suite>,
 {
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
     let runtime = runtime.map_err(|error| SuiteError::Usage(error.to_string()))?;
     let (suite, plan) = runtime.block_on(async {
         let suite = make().await;
         let plan = suite.plan().await?;
         Ok::<_, SuiteError>((suite, plan))
     })?;
-    let shared = Shared { runtime, suite, decided: BTreeSet::new(), open: BTreeSet::new(), ran: 0 };
+    let shared = Shared {
+        runtime,
+        suite,
+        decided: BTreeSet::new(),
+        open: BTreeSet::new(),
+        ran: 0,
+    };
     Ok(trials(&plan, &Arc::new(Mutex::new(shared))))
 }
 
@@ -104,12 +127,25 @@ where
 fn trials(plan: &Plan, shared: &Arc<Mutex<Shared>>) -> Vec<Trial> {
     // A row whose checks are all left out is not expected to be seen.
     let left_out = |row: &str| {
-        let mut checks = plan.checks.iter().filter(|check| check.rows.iter().any(|id| id == row)).peekable();
+        let mut checks = plan
+            .checks
+            .iter()
+            .filter(|check| check.rows.iter().any(|id| id == row))
+            .peekable();
         checks.peek().is_some() && checks.all(|check| check.left_out.is_some())
     };
-    let hidden: BTreeSet<String> =
-        plan.checks.iter().flat_map(|check| &check.rows).filter(|row| left_out(row)).cloned().collect();
-    let due = plan.checks.iter().filter(|check| check.left_out.is_none()).count();
+    let hidden: BTreeSet<String> = plan
+        .checks
+        .iter()
+        .flat_map(|check| &check.rows)
+        .filter(|row| left_out(row))
+        .cloned()
+        .collect();
+    let due = plan
+        .checks
+        .iter()
+        .filter(|check| check.left_out.is_none())
+        .count();
     let mut trials: Vec<Trial> = Vec::new();
     for check in &plan.checks {
         let (shared, id) = (Arc::clone(shared), check.id.clone());
@@ -122,11 +158,17 @@ fn trials(plan: &Plan, shared: &Arc<Mutex<Shared>>) -> Vec<Trial> {
     let shared = Arc::clone(shared);
     trials.push(Trial::test("rows/decided", move || {
         let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let open: Vec<&String> = shared.open.difference(&shared.decided).filter(|row| !hidden.contains(*row)).collect();
+        let open: Vec<&String> = shared
+            .open
+            .difference(&shared.decided)
+            .filter(|row| !hidden.contains(*row))
+            .collect();
         if shared.ran < due || open.is_empty() {
             return Ok(());
         }
-        Err(Failed::from(format!("MUST rows that apply and that no check saw: {open:?}")))
+        Err(Failed::from(format!(
+            "MUST rows that apply and that no check saw: {open:?}"
+        )))
     }));
     trials
 }
@@ -135,7 +177,10 @@ impl Shared {
     /// Runs one check alone, with the seed and the requests that it has in a run of all.
     fn check(&mut self, id: &str) -> Result<(), Failed> {
         let suite = self.suite.clone().exactly(id);
-        let report = self.runtime.block_on(suite.run()).map_err(|error| visible(&error.to_string()).into_owned())?;
+        let report = self
+            .runtime
+            .block_on(suite.run())
+            .map_err(|error| visible(&error.to_string()).into_owned())?;
         self.ran = self.ran.saturating_add(1);
         for row in &report.rows {
             match row.outcome {
@@ -145,18 +190,28 @@ impl Shared {
                 _ => {}
             }
         }
-        self.open.extend(report.inconclusive().map(|row| row.id.clone()));
+        self.open
+            .extend(report.inconclusive().map(|row| row.id.clone()));
         verdict(&report)
     }
 }
 
-/// Rows that do not hold, and records that are left though they could be removed, fail the test of a check.
+/// Rows that do not hold, and records that are left though they could be removed, fail the test of
+/// a check.
 fn verdict(report: &Report) -> Result<(), Failed> {
-    let wrong = report.with(Outcome::Fail).chain(report.with(Outcome::Error)).next().is_some();
+    let wrong = report
+        .with(Outcome::Fail)
+        .chain(report.with(Outcome::Error))
+        .next()
+        .is_some();
     if wrong || report.clean_up.failed || !report.broken_waivers.is_empty() {
         return Err(Failed::from(report.to_string()));
     }
-    if report.drift.is_empty() { Ok(()) } else { Err(Failed::from(visible(&pins::told(&report.drift)))) }
+    if report.drift.is_empty() {
+        Ok(())
+    } else {
+        Err(Failed::from(visible(&pins::told(&report.drift))))
+    }
 }
 
 #[cfg(test)]
@@ -175,8 +230,8 @@ mod tests {
     use crate::suite::Suite;
     use crate::target::InProcess;
 
-    /// A server that answers everything with the same object fails the test of a check that looks at its entry point, also
-    /// for rows that every answer is judged by.
+    /// A server that answers everything with the same object fails the test of a check that looks
+    /// at its entry point, also for rows that every answer is judged by.
     #[test]
     fn a_check_that_finds_something_fails_its_test() {
         let text = "declaration_version = 1\n[collections.people]\nsingular = \"person\"\noperations = [\"list\"]\n";
@@ -184,9 +239,20 @@ mod tests {
         let service = service_fn(|_: Request<Full<Bytes>>| async {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::new(Bytes::from_static(b"{}"))))
         });
-        let suite = Suite::new(InProcess::new(service)).declaration(declaration).keys(Keys::primary("k"));
-        let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let mut shared = Shared { runtime, suite, decided: BTreeSet::new(), open: BTreeSet::new(), ran: 0 };
+        let suite = Suite::new(InProcess::new(service))
+            .declaration(declaration)
+            .keys(Keys::primary("k"));
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let mut shared = Shared {
+            runtime,
+            suite,
+            decided: BTreeSet::new(),
+            open: BTreeSet::new(),
+            ran: 0,
+        };
         let failed = shared.check("ent/document").expect_err("a failure");
         let text = failed.message().map(ToOwned::to_owned).unwrap_or_default();
         assert!(text.contains("FAIL HAL-03"), "{text}");

@@ -1,4 +1,5 @@
-//! The journal: every record that a run creates, so that clean-up removes exactly those, also after a crash.
+//! The journal: every record that a run creates, so that clean-up removes exactly those, also after
+//! a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -28,7 +29,11 @@ pub(crate) enum Line {
     /// Those markers are on no record: the request was refused.
     Refused { markers: Vec<String> },
     /// A record was created: its address and its marker, and which key can remove it.
-    Created { own: String, marker: Option<String>, key: usize },
+    Created {
+        own: String,
+        marker: Option<String>,
+        key: usize,
+    },
     /// A record is gone.
     Removed { own: String },
 }
@@ -70,7 +75,8 @@ struct State {
     file: Option<File>,
     started: Started,
     lines: Vec<Line>,
-    /// Markers that were sent and are on no record that was seen, each with the address that it was sent to.
+    /// Markers that were sent and are on no record that was seen, each with the address that it was
+    /// sent to.
     open: BTreeMap<String, String>,
     /// Addresses and markers of records that were seen.
     known: BTreeSet<String>,
@@ -82,13 +88,21 @@ struct State {
 impl Journal {
     /// A journal on disk, in a new or an empty file, or in memory without a path.
     pub(crate) fn open(path: Option<&Path>, started: Started) -> std::io::Result<Self> {
-        let file = path.map(|path| private::open(path, File::options().append(true).create(true))).transpose()?;
+        let file = path
+            .map(|path| private::open(path, File::options().append(true).create(true)))
+            .transpose()?;
         if let Some(file) = &file
             && file.metadata()?.len() > 0
         {
             return Err(std::io::ErrorKind::AlreadyExists.into());
         }
-        let journal = Self { state: Mutex::new(State { file, started: started.clone(), ..State::default() }) };
+        let journal = Self {
+            state: Mutex::new(State {
+                file,
+                started: started.clone(),
+                ..State::default()
+            }),
+        };
         journal.write(Line::Run(started));
         match journal.trouble() {
             Some(trouble) => Err(std::io::Error::other(trouble)),
@@ -101,13 +115,21 @@ impl Journal {
         let text = std::fs::read_to_string(path)?;
         let mut lines = read(&text).into_iter();
         let Some(Line::Run(started)) = lines.next() else {
-            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, "the file is no journal of a run"));
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::InvalidData,
+                "the file is no journal of a run",
+            ));
         };
         let mut file = File::options().append(true).open(path)?;
         if !text.ends_with('\n') {
             writeln!(file)?;
         }
-        let journal = Self { state: Mutex::new(State { started: started.clone(), ..State::default() }) };
+        let journal = Self {
+            state: Mutex::new(State {
+                started: started.clone(),
+                ..State::default()
+            }),
+        };
         journal.write(Line::Run(started));
         lines.for_each(|line| journal.write(line));
         journal.lock().file = Some(file);
@@ -118,31 +140,41 @@ impl Journal {
         self.lock().started.clone()
     }
 
-    /// Notes that a request is about to be sent, so that what it creates is found again even if its answer is never seen.
+    /// Notes that a request is about to be sent, so that what it creates is found again even if its
+    /// answer is never seen.
     pub(crate) fn expect(&self, method: &Method, url: &str, body: &str) {
         if *method != Method::POST {
             return;
         }
         let markers = self.fresh(body);
         if !markers.is_empty() {
-            self.write(Line::Sending { markers, url: url.to_owned() });
+            self.write(Line::Sending {
+                markers,
+                url: url.to_owned(),
+            });
         }
     }
 
     /// Notes what an answer created or removed.
     pub(crate) fn note(&self, answer: &Answer, body: &str, key: usize) {
         if answer.method == Method::DELETE && matches!(answer.status, 200 | 204) {
-            self.write(Line::Removed { own: answer.url.clone() });
+            self.write(Line::Removed {
+                own: answer.url.clone(),
+            });
         }
         if answer.method != Method::POST {
             return;
         }
         // A partly failed helper shows what it created beside the error (ERR-32).
-        let records = std::iter::once(&answer.json).chain(answer.json.as_object().into_iter().flat_map(|o| o.values()));
+        let records = std::iter::once(&answer.json)
+            .chain(answer.json.as_object().into_iter().flat_map(|o| o.values()));
         for json in records {
-            let Some(own) = linked(answer, json, "self") else { continue };
+            let Some(own) = linked(answer, json, "self") else {
+                continue;
+            };
             let marker = self.marker(json);
-            // A record without our marker may have been there before, unless this server keeps no identifiers.
+            // A record without our marker may have been there before, unless this server keeps no
+            // identifiers.
             if marker.is_some() || (answer.status == 201 && !self.started().identifiers) {
                 self.created_at(own, marker, key);
             }
@@ -186,17 +218,28 @@ impl Journal {
         let mut found = BTreeSet::new();
         for (at, _) in text.match_indices(&begin) {
             let rest = text.get(at..).unwrap_or_default();
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == ':')).unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == ':'))
+                .unwrap_or(rest.len());
             found.insert(rest.get(..end).unwrap_or_default().to_owned());
         }
-        found.into_iter().filter(|marker| !state.known.contains(marker)).collect()
+        found
+            .into_iter()
+            .filter(|marker| !state.known.contains(marker))
+            .collect()
     }
 
     /// The first marker of this run that a representation carries.
     pub(crate) fn marker(&self, json: &Value) -> Option<String> {
         let ours = format!("{SYSTEM}:{}-", self.lock().started.token);
-        let identifiers = json["identifiers"].as_array()?.iter().filter_map(Value::as_str);
-        identifiers.into_iter().find(|marker| marker.starts_with(&ours)).map(ToOwned::to_owned)
+        let identifiers = json["identifiers"]
+            .as_array()?
+            .iter()
+            .filter_map(Value::as_str);
+        identifiers
+            .into_iter()
+            .find(|marker| marker.starts_with(&ours))
+            .map(ToOwned::to_owned)
     }
 
     /// What was created and is not known to be gone, newest first.
@@ -204,7 +247,8 @@ impl Journal {
         left(&self.lock().lines)
     }
 
-    /// Markers that may be on records which were never seen, each with the address that it was sent to.
+    /// Markers that may be on records which were never seen, each with the address that it was sent
+    /// to.
     pub(crate) fn open_markers(&self) -> BTreeMap<String, String> {
         self.lock().open.clone()
     }
@@ -232,7 +276,9 @@ impl Journal {
         match &line {
             Line::Run(_) | Line::Removed { .. } => {}
             Line::Sending { markers, url } => {
-                state.open.extend(markers.iter().map(|marker| (marker.clone(), url.clone())));
+                state
+                    .open
+                    .extend(markers.iter().map(|marker| (marker.clone(), url.clone())));
             }
             Line::Refused { markers } => state.open.retain(|marker, _| !markers.contains(marker)),
             Line::Created { own, marker, .. } => {
@@ -254,7 +300,11 @@ impl Journal {
 
 /// The address under a relation of a representation in an answer.
 fn linked(answer: &Answer, json: &Value, rel: &str) -> Option<String> {
-    address::resolve(&answer.url, json.get("_links")?.get(rel)?.get("href")?.as_str()?).map(String::from)
+    address::resolve(
+        &answer.url,
+        json.get("_links")?.get(rel)?.get("href")?.as_str()?,
+    )
+    .map(String::from)
 }
 
 /// What the lines of a journal say is still there, newest first.
@@ -265,7 +315,11 @@ fn left(lines: &[Line]) -> Vec<Left> {
             Line::Run(_) | Line::Sending { .. } | Line::Refused { .. } => {}
             Line::Created { own, marker, key } => {
                 left.retain(|other| other.own != *own);
-                left.push(Left { own: own.clone(), marker: marker.clone(), key: *key });
+                left.push(Left {
+                    own: own.clone(),
+                    marker: marker.clone(),
+                    key: *key,
+                });
             }
             Line::Removed { own } => left.retain(|other| other.own != *own),
         }
@@ -276,7 +330,9 @@ fn left(lines: &[Line]) -> Vec<Left> {
 
 /// Reads a journal; a last line that a crash cut off is left out.
 fn read(text: &str) -> Vec<Line> {
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 #[cfg(test)]
@@ -286,11 +342,19 @@ mod tests {
     use super::{Journal, Left, Line, Started};
 
     fn started() -> Started {
-        Started { token: "t0".to_owned(), base: "http://localhost/".to_owned(), ..Started::default() }
+        Started {
+            token: "t0".to_owned(),
+            base: "http://localhost/".to_owned(),
+            ..Started::default()
+        }
     }
 
     fn created(own: &str) -> Line {
-        Line::Created { own: own.to_owned(), marker: Some(format!("svc-conformance:t0-{own}")), key: 1 }
+        Line::Created {
+            own: own.to_owned(),
+            marker: Some(format!("svc-conformance:t0-{own}")),
+            key: 1,
+        }
     }
 
     #[test]
@@ -306,17 +370,28 @@ mod tests {
             "/x",
             r#"{"identifiers":["svc-conformance:t0-new-1","svc-conformance:other-1"]}"#,
         );
-        journal.write(Line::Removed { own: "b".to_owned() });
+        journal.write(Line::Removed {
+            own: "b".to_owned(),
+        });
         drop(journal);
         // Another run must not take the file over.
         assert!(Journal::open(Some(&path), started()).is_err());
         let cut = std::fs::read_to_string(&path).expect("a text") + "{\"created\":{\"own";
         std::fs::write(&path, cut).expect("written");
         let journal = Journal::resume(&path).expect("a journal");
-        let own: Vec<String> = journal.left().into_iter().map(|Left { own, .. }| own).collect();
+        let own: Vec<String> = journal
+            .left()
+            .into_iter()
+            .map(|Left { own, .. }| own)
+            .collect();
         assert_eq!(own, ["c", "a"]);
-        assert_eq!(journal.open_markers().into_keys().collect::<Vec<_>>(), ["svc-conformance:t0-new-1"]);
-        journal.write(Line::Removed { own: "a".to_owned() });
+        assert_eq!(
+            journal.open_markers().into_keys().collect::<Vec<_>>(),
+            ["svc-conformance:t0-new-1"]
+        );
+        journal.write(Line::Removed {
+            own: "a".to_owned(),
+        });
         drop(journal);
         assert_eq!(Journal::resume(&path).expect("a journal").left().len(), 1);
     }

@@ -18,7 +18,10 @@ impl Keys {
     /// The key that may do everything the server declares.
     #[must_use]
     pub fn primary(key: impl Into<String>) -> Self {
-        Self { primary: Some(key.into()), ..Self::default() }
+        Self {
+            primary: Some(key.into()),
+            ..Self::default()
+        }
     }
 
     /// A key whose data is apart from that of the primary key (COL-02, AUT-02).
@@ -43,7 +46,9 @@ impl Keys {
             (self.other_tenant.as_ref(), "<other key>"),
             (restricted, "<restricted key>"),
         ];
-        keys.into_iter().filter_map(|(key, name)| Some((key?.clone(), name.to_owned()))).collect()
+        keys.into_iter()
+            .filter_map(|(key, name)| Some((key?.clone(), name.to_owned())))
+            .collect()
     }
 }
 
@@ -52,7 +57,10 @@ impl std::fmt::Debug for Keys {
         f.debug_struct("Keys")
             .field("primary", &self.primary.is_some())
             .field("other_tenant", &self.other_tenant.is_some())
-            .field("restricted", &self.restricted.as_ref().map(|(_, lacks)| lacks))
+            .field(
+                "restricted",
+                &self.restricted.as_ref().map(|(_, lacks)| lacks),
+            )
             .finish()
     }
 }

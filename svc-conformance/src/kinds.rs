@@ -33,10 +33,16 @@ pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     rows.iter().map(kind).collect()
 });
 
-/// The kinds that an action helper with a person records: those that a helper of their container makes.
+/// The kinds that an action helper with a person records: those that a helper of their container
+/// makes.
 pub(crate) static ACTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let is_action = |kind: &&Kind| kind.helper.is_some() && kind.under.is_some_and(|under| under != "person");
-    KINDS.iter().filter(is_action).map(|kind| kind.one).collect()
+    let is_action =
+        |kind: &&Kind| kind.helper.is_some() && kind.under.is_some_and(|under| under != "person");
+    KINDS
+        .iter()
+        .filter(is_action)
+        .map(|kind| kind.one)
+        .collect()
 });
 
 /// The kind with this relation.
@@ -71,15 +77,28 @@ pub(crate) struct HelperFixture {
 
 /// The fixture of every helper that a record has.
 pub(crate) static HELPERS: LazyLock<Vec<HelperFixture>> = LazyLock::new(|| {
-    let recording = KINDS.iter().filter_map(|kind| Some((kind.helper?, kind.under?)));
+    let recording = KINDS
+        .iter()
+        .filter_map(|kind| Some((kind.helper?, kind.under?)));
     let all = recording.chain([("schedule", "message")]);
-    all.map(|(helper, of)| HelperFixture { name: format!("{HELPER}{helper}"), helper, of }).collect()
+    all.map(|(helper, of)| HelperFixture {
+        name: format!("{HELPER}{helper}"),
+        helper,
+        of,
+    })
+    .collect()
 });
 
-/// The names of fixtures: of every kind, of an event that sells tickets or has few places, and of every helper of a record.
+/// The names of fixtures: of every kind, of an event that sells tickets or has few places, and of
+/// every helper of a record.
 pub(crate) fn fixtures() -> Vec<&'static str> {
     let helpers = HELPERS.iter().map(|fixture| fixture.name.as_str());
-    KINDS.iter().map(|kind| kind.one).chain([TICKETED, LIMITED]).chain(helpers).collect()
+    KINDS
+        .iter()
+        .map(|kind| kind.one)
+        .chain([TICKETED, LIMITED])
+        .chain(helpers)
+        .collect()
 }
 
 /// The fixture of the helper that records of a kind have.
@@ -89,7 +108,11 @@ pub(crate) fn helper_fixture(one: &str) -> Option<&'static HelperFixture> {
 
 /// The kind that a fixture is of; none for those of helpers.
 pub(crate) fn of_fixture(name: &str) -> Option<Kind> {
-    kind(if matches!(name, TICKETED | LIMITED) { "event" } else { name })
+    kind(if matches!(name, TICKETED | LIMITED) {
+        "event"
+    } else {
+        name
+    })
 }
 
 /// The row of the collection below a container, and of the one below a person.

@@ -31,13 +31,22 @@
 //!
 //! - [`catalogue`]: the rows, a crate of their own.
 //! - [`row`]: the id of each row as a constant.
-//! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a [`Report`].
+//! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a
+//!   [`Report`].
 //!
-//! Of the workspace the crate uses only `svc-catalogue` and `svc-declaration`, the form of the capability document: what judges a server must not
-//! share a mistake with it.
+//! Of the workspace the crate uses only `svc-catalogue` and `svc-declaration`, the form of the
+//! capability document: what judges a server must not share a mistake with it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 mod address;
 mod answer;
@@ -103,7 +112,8 @@ pub use clean_up::{CleanUp, resume as clean};
 #[cfg(feature = "https")]
 pub use connect::{CertificatesError, Tls};
 pub use declared::{
-    Declaration, DeclarationError, Source, read_file as read_declaration, source as declaration_source,
+    Declaration, DeclarationError, Source, read_file as read_declaration,
+    source as declaration_source,
 };
 pub use error::SuiteError;
 pub use formats::{Format, UnknownFormat};

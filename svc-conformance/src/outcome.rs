@@ -13,7 +13,8 @@ pub enum Outcome {
     Pass,
     /// Observed otherwise, and again when tried once more.
     Fail,
-    /// As the row says, with something that a reader should know; or a SHOULD row that does not hold.
+    /// As the row says, with something that a reader should know; or a SHOULD row that does not
+    /// hold.
     Warn,
     /// The row's condition does not hold: it binds this server to nothing.
     NotApplicable,
@@ -89,7 +90,8 @@ pub struct Finding {
     pub message: String,
     /// Number of the exchange after which it was seen.
     pub exchange: usize,
-    /// The fewest steps that show it, each one line; empty where the check has no smaller case than itself.
+    /// The fewest steps that show it, each one line; empty where the check has no smaller case than
+    /// itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
     /// What is to be mended, where that is known.
@@ -104,7 +106,8 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// A row does not hold, and without it there is nothing more to see. The finding is recorded already.
+    /// A row does not hold, and without it there is nothing more to see. The finding is recorded
+    /// already.
     Failed,
     /// Something that the check builds on is not there.
     Inconclusive(String),

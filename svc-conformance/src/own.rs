@@ -1,5 +1,5 @@
-//! Checks that are not the suite's: what somebody writes for one server, or records in its explorer and takes home.
-//! [`Suite::own`](crate::Suite::own) runs one.
+//! Checks that are not the suite's: what somebody writes for one server, or records in its explorer
+//! and takes home. [`Suite::own`](crate::Suite::own) runs one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -44,14 +44,25 @@ impl Cx {
     #[must_use]
     pub fn new_key(&self) -> String {
         // A run with the same seed is another one.
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         format!("{}-{}", self.unique(), now.as_nanos())
     }
 
-    /// A request with the primary key. Its number is told where it is answered otherwise than expected.
+    /// A request with the primary key. Its number is told where it is answered otherwise than
+    /// expected.
     #[must_use]
     pub fn step<'c>(&'c self, number: u32, method: &'c str, address: &str) -> Step<'c> {
-        Step { cx: self, number, method, address: address.to_owned(), headers: Vec::new(), body: None, has_key: true }
+        Step {
+            cx: self,
+            number,
+            method,
+            address: address.to_owned(),
+            headers: Vec::new(),
+            body: None,
+            has_key: true,
+        }
     }
 }
 
@@ -59,7 +70,10 @@ impl<'c> Step<'c> {
     /// Without the key.
     #[must_use]
     pub fn without_key(self) -> Self {
-        Self { has_key: false, ..self }
+        Self {
+            has_key: false,
+            ..self
+        }
     }
 
     /// With a header.
@@ -72,20 +86,35 @@ impl<'c> Step<'c> {
     /// With a body of JSON, of which the server shall pass over nothing.
     #[must_use]
     pub fn body(self, body: &str) -> Self {
-        Self { body: Some(body.to_owned()), ..self }.header("Prefer", "handling=strict")
+        Self {
+            body: Some(body.to_owned()),
+            ..self
+        }
+        .header("Prefer", "handling=strict")
     }
 
-    /// Sends it. The answer has to have this status and name these errors; what every answer has to be is looked at, too.
+    /// Sends it. The answer has to have this status and name these errors; what every answer has to
+    /// be is looked at, too.
     ///
     /// # Errors
     /// It is answered otherwise, or not at all.
     pub async fn expect(self, status: u16, codes: &[&str]) -> Result<Reached, Stop> {
-        let Self { cx, number, method, address, headers, body, has_key } = self;
+        let Self {
+            cx,
+            number,
+            method,
+            address,
+            headers,
+            body,
+            has_key,
+        } = self;
         let broken = |what: &str| Stop::Unlike(format!("step {number}: {what} cannot be sent"));
         let method = Method::from_bytes(method.as_bytes()).map_err(|_| broken(method))?;
         let name = |name: &str| HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken(name));
-        let headers =
-            headers.iter().map(|(of, value)| Ok((name(of)?, value.as_str()))).collect::<Result<Vec<_>, Stop>>()?;
+        let headers = headers
+            .iter()
+            .map(|(of, value)| Ok((name(of)?, value.as_str())))
+            .collect::<Result<Vec<_>, Stop>>()?;
         let caller = if has_key { cx.api() } else { cx.anonymous() }.bare();
         let created = method == Method::POST;
         let answer = caller.send_with(method, &address, body, &headers).await;
@@ -105,10 +134,17 @@ impl<'c> Step<'c> {
         let is_named = |code: &&str| found.iter().any(|problem| problem.code == **code);
         if answer.status != status || !codes.iter().all(is_named) {
             let wanted = format!("{status} {}", codes.join(" "));
-            return Err(Stop::Unlike(format!("step {number}: expected {}, found {answer}", wanted.trim_end())));
+            return Err(Stop::Unlike(format!(
+                "step {number}: expected {}, found {answer}",
+                wanted.trim_end()
+            )));
         }
         let tag = answer.header("etag").unwrap_or_default().to_owned();
-        Ok(Reached { number, record: answer.record(), tag })
+        Ok(Reached {
+            number,
+            record: answer.record(),
+            tag,
+        })
     }
 }
 
@@ -118,8 +154,12 @@ impl Reached {
     /// # Errors
     /// There is none.
     pub fn at(&self, names: &[&str]) -> Result<String, Stop> {
-        let found = names.iter().try_fold(&self.record.json, |found, name| found.get(name));
-        let found = found.and_then(Value::as_str).and_then(|href| self.record.resolved(href));
+        let found = names
+            .iter()
+            .try_fold(&self.record.json, |found, name| found.get(name));
+        let found = found
+            .and_then(Value::as_str)
+            .and_then(|href| self.record.resolved(href));
         found.ok_or_else(|| self.lacks(&names.join(" ")))
     }
 
@@ -129,7 +169,9 @@ impl Reached {
     /// There is none.
     pub fn item(&self, relation: &str, identifier: &str) -> Result<Self, Stop> {
         let found = self.items(relation).find(|item| item.carries(identifier));
-        found.map(|item| self.beside(item)).ok_or_else(|| self.lacks(&format!("item {identifier} of {relation}")))
+        found
+            .map(|item| self.beside(item))
+            .ok_or_else(|| self.lacks(&format!("item {identifier} of {relation}")))
     }
 
     /// The embedded item at this place.
@@ -138,16 +180,26 @@ impl Reached {
     /// There is none.
     pub fn nth(&self, relation: &str, place: usize) -> Result<Self, Stop> {
         let found = self.items(relation).nth(place);
-        found.map(|item| self.beside(item)).ok_or_else(|| self.lacks(&format!("item of {relation} at {place}")))
+        found
+            .map(|item| self.beside(item))
+            .ok_or_else(|| self.lacks(&format!("item of {relation} at {place}")))
     }
 
     fn items(&self, relation: &str) -> impl Iterator<Item = Record> {
-        let items = self.record["_embedded"].get(relation).and_then(Value::as_array).into_iter().flatten();
+        let items = self.record["_embedded"]
+            .get(relation)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
         items.map(|json| self.record.beside(json.clone()))
     }
 
     const fn beside(&self, record: Record) -> Self {
-        Self { number: self.number, record, tag: String::new() }
+        Self {
+            number: self.number,
+            record,
+            tag: String::new(),
+        }
     }
 
     fn lacks(&self, what: &str) -> Stop {
@@ -158,6 +210,10 @@ impl Reached {
 /// The id in the address of a record: its last part.
 #[must_use]
 pub fn id(address: &str) -> &str {
-    let path = address.split('?').next().unwrap_or_default().trim_end_matches('/');
+    let path = address
+        .split('?')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default()
 }

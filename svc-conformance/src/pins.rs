@@ -1,5 +1,5 @@
-//! Pins: what the interface leaves open and a server chose, held against what it chose on another day. A difference is none
-//! of conformance.
+//! Pins: what the interface leaves open and a server chose, held against what it chose on another
+//! day. A difference is none of conformance.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ use crate::error::SuiteError;
 use crate::runner::{End, Ran};
 use crate::settings::{Intensity, Settings};
 
-/// What each check saw this server choose: by the id of the check, one line for each kind of answer and each choice.
+/// What each check saw this server choose: by the id of the check, one line for each kind of answer
+/// and each choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pins {
@@ -34,7 +35,8 @@ pub(crate) struct PinFile {
 }
 
 impl PinFile {
-    /// What is pinned, before anything is sent: a file that is not there or is of another run is told at once.
+    /// What is pinned, before anything is sent: a file that is not there or is of another run is
+    /// told at once.
     pub(crate) fn read(&self, settings: &Settings) -> Result<Pins, SuiteError> {
         let pinned: Pins = match fs::read_to_string(&self.path) {
             Ok(text) => toml::from_str(&text).map_err(|error| self.broken(&error))?,
@@ -55,30 +57,49 @@ impl PinFile {
         )))
     }
 
-    /// Where a run differs from what is pinned, a sentence each; with `update`, what was seen is pinned instead.
-    pub(crate) fn drift(&self, mut pinned: Pins, all: &[Check], settings: &Settings, ran: &[Ran]) -> Vec<String> {
+    /// Where a run differs from what is pinned, a sentence each; with `update`, what was seen is
+    /// pinned instead.
+    pub(crate) fn drift(
+        &self,
+        mut pinned: Pins,
+        all: &[Check],
+        settings: &Settings,
+        ran: &[Ran],
+    ) -> Vec<String> {
         if !self.update {
             return pinned.differences(all, ran);
         }
         let alike = (pinned.seed, pinned.intensity) == (settings.seed, settings.intensity);
-        pinned.checks.retain(|id, _| alike && all.iter().any(|check| check.id == id));
+        pinned
+            .checks
+            .retain(|id, _| alike && all.iter().any(|check| check.id == id));
         (pinned.seed, pinned.intensity) = (settings.seed, settings.intensity);
         for one in ran.iter().filter(|one| !is_open(one)) {
             pinned.checks.remove(one.check.id);
             if !one.pins.is_empty() {
-                pinned.checks.insert(one.check.id.to_owned(), one.pins.clone());
+                pinned
+                    .checks
+                    .insert(one.check.id.to_owned(), one.pins.clone());
             }
         }
         let written = replace(&self.path, &pinned.written(), sync_directory);
-        written.err().map(|error| self.broken(&error).to_string()).into_iter().collect()
+        written
+            .err()
+            .map(|error| self.broken(&error).to_string())
+            .into_iter()
+            .collect()
     }
 
     fn broken(&self, why: &dyn std::fmt::Display) -> SuiteError {
-        SuiteError::Usage(format!("the pins in {}: {why}; --update-pins writes them", self.path.display()))
+        SuiteError::Usage(format!(
+            "the pins in {}: {why}; --update-pins writes them",
+            self.path.display()
+        ))
     }
 }
 
-/// Replaces a file so that its name always leads to the former text or the new one, also after a power loss.
+/// Replaces a file so that its name always leads to the former text or the new one, also after a
+/// power loss.
 fn replace(path: &Path, text: &str, sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
@@ -90,12 +111,15 @@ fn replace(path: &Path, text: &str, sync: impl FnOnce(&Path) -> io::Result<()>) 
     sync(path)
 }
 
-/// Syncs the directory of `path`, which makes a renaming durable. A copy of `svc_sqlite::sync_directory`: the suite depends on
-/// no store.
+/// Syncs the directory of `path`, which makes a renaming durable. A copy of
+/// `svc_sqlite::sync_directory`: the suite depends on no store.
 fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         File::open(folder)?.sync_all()?;
     }
     #[cfg(not(unix))]
@@ -127,11 +151,26 @@ impl Pins {
         for one in ran.iter().filter(|one| !is_open(one)) {
             let (id, pinned) = (one.check.id, self.checks.get(one.check.id).unwrap_or(&none));
             let why = one.end.reason();
-            let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-            found.extend(pinned.difference(&one.pins).map(|line| format!("{id}: pinned, and not seen: {line}{why}")));
-            found.extend(one.pins.difference(pinned).map(|line| format!("{id}: seen, and not pinned: {line}")));
+            let why = if why.is_empty() {
+                String::new()
+            } else {
+                format!(" ({why})")
+            };
+            found.extend(
+                pinned
+                    .difference(&one.pins)
+                    .map(|line| format!("{id}: pinned, and not seen: {line}{why}")),
+            );
+            found.extend(
+                one.pins
+                    .difference(pinned)
+                    .map(|line| format!("{id}: seen, and not pinned: {line}")),
+            );
         }
-        let gone = self.checks.keys().filter(|id| all.iter().all(|check| check.id != id.as_str()));
+        let gone = self
+            .checks
+            .keys()
+            .filter(|id| all.iter().all(|check| check.id != id.as_str()));
         found.extend(gone.map(|id| format!("{id}: pinned, but the suite has no such check")));
         found
     }
@@ -156,8 +195,9 @@ impl Pins {
     }
 }
 
-/// What an answer shows of the server's choices: status and type, and of a refusal the outcome of each resource and each
-/// description. Nothing in it depends on a clock, an address, or other records.
+/// What an answer shows of the server's choices: status and type, and of a refusal the outcome of
+/// each resource and each description. Nothing in it depends on a clock, an address, or other
+/// records.
 pub(crate) fn lines(answer: &Answer) -> Vec<String> {
     let (method, status) = (&answer.method, answer.status);
     let media = answer.header("content-type").unwrap_or("no content");
@@ -168,14 +208,26 @@ pub(crate) fn lines(answer: &Answer) -> Vec<String> {
         }
     }
     if let Some(location) = answer.header("location") {
-        let own = answer.json.pointer("/_links/self/href").is_some_and(|own| own == location);
-        head.push_str(if own { ", location: as self" } else { ", location: elsewhere" });
+        let own = answer
+            .json
+            .pointer("/_links/self/href")
+            .is_some_and(|own| own == location);
+        head.push_str(if own {
+            ", location: as self"
+        } else {
+            ", location: elsewhere"
+        });
     }
     let mut lines = vec![head];
     if let Some(error) = answer.error() {
         let mut line = format!("{method} {status} {}", text(&error["request_type"]));
         for entry in answer.entries() {
-            let _ = write!(line, " {}={}", text(&entry["resource"]), entry["response_code"]);
+            let _ = write!(
+                line,
+                " {}={}",
+                text(&entry["resource"]),
+                entry["response_code"]
+            );
         }
         lines.push(line);
     }
@@ -221,8 +273,10 @@ mod tests {
             replace(&path, text, sync).expect("it is written");
         }
         assert_eq!(syncs, ["first", "second"]);
-        let names: Vec<_> =
-            fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("one").file_name()).collect();
+        let names: Vec<_> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .map(|entry| entry.expect("one").file_name())
+            .collect();
         assert_eq!(names, ["pins.toml"]);
     }
 }

@@ -8,12 +8,13 @@ use crate::catalogue::Row;
 use crate::settings::Intensity;
 use crate::values::shown;
 
-/// Requests and records of each check, measured against the reference server, for an estimate. Written by
-/// `svc-conformance run URL --intensity quick --report costs=quick.csv`, the same at `default`, and for the checks of `deep`
-/// alone with `--only`; one file after the other.
+/// Requests and records of each check, measured against the reference server, for an estimate.
+/// Written by `svc-conformance run URL --intensity quick --report costs=quick.csv`, the same at
+/// `default`, and for the checks of `deep` alone with `--only`; one file after the other.
 const COSTS: &str = include_str!("../costs.csv");
 
-/// Requests of clean-up for each record, measured as those of the checks: it is read once more, and deleted.
+/// Requests of clean-up for each record, measured as those of the checks: it is read once more, and
+/// deleted.
 const REMOVAL: usize = 2;
 
 /// What a run would look at and send.
@@ -26,7 +27,8 @@ pub struct Plan {
     pub rows: usize,
     /// Every check, in the order of the run.
     pub checks: Vec<Planned>,
-    /// Records that a run cannot create, by the names of fixtures: those that are named, and those that would open rows.
+    /// Records that a run cannot create, by the names of fixtures: those that are named, and those
+    /// that would open rows.
     pub fixtures: Vec<Fixture>,
     /// Requests of the checks, about.
     pub requests: usize,
@@ -44,7 +46,8 @@ pub struct Fixture {
     pub name: String,
     /// The record that was named.
     pub named: Option<String>,
-    /// The rows that need it; where none is named, the first record that is listed stands in, if there is any.
+    /// The rows that need it; where none is named, the first record that is listed stands in, if
+    /// there is any.
     pub rows: Vec<String>,
 }
 
@@ -86,17 +89,34 @@ impl Planned {
 }
 
 impl Plan {
-    pub(crate) fn new(target: &str, rows: usize, checks: Vec<Planned>, fixtures: Vec<Fixture>) -> Self {
+    pub(crate) fn new(
+        target: &str,
+        rows: usize,
+        checks: Vec<Planned>,
+        fixtures: Vec<Fixture>,
+    ) -> Self {
         let runs = || checks.iter().filter(|check| check.left_out.is_none());
-        let requests = runs().filter_map(|check| check.requests).fold(0, usize::saturating_add);
-        let records = runs().filter_map(|check| check.records).fold(0, usize::saturating_add);
+        let requests = runs()
+            .filter_map(|check| check.requests)
+            .fold(0, usize::saturating_add);
+        let records = runs()
+            .filter_map(|check| check.records)
+            .fold(0, usize::saturating_add);
         let clean_up = records.saturating_mul(REMOVAL);
-        Self { target: target.to_owned(), rows, requests, clean_up, records, checks, fixtures }
+        Self {
+            target: target.to_owned(),
+            rows,
+            requests,
+            clean_up,
+            records,
+            checks,
+            fixtures,
+        }
     }
 }
 
-/// Requests and records of a check: `check,intensity,requests,records` in each line. Where this intensity was not measured,
-/// those of the one below.
+/// Requests and records of a check: `check,intensity,requests,records` in each line. Where this
+/// intensity was not measured, those of the one below.
 pub(crate) fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
     let measured = COSTS.lines().find_map(|line| {
         let mut cells = line.split(',');
@@ -116,7 +136,9 @@ pub(crate) fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "target {}   {} rows apply\n", self.target, self.rows)?;
-        let number = |number: Option<usize>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+        let number = |number: Option<usize>| {
+            number.map_or_else(|| "?".to_owned(), |number| number.to_string())
+        };
         for check in self.checks.iter().filter(|check| check.left_out.is_none()) {
             let kind = if check.writes { "writes" } else { "reads" };
             let (requests, records) = (number(check.requests), number(check.records));
@@ -127,12 +149,21 @@ impl fmt::Display for Plan {
                 list(&check.rows)
             )?;
         }
-        let left_out: Vec<&Planned> = self.checks.iter().filter(|check| check.left_out.is_some()).collect();
+        let left_out: Vec<&Planned> = self
+            .checks
+            .iter()
+            .filter(|check| check.left_out.is_some())
+            .collect();
         if !left_out.is_empty() {
             writeln!(f, "\nleft out:")?;
         }
         for check in left_out {
-            writeln!(f, " {:<36} {}", check.id, shown(check.left_out.as_deref().unwrap_or_default(), 200))?;
+            writeln!(
+                f,
+                " {:<36} {}",
+                check.id,
+                shown(check.left_out.as_deref().unwrap_or_default(), 200)
+            )?;
         }
         if !self.fixtures.is_empty() {
             writeln!(
@@ -144,8 +175,16 @@ impl fmt::Display for Plan {
             let named = named.as_deref().unwrap_or("not named");
             writeln!(f, " {name:<20} {}   for {}", shown(named, 120), list(rows))?;
         }
-        let Self { requests, records, clean_up, .. } = self;
-        write!(f, "\nabout {requests} requests, {records} records, and {clean_up} requests to find and remove them")
+        let Self {
+            requests,
+            records,
+            clean_up,
+            ..
+        } = self;
+        write!(
+            f,
+            "\nabout {requests} requests, {records} records, and {clean_up} requests to find and remove them"
+        )
     }
 }
 
@@ -173,12 +212,22 @@ mod tests {
             .filter(|check| costs(check.id, check.intensity.max(Intensity::Default)).is_none())
             .map(|check| check.id)
             .collect();
-        assert_eq!(missing, Vec::<&str>::new(), "measure them as src/plan.rs says");
+        assert_eq!(
+            missing,
+            Vec::<&str>::new(),
+            "measure them as src/plan.rs says"
+        );
         let named = COSTS.lines().filter_map(|line| line.split(',').next());
-        let gone: Vec<&str> = named.filter(|id| !all.iter().any(|check| check.id == *id)).collect();
+        let gone: Vec<&str> = named
+            .filter(|id| !all.iter().any(|check| check.id == *id))
+            .collect();
         assert_eq!(gone, Vec::<&str>::new(), "there are no such checks");
-        // What is measured is something: a run at the default intensity sends thousands of requests.
-        let sent = all.iter().filter_map(|check| costs(check.id, Intensity::Default)).map(|(requests, _)| requests);
+        // What is measured is something: a run at the default intensity sends thousands of
+        // requests.
+        let sent = all
+            .iter()
+            .filter_map(|check| costs(check.id, Intensity::Default))
+            .map(|(requests, _)| requests);
         assert!(sent.sum::<usize>() > 5000);
     }
 }

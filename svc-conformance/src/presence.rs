@@ -19,7 +19,10 @@ const PAUSES: [u64; 5] = [0, 1, 2, 4, 8];
 
 /// Whether a gateway answers with this status if the server that it leads to was stopped.
 pub(crate) const fn is_of_gateway(status: StatusCode) -> bool {
-    matches!(status, StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT)
+    matches!(
+        status,
+        StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
+    )
 }
 
 /// What the entry point does with one request.
@@ -31,8 +34,8 @@ enum Presence {
 }
 
 impl Run {
-    /// Whether the target was stopped: after a request that failed for `why`, the entry point does not answer either, with and without
-    /// the key. The run ends then.
+    /// Whether the target was stopped: after a request that failed for `why`, the entry point does
+    /// not answer either, with and without the key. The run ends then.
     pub(crate) async fn is_gone(&self, check: &str, exchange: &Exchange, why: &str) -> bool {
         if self.gone.get().is_some() {
             return true;
@@ -40,7 +43,11 @@ impl Run {
         for pause in PAUSES.map(Duration::from_secs) {
             if !pause.is_zero() {
                 // As long as the requests below may take, and the pause.
-                let most = self.settings.timeout.saturating_mul(2).saturating_add(pause);
+                let most = self
+                    .settings
+                    .timeout
+                    .saturating_mul(2)
+                    .saturating_add(pause);
                 self.exclude(most);
                 self.target.wait(pause).await;
             }
@@ -65,13 +72,21 @@ impl Run {
     }
 
     async fn presence(&self, key: Option<&str>) -> Presence {
-        let Ok(mut request) = Request::get(self.target.base()).body(Bytes::new()) else { return Presence::Fails };
+        let Ok(mut request) = Request::get(self.target.base()).body(Bytes::new()) else {
+            return Presence::Fails;
+        };
         if let Some(key) = key {
             let name = HeaderName::from_bytes(self.declared.text.dialect.key_header.as_bytes());
-            let (Ok(name), Ok(key)) = (name, HeaderValue::from_str(key)) else { return Presence::Fails };
+            let (Ok(name), Ok(key)) = (name, HeaderValue::from_str(key)) else {
+                return Presence::Fails;
+            };
             request.headers_mut().insert(name, key);
         }
-        match self.target.send(request, self.settings.body_limit, self.settings.timeout).await {
+        match self
+            .target
+            .send(request, self.settings.body_limit, self.settings.timeout)
+            .await
+        {
             Ok(answer) if is_of_gateway(answer.status()) => Presence::Fails,
             Ok(_) | Err(TargetError::TooLarge(_)) => Presence::Answers,
             Err(TargetError::TimedOut(_)) => Presence::TimesOut,

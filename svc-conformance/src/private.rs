@@ -19,5 +19,11 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 /// Writes a whole file.
 #[cfg(feature = "program")]
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    io::Write::write_all(&mut open(path, File::options().write(true).create(true).truncate(true))?, text.as_bytes())
+    io::Write::write_all(
+        &mut open(
+            path,
+            File::options().write(true).create(true).truncate(true),
+        )?,
+        text.as_bytes(),
+    )
 }

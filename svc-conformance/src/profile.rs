@@ -101,7 +101,8 @@ impl Profile {
     /// Names that earlier versions used and that the program still takes.
     #[must_use]
     pub fn former(self) -> &'static [String] {
-        self.definition().map_or(&[], |definition| &definition.former)
+        self.definition()
+            .map_or(&[], |definition| &definition.former)
     }
 
     /// What clients can do with a server that conforms to the profile, as a sentence.
@@ -112,13 +113,17 @@ impl Profile {
 
     /// What has to be declared at least.
     pub fn needs(self) -> impl Iterator<Item = &'static str> {
-        self.definition().into_iter().flat_map(|definition| &definition.needs).map(|need| need.what.as_str())
+        self.definition()
+            .into_iter()
+            .flat_map(|definition| &definition.needs)
+            .map(|need| need.what.as_str())
     }
 
     /// The kinds whose fields and links have to hold; none where it is every declared kind.
     #[must_use]
     pub fn kinds(self) -> Option<&'static [String]> {
-        self.definition().and_then(|definition| definition.kinds.as_deref())
+        self.definition()
+            .and_then(|definition| definition.kinds.as_deref())
     }
 
     /// Whether the suite may write.
@@ -126,11 +131,14 @@ impl Profile {
         self.definition().is_none_or(|definition| definition.writes)
     }
 
-    /// Whether a row has to hold for the claim, as far as it applies: a row about the fields and links of a kind has to where the
-    /// kind belongs to the profile.
+    /// Whether a row has to hold for the claim, as far as it applies: a row about the fields and
+    /// links of a kind has to where the kind belongs to the profile.
     #[must_use]
     pub fn has_row(self, row: &Row) -> bool {
-        let kind = row.area().strip_prefix("RES-").filter(|name| crate::kinds::kind(name).is_some());
+        let kind = row
+            .area()
+            .strip_prefix("RES-")
+            .filter(|name| crate::kinds::kind(name).is_some());
         match (self.kinds(), kind) {
             (Some(kinds), Some(kind)) => kinds.iter().any(|one| one == kind),
             _ => true,
@@ -140,14 +148,32 @@ impl Profile {
     /// What a declaration lacks of the profile's least, in sentences.
     pub(crate) fn lacks(self, declared: &Declared) -> Vec<String> {
         let (keys, met) = (Keys::none(), Met::default());
-        let facts = Facts { declared, keys: &keys, met: &met, has_receiver: false };
+        let facts = Facts {
+            declared,
+            keys: &keys,
+            met: &met,
+            has_receiver: false,
+        };
         let holds = |need: &&Need| {
-            let condition = Catalogue::built_in().ok().and_then(|catalogue| catalogue.condition(&need.condition).ok());
+            let condition = Catalogue::built_in()
+                .ok()
+                .and_then(|catalogue| catalogue.condition(&need.condition).ok());
             condition.is_some_and(|condition| facts.applies(&condition).is_ok())
         };
-        let needs = self.definition().into_iter().flat_map(|definition| &definition.needs);
+        let needs = self
+            .definition()
+            .into_iter()
+            .flat_map(|definition| &definition.needs);
         let lacking = needs.filter(|need| !holds(need));
-        lacking.map(|need| format!("{} needs {}; the declaration has none", self.as_str(), need.what)).collect()
+        lacking
+            .map(|need| {
+                format!(
+                    "{} needs {}; the declaration has none",
+                    self.as_str(),
+                    need.what
+                )
+            })
+            .collect()
     }
 }
 
@@ -166,16 +192,31 @@ mod tests {
         let catalogue = Catalogue::built_in().expect("a catalogue");
         for definition in PROFILES.iter() {
             let name = definition.name.as_str();
-            assert_eq!(PROFILES.iter().filter(|one| one.name == definition.name).count(), 1, "{name}");
+            assert_eq!(
+                PROFILES
+                    .iter()
+                    .filter(|one| one.name == definition.name)
+                    .count(),
+                1,
+                "{name}"
+            );
             for name in definition.former.iter().map(String::as_str).chain([name]) {
-                let read = serde_json::from_value::<Profile>(serde_json::json!(name)).expect("a profile");
+                let read =
+                    serde_json::from_value::<Profile>(serde_json::json!(name)).expect("a profile");
                 assert_eq!(read, definition.name, "{name}");
             }
             for need in &definition.needs {
-                assert!(catalogue.condition(&need.condition).is_ok(), "{name}: {}", need.condition);
+                assert!(
+                    catalogue.condition(&need.condition).is_ok(),
+                    "{name}: {}",
+                    need.condition
+                );
             }
             for one in definition.kinds.iter().flatten() {
-                let has_rows = catalogue.rows().iter().any(|row| row.area() == format!("RES-{one}"));
+                let has_rows = catalogue
+                    .rows()
+                    .iter()
+                    .any(|row| row.area() == format!("RES-{one}"));
                 assert!(kind(one).is_some() && has_rows, "{name}: {one}");
             }
         }
@@ -187,25 +228,41 @@ mod tests {
             let text = format!("declaration_version = 1\n{rest}");
             Declared::new(read(&text).expect("a declaration"), Source::Given)
         };
-        let lacks =
-            |text: &str| Profile::every().map(|profile| profile.lacks(&declared(text)).len()).collect::<Vec<_>>();
+        let lacks = |text: &str| {
+            Profile::every()
+                .map(|profile| profile.lacks(&declared(text)).len())
+                .collect::<Vec<_>>()
+        };
         let people = "[collections.people]\noperations = [\"create\", \"list\", \"read\", \"update\"]\nfilter = [\"modified_date\"]\n";
         // read, helpers-only, actions, crm, fundraising, events, exchange, all
         assert_eq!(lacks(""), [1, 1, 2, 4, 3, 2, 4, 1]);
-        assert_eq!(lacks("[collections.tags]\noperations = [\"list\", \"read\"]\n"), [0, 1, 2, 4, 3, 2, 4, 0]);
-        assert_eq!(lacks("[helpers.person_signup]\n[helpers.record_signature]\n"), [1, 0, 0, 3, 3, 2, 3, 0]);
-        assert_eq!(lacks("[helpers.record_canvass]\n"), [1, 0, 2, 4, 3, 2, 4, 0]);
+        assert_eq!(
+            lacks("[collections.tags]\noperations = [\"list\", \"read\"]\n"),
+            [0, 1, 2, 4, 3, 2, 4, 0]
+        );
+        assert_eq!(
+            lacks("[helpers.person_signup]\n[helpers.record_signature]\n"),
+            [1, 0, 0, 3, 3, 2, 3, 0]
+        );
+        assert_eq!(
+            lacks("[helpers.record_canvass]\n"),
+            [1, 0, 2, 4, 3, 2, 4, 0]
+        );
         assert_eq!(lacks("[helpers.schedule]\n"), [1, 1, 2, 4, 3, 2, 4, 0]);
         assert_eq!(lacks(people), [0, 1, 1, 1, 3, 2, 0, 0]);
         let tags = "[collections.taggings]\noperations = [\"create\"]\n";
         assert_eq!(lacks(&format!("{people}{tags}")), [0, 1, 1, 0, 3, 2, 0, 0]);
         let events = "[collections.events]\noperations = [\"list\", \"read\"]\n[helpers.record_attendance]\n";
-        assert_eq!(lacks(&format!("{people}{events}")), [0, 0, 0, 1, 3, 0, 0, 0]);
+        assert_eq!(
+            lacks(&format!("{people}{events}")),
+            [0, 0, 0, 1, 3, 0, 0, 0]
+        );
         let pages = "[collections.fundraising_pages]\noperations = [\"read\"]\n[collections.donations]\noperations = [\"create\", \"read\"]\n";
         assert_eq!(lacks(pages), [1, 1, 1, 4, 0, 2, 4, 0]);
     }
 
-    /// Rows about the fields of another kind are not part of a claim; all others are part of every claim.
+    /// Rows about the fields of another kind are not part of a claim; all others are part of every
+    /// claim.
     #[test]
     fn a_profile_has_the_rows_of_its_kinds_and_every_general_row() {
         let catalogue = Catalogue::built_in().expect("a catalogue");

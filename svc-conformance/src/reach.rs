@@ -1,6 +1,7 @@
-//! Whether anything that is declared could show a row. A row whose condition holds may still be one that no look can be had at:
-//! each check that could see it needs what the server does not declare, and no answer shows it by itself. What follows from the
-//! declaration and the keys alone is known before a request is sent; that nothing was seen is never a reason.
+//! Whether anything that is declared could show a row. A row whose condition holds may still be one
+//! that no look can be had at: each check that could see it needs what the server does not declare,
+//! and no answer shows it by itself. What follows from the declaration and the keys alone is known
+//! before a request is sent; that nothing was seen is never a reason.
 
 use crate::catalogue::{Catalogue, Row};
 use crate::check::Check;
@@ -8,30 +9,47 @@ use crate::condition::{Because, Facts};
 use crate::passive;
 
 /// Why nothing that is declared could show a row; `Ok` if something could.
-pub(crate) fn can_show(facts: &Facts<'_>, catalogue: &Catalogue, all: &[Check], row: &Row) -> Result<(), Because> {
+pub(crate) fn can_show(
+    facts: &Facts<'_>,
+    catalogue: &Catalogue,
+    all: &[Check],
+    row: &Row,
+) -> Result<(), Because> {
     if any_answer_shows(facts, row) {
         return Ok(());
     }
     let mut missing: Vec<String> = Vec::new();
     for check in all.iter().filter(|check| check.covers(row)) {
         // What a check needs and means nothing is an error of the suite, which the check reports.
-        let Ok(needs) = catalogue.condition(&check.condition()) else { return Ok(()) };
-        let Err(because) = facts.applies(&needs) else { return Ok(()) };
+        let Ok(needs) = catalogue.condition(&check.condition()) else {
+            return Ok(());
+        };
+        let Err(because) = facts.applies(&needs) else {
+            return Ok(());
+        };
         if !missing.contains(&because.0) {
             missing.push(because.0);
         }
     }
-    if missing.is_empty() { Ok(()) } else { Err(Because(said(&missing))) }
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(Because(said(&missing)))
+    }
 }
 
-/// Whether the row is looked at in whatever the server answers: the rows of every answer, links, and fields that are shown.
+/// Whether the row is looked at in whatever the server answers: the rows of every answer, links,
+/// and fields that are shown.
 fn any_answer_shows(facts: &Facts<'_>, row: &Row) -> bool {
     let declared = facts.declared;
     let is_shown = |owner: &str, path: &str| {
         let places = declared.places(owner, path);
         owner == "*"
             || places.iter().any(|(kind, place)| {
-                declared.shows(kind.one) && declared.field(kind.one, place).is_some_and(|field| field.readable)
+                declared.shows(kind.one)
+                    && declared
+                        .field(kind.one, place)
+                        .is_some_and(|field| field.readable)
             })
     };
     let field = row.field().filter(|_| row.applies_where_declared());
@@ -42,9 +60,16 @@ fn any_answer_shows(facts: &Facts<'_>, row: &Row) -> bool {
 
 /// The first few of what is missing.
 fn said(missing: &[String]) -> String {
-    let first = missing.iter().take(3).map(String::as_str).collect::<Vec<_>>().join("; ");
+    let first = missing
+        .iter()
+        .take(3)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("; ");
     match missing.len().saturating_sub(3) {
         0 => format!("nothing that is declared could show it: {first}"),
-        more => format!("nothing that is declared could show it: {first}; and {more} more like these"),
+        more => {
+            format!("nothing that is declared could show it: {first}; and {more} more like these")
+        }
     }
 }

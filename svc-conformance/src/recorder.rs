@@ -1,4 +1,5 @@
-//! The recorder: every exchange of a run passes here, and keys are taken out before anything is kept.
+//! The recorder: every exchange of a run passes here, and keys are taken out before anything is
+//! kept.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -74,14 +75,19 @@ mod either {
         None(String),
     }
 
-    pub(super) fn serialize<S: Serializer>(answer: &Result<Answered, String>, to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        answer: &Result<Answered, String>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         match answer {
             Ok(answer) => answer.serialize(to),
             Err(reason) => reason.serialize(to),
         }
     }
 
-    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Result<Answered, String>, D::Error> {
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Result<Answered, String>, D::Error> {
         Ok(match Either::deserialize(from)? {
             Either::Answer(answer) => Ok(answer),
             Either::None(reason) => Err(reason),
@@ -108,10 +114,16 @@ struct Kept {
 impl Recorder {
     /// A recorder that replaces each secret by its name.
     pub(crate) fn new(secrets: Vec<(String, String)>) -> Self {
-        let mut secrets: Vec<_> = secrets.into_iter().filter(|(secret, _)| !secret.is_empty()).collect();
+        let mut secrets: Vec<_> = secrets
+            .into_iter()
+            .filter(|(secret, _)| !secret.is_empty())
+            .collect();
         // A key that begins with another must go first.
         secrets.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
-        Self { secrets, kept: Mutex::default() }
+        Self {
+            secrets,
+            kept: Mutex::default(),
+        }
     }
 
     /// How many requests were sent.
@@ -132,8 +144,11 @@ impl Recorder {
         took: Duration,
     ) -> Arc<Exchange> {
         let headers = |map: &http::HeaderMap| {
-            let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-            map.iter().map(|(name, value)| (name.as_str().to_owned(), self.redacted(&text(value)))).collect()
+            let text =
+                |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+            map.iter()
+                .map(|(name, value)| (name.as_str().to_owned(), self.redacted(&text(value))))
+                .collect()
         };
         let answer = match answer {
             Ok(response) => Ok(Answered {
@@ -155,17 +170,27 @@ impl Recorder {
             answer,
             micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         });
-        let whole = format!("{} {} {:?} ", exchange.method, exchange.url, exchange.headers);
-        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        kept.digest = whole.bytes().chain(request.body().iter().copied()).fold(kept.digest ^ 0xcbf2_9ce4, fold);
-        kept.exchanges.insert(exchange.number, Arc::clone(&exchange));
+        let whole = format!(
+            "{} {} {:?} ",
+            exchange.method, exchange.url, exchange.headers
+        );
+        let fold =
+            |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        kept.digest = whole
+            .bytes()
+            .chain(request.body().iter().copied())
+            .fold(kept.digest ^ 0xcbf2_9ce4, fold);
+        kept.exchanges
+            .insert(exchange.number, Arc::clone(&exchange));
         exchange
     }
 
     /// The kept exchanges from one number to another, both included.
     pub(crate) fn between(&self, from: usize, to: usize) -> Vec<Arc<Exchange>> {
         let kept = self.lock();
-        (from..=to).filter_map(|number| kept.exchanges.get(&number).cloned()).collect()
+        (from..=to)
+            .filter_map(|number| kept.exchanges.get(&number).cloned())
+            .collect()
     }
 
     /// Lets go of exchanges that no report will show.
@@ -176,10 +201,16 @@ impl Recorder {
         }
     }
 
-    /// A body as it is kept. Keys are taken out of the whole of it, and then it is cut: no part of a key is left at its end.
+    /// A body as it is kept. Keys are taken out of the whole of it, and then it is cut: no part of
+    /// a key is left at its end.
     fn body(&self, body: &[u8]) -> String {
         let mut text = self.redacted(&String::from_utf8_lossy(body));
-        let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= KEPT).last().unwrap_or_default();
+        let end = text
+            .char_indices()
+            .map(|(at, _)| at)
+            .take_while(|at| *at <= KEPT)
+            .last()
+            .unwrap_or_default();
         if text.len() > KEPT {
             text.truncate(end);
         }
@@ -217,7 +248,10 @@ mod tests {
         let request = Request::new(Bytes::from(sent.to_owned()));
         let answer = Ok(Response::new(Bytes::from(answered.to_owned())));
         let exchange = recorder.record("a/check", &request, &answer, Duration::ZERO);
-        (exchange.body.clone(), exchange.answer.as_ref().expect("an answer").body.clone())
+        (
+            exchange.body.clone(),
+            exchange.answer.as_ref().expect("an answer").body.clone(),
+        )
     }
 
     /// Wherever a recorded body ends: no beginning of a key is left, and no more than 64 KiB.
@@ -225,7 +259,8 @@ mod tests {
     fn a_key_across_the_end_of_what_is_kept_leaves_nothing_of_it() {
         let recorder = Recorder::new(vec![(KEY.to_owned(), "<key>".to_owned())]);
         for before in KEPT - KEY.len() - 2..KEPT + KEY.len() {
-            // A key before it makes what follows move forward: the end of what is read must not be a part of a key either.
+            // A key before it makes what follows move forward: the end of what is read must not be
+            // a part of a key either.
             for first in ["", KEY] {
                 let body = format!("{first}{}{KEY}{}", "x".repeat(before), "y".repeat(99));
                 let (sent, answered) = kept(&recorder, &body, &body);

@@ -24,13 +24,15 @@ const ADDED: &[&str] = &["page", "per_page", "filter", "order"];
 
 /// Every address with what it leads to.
 ///
-/// A server may tell its records apart by the query: `r/1` can be a petition, and `r/1?part=signatures` its signatures. The
-/// parameters that a client adds, such as `page`, do not change what an address leads to.
+/// A server may tell its records apart by the query: `r/1` can be a petition, and
+/// `r/1?part=signatures` its signatures. The parameters that a client adds, such as `page`, do not
+/// change what an address leads to.
 #[derive(Debug, Default)]
 pub(crate) struct Relations(Mutex<HashMap<String, Known>>);
 
 impl Relations {
-    /// What an address leads to: it is known as it is, in another order of its parameters, or without those that a client adds.
+    /// What an address leads to: it is known as it is, in another order of its parameters, or
+    /// without those that a client adds.
     pub(crate) fn of(&self, url: &str) -> Option<Known> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(url) {
@@ -38,9 +40,11 @@ impl Relations {
         }
         let (path, query) = url.split_once('?')?;
         let all_of_it = parameters(query);
-        let is_own = |parameter: &&&str| !ADDED.contains(&parameter.split('=').next().unwrap_or_default());
+        let is_own =
+            |parameter: &&&str| !ADDED.contains(&parameter.split('=').next().unwrap_or_default());
         let own: Vec<&str> = all_of_it.iter().filter(is_own).copied().collect();
-        let known = |parameters: &[&str]| all.get(&address(path, parameters.iter().copied())).copied();
+        let known =
+            |parameters: &[&str]| all.get(&address(path, parameters.iter().copied())).copied();
         known(&all_of_it).or_else(|| known(&own))
     }
 
@@ -60,7 +64,10 @@ impl Relations {
 
 /// The parameters of a query in one order.
 fn parameters(query: &str) -> Vec<&str> {
-    let mut all: Vec<&str> = query.split('&').filter(|parameter| !parameter.is_empty()).collect();
+    let mut all: Vec<&str> = query
+        .split('&')
+        .filter(|parameter| !parameter.is_empty())
+        .collect();
     all.sort_unstable();
     all
 }
@@ -77,7 +84,8 @@ fn address<'p>(path: &str, parameters: impl Iterator<Item = &'p str>) -> String 
 
 /// Whether the specification has a relation or an object with this name, without prefix.
 pub(crate) fn is_standard(name: &str) -> bool {
-    matches!(name, "attendance" | "target" | "error" | "schedule_helper") || meaning(name, None).is_some()
+    matches!(name, "attendance" | "target" | "error" | "schedule_helper")
+        || meaning(name, None).is_some()
 }
 
 /// What a relation without prefix leads to, from a record of a kind or from anything else.
@@ -94,10 +102,20 @@ pub(crate) fn meaning(name: &str, from: Option<Kind>) -> Option<Known> {
         return kind("person").map(Known::Record);
     }
     if let Some(helper) = name.strip_suffix("_helper") {
-        let helper = if helper == "record_canvas" { "record_canvass" } else { helper };
-        return KINDS.iter().copied().find(|kind| kind.helper == Some(helper)).map(Known::Helper);
+        let helper = if helper == "record_canvas" {
+            "record_canvass"
+        } else {
+            helper
+        };
+        return KINDS
+            .iter()
+            .copied()
+            .find(|kind| kind.helper == Some(helper))
+            .map(Known::Helper);
     }
-    kind(name).map(Known::Record).or_else(|| kind_of(name).map(Known::Collection))
+    kind(name)
+        .map(Known::Record)
+        .or_else(|| kind_of(name).map(Known::Collection))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The result file of a run: what it found in a few lines that can be published, without traffic, keys, addresses and records.
+//! The result file of a run: what it found in a few lines that can be published, without traffic,
+//! keys, addresses and records.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,9 @@ pub(crate) struct ResultFile {
 pub(crate) enum ResultError {
     #[error("it is not a result file of this version: {0}")]
     Unreadable(String),
-    #[error("its digest does not fit: the file was changed after the run that wrote it. Run the suite again")]
+    #[error(
+        "its digest does not fit: the file was changed after the run that wrote it. Run the suite again"
+    )]
     Changed,
     #[error(
         "its catalogue {0} is not the catalogue {1} of this program, so that the results cannot be compared. Run the suite \
@@ -69,7 +72,8 @@ impl ResultFile {
         let row = |id: &str| catalogue.and_then(|catalogue| catalogue.row(id));
         let is_part = |id: &str| row(id).is_none_or(|row| report.profile.has_row(row));
         let count = |outcome| report.with(outcome).filter(|row| is_part(&row.id)).count();
-        let counts = Outcome::ALL.map(|outcome| (outcome.as_str().replace(' ', "_"), count(outcome)));
+        let counts =
+            Outcome::ALL.map(|outcome| (outcome.as_str().replace(' ', "_"), count(outcome)));
         let result = Self {
             result_version: VERSION,
             name: name.map(ToOwned::to_owned),
@@ -88,7 +92,10 @@ impl ResultFile {
             lacks: report.profile_lacks.clone(),
             digest: String::new(),
         };
-        Self { digest: result.sum(), ..result }
+        Self {
+            digest: result.sum(),
+            ..result
+        }
     }
 
     /// The file.
@@ -99,9 +106,13 @@ impl ResultFile {
     /// Reads a file that a run with this catalogue wrote and that is unchanged since.
     #[cfg(feature = "program")]
     pub(crate) fn read(text: &str) -> Result<Self, ResultError> {
-        let result: Self = serde_json::from_str(text).map_err(|error| ResultError::Unreadable(error.to_string()))?;
+        let result: Self = serde_json::from_str(text)
+            .map_err(|error| ResultError::Unreadable(error.to_string()))?;
         if result.result_version != VERSION {
-            return Err(ResultError::Unreadable(format!("it has result_version {}", result.result_version)));
+            return Err(ResultError::Unreadable(format!(
+                "it has result_version {}",
+                result.result_version
+            )));
         }
         if result.digest != result.sum() {
             return Err(ResultError::Changed);
@@ -116,22 +127,31 @@ impl ResultFile {
     /// How many rows have an outcome.
     #[cfg(feature = "program")]
     pub(crate) fn count(&self, outcome: Outcome) -> usize {
-        self.counts.get(&outcome.as_str().replace(' ', "_")).copied().unwrap_or_default()
+        self.counts
+            .get(&outcome.as_str().replace(' ', "_"))
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The digest of everything else.
     fn sum(&self) -> String {
-        let bare = Self { digest: String::new(), ..self.clone() };
+        let bare = Self {
+            digest: String::new(),
+            ..self.clone()
+        };
         let text = serde_json::to_vec(&bare).unwrap_or_default();
-        let digest: Vec<String> = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: Vec<String> = Sha256::digest(&text)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         format!("sha256:{}", digest.concat())
     }
 }
 
 impl Report {
-    /// The result file of the report: what can be published of it, with the name of the server where one is given. It has no
-    /// traffic, keys, addresses or records; a digest over the whole makes a change by mistake noticeable, and does not protect
-    /// against forgery.
+    /// The result file of the report: what can be published of it, with the name of the server
+    /// where one is given. It has no traffic, keys, addresses or records; a digest over the whole
+    /// makes a change by mistake noticeable, and does not protect against forgery.
     #[must_use]
     pub fn result_file(&self, name: Option<&str>) -> String {
         ResultFile::of(self, name).written()

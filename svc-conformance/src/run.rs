@@ -56,7 +56,8 @@ pub(crate) struct Run {
     /// When the next request may be sent, where there is a rate.
     pub(crate) pace: Mutex<Pace>,
     pub(crate) delays: Delays,
-    /// Requests whose connection was closed before the answer: it is unknown whether they were processed.
+    /// Requests whose connection was closed before the answer: it is unknown whether they were
+    /// processed.
     pub(crate) closed: AtomicUsize,
     /// The message about a target that was stopped during the run.
     pub(crate) gone: OnceLock<String>,
@@ -111,24 +112,41 @@ impl Run {
     }
 
     pub(crate) const fn facts(&self) -> Facts<'_> {
-        Facts { declared: &self.declared, keys: &self.keys, met: &self.met, has_receiver: self.receiver.is_some() }
+        Facts {
+            declared: &self.declared,
+            keys: &self.keys,
+            met: &self.met,
+            has_receiver: self.receiver.is_some(),
+        }
     }
 
     /// Notes a record that was there before: the run leaves it as it is.
     pub(crate) fn keep(&self, record: &Record) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).extend(record.link("self"));
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(record.link("self"));
     }
 
     /// Whether an address is that of a record that was there before.
     pub(crate) fn keeps(&self, url: &str) -> bool {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains(url)
+        self.kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(url)
     }
 
     /// The name of the fixture that gives an address as that of a helper.
     pub(crate) fn helper_fixture_at(&self, url: &str) -> Option<&str> {
-        let of_helper =
-            |fixture: &HelperFixture| self.fixtures.get(&fixture.name).is_some_and(|named| named.url == url);
-        HELPERS.iter().find(|fixture| of_helper(fixture)).map(|fixture| fixture.name.as_str())
+        let of_helper = |fixture: &HelperFixture| {
+            self.fixtures
+                .get(&fixture.name)
+                .is_some_and(|named| named.url == url)
+        };
+        HELPERS
+            .iter()
+            .find(|fixture| of_helper(fixture))
+            .map(|fixture| fixture.name.as_str())
     }
 
     /// Whether a request to the address of a helper has ever succeeded, this one included.
@@ -142,8 +160,13 @@ impl Run {
 
     /// Whether a failure of this row, once confirmed, ends the run.
     pub(crate) fn ends_at(&self, id: &str) -> bool {
-        let Some(rows) = &self.settings.stop_at else { return false };
-        (rows.is_empty() || rows.contains(id)) && self.applicable(id).is_some_and(|row| row.level == Level::Must)
+        let Some(rows) = &self.settings.stop_at else {
+            return false;
+        };
+        (rows.is_empty() || rows.contains(id))
+            && self
+                .applicable(id)
+                .is_some_and(|row| row.level == Level::Must)
     }
 
     /// The row of an id, if it applies to this server.
@@ -154,10 +177,15 @@ impl Run {
 
     /// The nonce and the begin of a seed's name, as a word that no other run has.
     pub(crate) fn word(&self, seed: Seed) -> String {
-        format!("{}{}", self.token, seed.token().get(..SEED_DIGITS).unwrap_or_default())
+        format!(
+            "{}{}",
+            self.token,
+            seed.token().get(..SEED_DIGITS).unwrap_or_default()
+        )
     }
 
-    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared where it was not read yet.
+    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared
+    /// where it was not read yet.
     pub(crate) fn page_limit(&self) -> Option<u64> {
         let declared = u64::from(self.declared.text.limits.max_pagesize);
         let published = self.published_limit.load(Ordering::Relaxed);
@@ -179,14 +207,20 @@ impl Run {
 
     /// Waits until the rate lets another request go.
     pub(crate) async fn keep_pace(&self) {
-        let Some(rate) = self.settings.rate.filter(|rate| *rate > 0.0) else { return };
-        let Ok(gap) = Duration::try_from_secs_f64(rate.recip()) else { return };
+        let Some(rate) = self.settings.rate.filter(|rate| *rate > 0.0) else {
+            return;
+        };
+        let Ok(gap) = Duration::try_from_secs_f64(rate.recip()) else {
+            return;
+        };
         let now = Instant::now();
         let turn = {
             let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
             let turn = pace.turn.unwrap_or(now).max(now);
             pace.turn = turn.checked_add(gap);
-            pace.waited = pace.waited.saturating_add(turn.saturating_duration_since(now));
+            pace.waited = pace
+                .waited
+                .saturating_add(turn.saturating_duration_since(now));
             turn
         };
         tokio::time::sleep_until(turn).await;
@@ -209,20 +243,39 @@ impl Run {
     /// Reports once, as progress, what makes the run slow.
     pub(crate) fn report_delays(&self) {
         let requests = self.recorder.count();
-        let left = self.expected.load(Ordering::Relaxed).saturating_sub(requests);
-        let (progress, watch) = self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let left = self
+            .expected
+            .load(Ordering::Relaxed)
+            .saturating_sub(requests);
+        let (progress, watch) = self
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         if let (Some(Watch(watch)), Some(line)) = (watch, self.delays.line(left)) {
-            watch(&Progress { notice: Some(line), requests, ..progress });
+            watch(&Progress {
+                notice: Some(line),
+                requests,
+                ..progress
+            });
         }
     }
 
     /// How long requests have waited for their turn so far: time that no check is charged with.
     pub(crate) fn waited(&self) -> Duration {
-        self.pace.lock().unwrap_or_else(PoisonError::into_inner).waited
+        self.pace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .waited
     }
 
     /// Notes which of several allowed forms the server uses.
     pub(crate) fn choose(&self, what: &'static str, form: String) {
-        self.choices.lock().unwrap_or_else(PoisonError::into_inner).entry(what).or_default().insert(form);
+        self.choices
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(what)
+            .or_default()
+            .insert(form);
     }
 }

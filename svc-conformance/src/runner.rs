@@ -90,21 +90,49 @@ pub(crate) async fn run(
     let tell = |check: &str, done: usize, broken: usize| {
         if let Some(Watch(watch)) = watch {
             let requests = run.recorder.count();
-            let progress = Progress { check: check.to_owned(), done, all: all.len(), requests, broken, notice: None };
+            let progress = Progress {
+                check: check.to_owned(),
+                done,
+                all: all.len(),
+                requests,
+                broken,
+                notice: None,
+            };
             watch(&progress);
-            run.progress.lock().unwrap_or_else(PoisonError::into_inner).0 = progress;
+            run.progress
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .0 = progress;
         }
     };
-    let chosen = |check: &&Check| selection.alone.as_ref().is_none_or(|alone| check.id == alone);
+    let chosen = |check: &&Check| {
+        selection
+            .alone
+            .as_ref()
+            .is_none_or(|alone| check.id == alone)
+    };
     let mut order: Vec<&Check> = all.iter().filter(chosen).collect();
-    if let Some(rows) = run.settings.stop_at.as_ref().filter(|rows| !rows.is_empty()) {
+    if let Some(rows) = run
+        .settings
+        .stop_at
+        .as_ref()
+        .filter(|rows| !rows.is_empty())
+    {
         let rows: Vec<&Row> = rows.iter().filter_map(|id| catalogue.row(id)).collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
     }
-    let runs = order.iter().filter(|check| reason_not_to_run(run, catalogue, all, selection, check).is_none());
-    let expected = runs.filter_map(|check| costs(check.id, run.settings.intensity)).map(|(requests, _)| requests);
-    run.expected.store(expected.fold(0, usize::saturating_add), Ordering::Relaxed);
-    run.progress.lock().unwrap_or_else(PoisonError::into_inner).1 = watch.cloned();
+    let runs = order
+        .iter()
+        .filter(|check| reason_not_to_run(run, catalogue, all, selection, check).is_none());
+    let expected = runs
+        .filter_map(|check| costs(check.id, run.settings.intensity))
+        .map(|(requests, _)| requests);
+    run.expected
+        .store(expected.fold(0, usize::saturating_add), Ordering::Relaxed);
+    run.progress
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .1 = watch.cloned();
     let mut confirmed = BTreeSet::new();
     let mut ran = Vec::new();
     let mut stopped = false;
@@ -121,7 +149,12 @@ pub(crate) async fn run(
         if let Some(gone) = run.gone.get() {
             return Err(SuiteError::Gone(gone.clone() + &failed_before(&confirmed)));
         }
-        let broken = || one.seen.iter().filter(|(_, seen)| !seen.broke.is_empty()).map(|(row, _)| row.clone());
+        let broken = || {
+            one.seen
+                .iter()
+                .filter(|(_, seen)| !seen.broke.is_empty())
+                .map(|(row, _)| row.clone())
+        };
         stopped = broken().any(|id| run.ends_at(&id));
         confirmed.extend(broken());
         ran.push(one);
@@ -148,7 +181,13 @@ pub(crate) fn reason_not_to_run(
     selection: &Selection,
     check: &Check,
 ) -> Option<End> {
-    let rows = || catalogue.rows().iter().filter(|row| check.covers(row)).collect::<Vec<&Row>>();
+    let rows = || {
+        catalogue
+            .rows()
+            .iter()
+            .filter(|row| check.covers(row))
+            .collect::<Vec<&Row>>()
+    };
     if !selection.is_everything() && !selection.has_check(check, &rows(), all) {
         return Some(End::Disabled("not selected".to_owned()));
     }
@@ -156,14 +195,25 @@ pub(crate) fn reason_not_to_run(
         return Some(End::Disabled("only at a higher intensity".to_owned()));
     }
     if check.writes && !run.settings.writes {
-        return Some(End::Disabled("writes are not allowed on this target".to_owned()));
+        return Some(End::Disabled(
+            "writes are not allowed on this target".to_owned(),
+        ));
     }
     if check.side_effects && !run.settings.side_effects {
-        return Some(End::Disabled("side effects are not allowed on this target".to_owned()));
+        return Some(End::Disabled(
+            "side effects are not allowed on this target".to_owned(),
+        ));
     }
     match catalogue.condition(&check.condition()) {
-        Ok(needs) => run.facts().applies(&needs).err().map(|because| End::NotApplicable(because.0)),
-        Err(unknown) => Some(End::Error(format!("it needs `{}`, which means nothing", unknown.word))),
+        Ok(needs) => run
+            .facts()
+            .applies(&needs)
+            .err()
+            .map(|because| End::NotApplicable(because.0)),
+        Err(unknown) => Some(End::Error(format!(
+            "it needs `{}`, which means nothing",
+            unknown.word
+        ))),
     }
 }
 
@@ -194,10 +244,16 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
         (first, end) = attempt(run, check, ATTEMPTS).await;
     }
     let mut seen = first.seen();
-    let mut ran = Ran { pins: first.pins(), lacks: first.lacking(), ..Ran::without(check, end) };
+    let mut ran = Ran {
+        pins: first.pins(),
+        lacks: first.lacking(),
+        ..Ran::without(check, end)
+    };
     let broken = |seen: &BTreeMap<String, Seen>| -> BTreeMap<String, Vec<Finding>> {
         let broken = seen.iter().filter(|(_, seen)| !seen.broke.is_empty());
-        broken.map(|(row, seen)| (row.clone(), seen.broke.clone())).collect()
+        broken
+            .map(|(row, seen)| (row.clone(), seen.broke.clone()))
+            .collect()
     };
     let mut open = broken(&seen);
     open.retain(|row, _| !confirmed.contains(row) && run.applicable(row).is_some());
@@ -219,7 +275,10 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
             *count = count.saturating_add(1);
             open.entry(row.clone()).or_default();
             // What broke only later counts as seen, so that a second time confirms it.
-            seen.entry(row.clone()).or_default().broke.extend(findings.clone());
+            seen.entry(row.clone())
+                .or_default()
+                .broke
+                .extend(findings.clone());
             open.entry(row).or_default().extend(findings);
         }
     }
@@ -228,7 +287,8 @@ async fn attempts(run: &Arc<Run>, check: Check, confirmed: &BTreeSet<String>) ->
             if let Some(seen) = seen.get_mut(&row) {
                 seen.broke.clear();
             }
-            ran.unstable.insert(row.clone(), open.remove(&row).unwrap_or_default());
+            ran.unstable
+                .insert(row.clone(), open.remove(&row).unwrap_or_default());
         }
     }
     ran.seen = seen;
@@ -249,13 +309,21 @@ async fn attempt(run: &Arc<Run>, check: Check, number: usize) -> (Cx, End) {
         Ok(Ok(Err(Stop::Disabled(reason)))) => End::Disabled(reason),
         Ok(Ok(Err(Stop::Unlike(reason)))) => End::Unlike(reason),
         Ok(Err(panic)) => End::Error(panic),
-        Err(_) => End::Cut { after: limit, why: format!("the check did not end within {limit:?} (--check-timeout)") },
+        Err(_) => End::Cut {
+            after: limit,
+            why: format!("the check did not end within {limit:?} (--check-timeout)"),
+        },
     };
     (cx, end)
 }
 
-/// What a future gives within a time; what its requests wait for their turn at a rate is not counted.
-async fn within<T>(run: &Run, limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+/// What a future gives within a time; what its requests wait for their turn at a rate is not
+/// counted.
+async fn within<T>(
+    run: &Run,
+    limit: Duration,
+    future: impl Future<Output = T>,
+) -> Result<T, Elapsed> {
     let mut future = pin!(future);
     let mut charged = run.waited();
     let mut left = limit;
@@ -272,17 +340,20 @@ async fn within<T>(run: &Run, limit: Duration, future: impl Future<Output = T>) 
 
 /// A future whose panic is an outcome: an error of the suite must not end the run.
 async fn caught(mut running: Running<'_>) -> Result<Result<(), Stop>, String> {
-    poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
-        Err(panic) => Poll::Ready(Err(message(panic.as_ref()))),
-    })
+    poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(result)) => Poll::Ready(Ok(result)),
+            Err(panic) => Poll::Ready(Err(message(panic.as_ref()))),
+        },
+    )
     .await
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "the check panicked".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the check panicked".to_owned())
 }
 
 #[cfg(test)]
@@ -307,10 +378,16 @@ mod tests {
         let service = service_fn(|_: Request<Full<Bytes>>| async {
             Ok::<_, Infallible>(Response::new(Full::<Bytes>::new(Bytes::from_static(b"{}"))))
         });
-        Suite::new(InProcess::new(service)).declaration(declaration).rate(rate).prepare().await.expect("a run")
+        Suite::new(InProcess::new(service))
+            .declaration(declaration)
+            .rate(rate)
+            .prepare()
+            .await
+            .expect("a run")
     }
 
-    /// A low rate must not make a check end before it has seen what it looks for: what its requests wait for is not its time.
+    /// A low rate must not make a check end before it has seen what it looks for: what its requests
+    /// wait for is not its time.
     #[tokio::test]
     async fn what_requests_wait_for_their_turn_is_not_charged() {
         let run = run(0.01).await;
@@ -318,7 +395,8 @@ mod tests {
         assert_eq!(run.waited(), Duration::ZERO, "the first goes at once");
         let mut polled = false;
         let mut turn = std::pin::pin!(run.keep_pace());
-        // No time at all is left; the second request waits for its turn, and the check goes on afterwards.
+        // No time at all is left; the second request waits for its turn, and the check goes on
+        // afterwards.
         let check = poll_fn(|context| {
             let waits = turn.as_mut().poll(context).is_pending();
             if std::mem::replace(&mut polled, true) {

@@ -1,4 +1,5 @@
-//! Randomness: every check has a seed of its own, made of the run's seed and the check's id, so that a filter changes nothing.
+//! Randomness: every check has a seed of its own, made of the run's seed and the check's id, so
+//! that a filter changes nothing.
 
 /// A seed from which other seeds and values follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +13,14 @@ impl Seed {
     /// The seed of something named.
     pub(crate) fn of(self, name: &str) -> Self {
         // FNV-1a, then one step of splitmix64: stable over versions and machines.
-        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        let hash = self.0.to_le_bytes().into_iter().chain(name.bytes()).fold(0xcbf2_9ce4_8422_2325, fold);
+        let fold =
+            |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let hash = self
+            .0
+            .to_le_bytes()
+            .into_iter()
+            .chain(name.bytes())
+            .fold(0xcbf2_9ce4_8422_2325, fold);
         Self(mixed(hash))
     }
 
@@ -51,7 +58,10 @@ impl Rng {
     /// A number below a bound; zero for the bound zero.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX);
-        self.next().checked_rem(bound).and_then(|rest| usize::try_from(rest).ok()).unwrap_or(0)
+        self.next()
+            .checked_rem(bound)
+            .and_then(|rest| usize::try_from(rest).ok())
+            .unwrap_or(0)
     }
 
     /// One of some things.
@@ -83,7 +93,10 @@ mod tests {
         assert_ne!(Seed::new(42).of("a"), Seed::new(43).of("a"));
         assert_eq!(Seed::new(1).token().len(), 12);
         // Frozen: replay files and reports name seeds.
-        assert_eq!(Seed::new(42).of("col/paging").rng().next(), Seed::new(42).of("col/paging").rng().next());
+        assert_eq!(
+            Seed::new(42).of("col/paging").rng().next(),
+            Seed::new(42).of("col/paging").rng().next()
+        );
     }
 
     #[test]

@@ -24,7 +24,9 @@ impl Selection {
         for pattern in self.only.iter().chain(&self.except) {
             let row = catalogue.rows().iter().any(|row| is_row(pattern, row));
             if !row && !checks.iter().any(|check| matches(pattern, check.id)) {
-                return Err(SuiteError::Usage(format!("`{pattern}` matches no row, area or check")));
+                return Err(SuiteError::Usage(format!(
+                    "`{pattern}` matches no row, area or check"
+                )));
             }
         }
         Ok(())
@@ -41,10 +43,15 @@ impl Selection {
             return true;
         }
         let hit = |pattern: &String| {
-            is_row(pattern, row) || checks.iter().any(|check| matches(pattern, check.id) && check.covers(row))
+            is_row(pattern, row)
+                || checks
+                    .iter()
+                    .any(|check| matches(pattern, check.id) && check.covers(row))
         };
         let is_named = self.only.is_empty() || self.only.iter().any(hit);
-        self.profile.has_row(row) && is_named && !self.except.iter().any(|pattern| is_row(pattern, row))
+        self.profile.has_row(row)
+            && is_named
+            && !self.except.iter().any(|pattern| is_row(pattern, row))
     }
 
     /// Whether a check has a row that is asked for and is not left out itself.
@@ -61,22 +68,30 @@ impl Selection {
         if self.only.is_empty() || self.only.iter().any(|pattern| matches(pattern, check.id)) {
             return true;
         }
-        // A row that only a named check brings in does not bring in the other checks that can observe it.
-        rows.iter().any(|row| self.only.iter().any(|pattern| is_row(pattern, row)) && self.has_row(row, checks))
+        // A row that only a named check brings in does not bring in the other checks that can
+        // observe it.
+        rows.iter().any(|row| {
+            self.only.iter().any(|pattern| is_row(pattern, row)) && self.has_row(row, checks)
+        })
     }
 }
 
-/// Whether a pattern means a row: by its id, its area, or the area under which reports count it (`RES` of `RES-person`).
+/// Whether a pattern means a row: by its id, its area, or the area under which reports count it
+/// (`RES` of `RES-person`).
 fn is_row(pattern: &str, row: &Row) -> bool {
     let whole = row.area().split('-').next().unwrap_or_default();
-    [row.id.as_str(), row.area(), whole].into_iter().any(|name| matches(pattern, name))
+    [row.id.as_str(), row.area(), whole]
+        .into_iter()
+        .any(|name| matches(pattern, name))
 }
 
 /// Whether a pattern with `*` for any characters means a name; letters match without case.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut parts = pattern.split('*');
-    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
     let mut parts = parts.peekable();
     if parts.peek().is_none() {
         return rest.is_empty();
@@ -85,8 +100,12 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
         if parts.peek().is_none() {
             return rest.ends_with(part);
         }
-        let Some(at) = rest.find(part) else { return false };
-        rest = rest.get(at.saturating_add(part.len())..).unwrap_or_default();
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = rest
+            .get(at.saturating_add(part.len())..)
+            .unwrap_or_default();
     }
     true
 }
@@ -119,17 +138,28 @@ impl Waiver {
     /// Reads waivers from TOML (`[[waiver]]` tables) or JSON (`{"waiver": [...]}`).
     ///
     /// # Errors
-    /// The text is neither, names a row that the catalogue does not have, gives no reason, or a day that is none.
+    /// The text is neither, names a row that the catalogue does not have, gives no reason, or a day
+    /// that is none.
     pub fn read(text: &str) -> Result<Vec<Self>, SuiteError> {
-        let broken = |why: &dyn ToString| SuiteError::Usage(format!("the waivers cannot be read: {}", why.to_string()));
+        let broken = |why: &dyn ToString| {
+            SuiteError::Usage(format!("the waivers cannot be read: {}", why.to_string()))
+        };
         let waivers = if text.trim_start().starts_with('{') {
-            serde_json::from_str::<Written>(text).map_err(|error| broken(&error))?.waiver
+            serde_json::from_str::<Written>(text)
+                .map_err(|error| broken(&error))?
+                .waiver
         } else {
-            toml::from_str::<Written>(text).map_err(|error| broken(&error))?.waiver
+            toml::from_str::<Written>(text)
+                .map_err(|error| broken(&error))?
+                .waiver
         };
         let catalogue = Catalogue::built_in().map_err(|error| broken(&error))?;
         for waiver in &waivers {
-            let Self { row, reason, expires } = waiver;
+            let Self {
+                row,
+                reason,
+                expires,
+            } = waiver;
             if catalogue.row(row).is_none() {
                 return Err(broken(&format!("the catalogue has no row {row}")));
             }
@@ -155,7 +185,12 @@ mod tests {
         let text = |row: &str, reason: &str, day: &str| {
             format!("[[waiver]]\nrow = \"{row}\"\nreason = \"{reason}\"\nexpires = \"{day}\"\n")
         };
-        assert_eq!(Waiver::read(&text("COL-23", "next month", "2030-01-31")).ok().map(|list| list.len()), Some(1));
+        assert_eq!(
+            Waiver::read(&text("COL-23", "next month", "2030-01-31"))
+                .ok()
+                .map(|list| list.len()),
+            Some(1)
+        );
         let json = r#"{"waiver": [{"row": "COL-23", "reason": "r", "expires": "2030-01-31"}]}"#;
         assert_eq!(Waiver::read(json).ok().map(|list| list.len()), Some(1));
         for text in [

@@ -115,24 +115,27 @@ impl Suite {
         self
     }
 
-    /// Whether the keys are known to be good: a server that refuses them is judged row by row then, instead of ending the run.
+    /// Whether the keys are known to be good: a server that refuses them is judged row by row then,
+    /// instead of ending the run.
     #[must_use]
     pub const fn trust_keys(mut self, trust: bool) -> Self {
         self.trust_keys = trust;
         self
     }
 
-    /// A record that the run may use where it may not create one, besides those of the declaration: `name` is a kind such as
-    /// `event`, or `ticketed_event`; it is found by its address, or by an identifier in its collection. A name such as
-    /// `helper.record_signature` gives the address of a helper whose record cannot be read. A run records actions
-    /// below it and removes them where that is declared; it neither changes nor deletes the record itself.
+    /// A record that the run may use where it may not create one, besides those of the declaration:
+    /// `name` is a kind such as `event`, or `ticketed_event`; it is found by its address, or by an
+    /// identifier in its collection. A name such as `helper.record_signature` gives the address of
+    /// a helper whose record cannot be read. A run records actions below it and removes them where
+    /// that is declared; it neither changes nor deletes the record itself.
     #[must_use]
     pub fn fixture(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {
         self.fixtures.insert(name.into(), address.into());
         self
     }
 
-    /// The claim that is judged: what has to be declared at least, and which requirements have to hold.
+    /// The claim that is judged: what has to be declared at least, and which requirements have to
+    /// hold.
     #[must_use]
     pub const fn profile(mut self, profile: Profile) -> Self {
         self.selection.profile = profile;
@@ -146,8 +149,8 @@ impl Suite {
         self
     }
 
-    /// The seed of everything random but the [nonce](Self::nonce): the same seed sends the same requests, about records with other
-    /// identifiers.
+    /// The seed of everything random but the [nonce](Self::nonce): the same seed sends the same
+    /// requests, about records with other identifiers.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
@@ -157,27 +160,31 @@ impl Suite {
     /// Only rows, areas or checks that match: an id, an area, or a pattern with `*`.
     #[must_use]
     pub fn only(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.selection.only.extend(patterns.into_iter().map(Into::into));
+        self.selection
+            .only
+            .extend(patterns.into_iter().map(Into::into));
         self
     }
 
     /// Without rows, areas or checks that match.
     #[must_use]
     pub fn except(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.selection.except.extend(patterns.into_iter().map(Into::into));
+        self.selection
+            .except
+            .extend(patterns.into_iter().map(Into::into));
         self
     }
 
-    /// Ends the run at the first confirmed failure of a MUST row, or, if rows are named, of one of them; checks that can
-    /// observe those rows come first.
+    /// Ends the run at the first confirmed failure of a MUST row, or, if rows are named, of one of
+    /// them; checks that can observe those rows come first.
     #[must_use]
     pub fn stop_at_failure(mut self, rows: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.settings.stop_at = Some(rows.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Ends the run at the first confirmed failure of a MUST row that is selected and not waived. What was not run is reported
-    /// as such, and what was created is removed.
+    /// Ends the run at the first confirmed failure of a MUST row that is selected and not waived.
+    /// What was not run is reported as such, and what was created is removed.
     #[must_use]
     pub const fn fail_fast(mut self, fail_fast: bool) -> Self {
         self.settings.fail_fast = fail_fast;
@@ -231,7 +238,8 @@ impl Suite {
         self
     }
 
-    /// Whether triggers and scheduling may be used, which may send messages to people. They are by default in process.
+    /// Whether triggers and scheduling may be used, which may send messages to people. They are by
+    /// default in process.
     #[must_use]
     pub const fn allow_side_effects(mut self, allow: bool) -> Self {
         self.settings.side_effects = allow;
@@ -245,16 +253,16 @@ impl Suite {
         self
     }
 
-    /// Longest time for one attempt at one check; 2 minutes by default. What is cut by it is told in the report, and decides no
-    /// row alone.
+    /// Longest time for one attempt at one check; 2 minutes by default. What is cut by it is told
+    /// in the report, and decides no row alone.
     #[must_use]
     pub const fn check_timeout(mut self, timeout: Duration) -> Self {
         self.settings.check_timeout = timeout;
         self
     }
 
-    /// Starts a receiver of webhooks at this host and port while the suite runs, so that deliveries are judged: port 0 is any free
-    /// one. The runtime needs I/O enabled.
+    /// Starts a receiver of webhooks at this host and port while the suite runs, so that deliveries
+    /// are judged: port 0 is any free one. The runtime needs I/O enabled.
     ///
     /// Requirements: HOOK-07, HOOK-08, HOOK-11, HOOK-12.
     #[must_use]
@@ -263,16 +271,17 @@ impl Suite {
         self
     }
 
-    /// The URL by which the server reaches the [receiver](Self::webhook_receiver), where that is not the address at which it
-    /// listens: that of a tunnel or a proxy. The last segment of a path must arrive unchanged.
+    /// The URL by which the server reaches the [receiver](Self::webhook_receiver), where that is
+    /// not the address at which it listens: that of a tunnel or a proxy. The last segment of a path
+    /// must arrive unchanged.
     #[must_use]
     pub fn webhook_receiver_url(mut self, url: impl Into<String>) -> Self {
         self.receiver.get_or_insert_default().url = Some(url.into());
         self
     }
 
-    /// Longest wait for one message of a webhook, another attempt included; 40 s by default. A third of the
-    /// [check's time](Self::check_timeout) at most.
+    /// Longest wait for one message of a webhook, another attempt included; 40 s by default. A
+    /// third of the [check's time](Self::check_timeout) at most.
     #[must_use]
     pub const fn webhook_timeout(mut self, timeout: Duration) -> Self {
         self.settings.webhook_timeout = timeout;
@@ -293,9 +302,10 @@ impl Suite {
         self
     }
 
-    /// What stands in the identifiers, names and addresses of this run's records and of no other run: 8 to 32 lower-case
-    /// letters and digits. By default it is random, so that a run meets nothing of an earlier one whose records could not be deleted.
-    /// Everything else follows from the seed.
+    /// What stands in the identifiers, names and addresses of this run's records and of no other
+    /// run: 8 to 32 lower-case letters and digits. By default it is random, so that a run meets
+    /// nothing of an earlier one whose records could not be deleted. Everything else follows from
+    /// the seed.
     #[must_use]
     pub fn nonce(mut self, nonce: impl Into<String>) -> Self {
         self.nonce = Some(nonce.into());
@@ -316,21 +326,25 @@ impl Suite {
         self
     }
 
-    /// Whether the report gets snapshots of the server's documents ([`Report::snapshots`]): after the checks, each kind's record
-    /// is made once more.
+    /// Whether the report gets snapshots of the server's documents ([`Report::snapshots`]): after
+    /// the checks, each kind's record is made once more.
     #[must_use]
     pub const fn snapshots(mut self, wanted: bool) -> Self {
         self.snapshots = wanted;
         self
     }
 
-    /// Holds what the server chose, where the interface leaves a choice, against what a file pins: statuses, types, the codes,
-    /// properties and texts of errors, and the choices of the report, by check. What differs is [`Report::drift`] and none of
-    /// conformance. Where the environment has `UPDATE_PINS`, what was seen is pinned instead.
+    /// Holds what the server chose, where the interface leaves a choice, against what a file pins:
+    /// statuses, types, the codes, properties and texts of errors, and the choices of the report,
+    /// by check. What differs is [`Report::drift`] and none of conformance. Where the environment
+    /// has `UPDATE_PINS`, what was seen is pinned instead.
     #[must_use]
     pub fn pins(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.pins = true;
-        self.pins = Some(PinFile { path: path.into(), update: std::env::var_os("UPDATE_PINS").is_some() });
+        self.pins = Some(PinFile {
+            path: path.into(),
+            update: std::env::var_os("UPDATE_PINS").is_some(),
+        });
         self
     }
 
@@ -350,10 +364,12 @@ impl Suite {
         self
     }
 
-    /// Runs every check that applies, cleans up, and reports. Needs a tokio runtime with time enabled.
+    /// Runs every check that applies, cleans up, and reports. Needs a tokio runtime with time
+    /// enabled.
     ///
     /// # Errors
-    /// The target does not answer or was stopped during the run, there is no declaration, or the settings make no sense.
+    /// The target does not answer or was stopped during the run, there is no declaration, or the
+    /// settings make no sense.
     pub async fn run(self) -> Result<Report, SuiteError> {
         self.run_of(&checks::all()).await
     }
@@ -361,29 +377,75 @@ impl Suite {
     /// Runs those of some checks that are selected and apply.
     async fn run_of(mut self, all: &[Check]) -> Result<Report, SuiteError> {
         let began = Instant::now();
-        let catalogue = Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
+        let catalogue =
+            Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
         self.selection.verify(catalogue, all)?;
         if self.settings.fail_fast {
-            self.settings.stop_at = Some(self.may_end_at(catalogue, all)).filter(|rows| !rows.is_empty());
+            self.settings.stop_at =
+                Some(self.may_end_at(catalogue, all)).filter(|rows| !rows.is_empty());
         }
-        let pinned = self.pins.as_ref().map(|pins| pins.read(&self.settings)).transpose()?;
+        let pinned = self
+            .pins
+            .as_ref()
+            .map(|pins| pins.read(&self.settings))
+            .transpose()?;
         let run = Arc::new(self.prepare().await?);
         if !self.trust_keys {
             self.keys_are_taken(&run).await?;
         }
-        let ran = runner::run(&run, catalogue, all, &self.selection, self.progress.as_ref()).await?;
-        let taken = if self.snapshots { snapshot::take(&run).await } else { BTreeMap::new() };
-        let cleaned = if self.clean_up { clean_up::clean(&run).await } else { clean_up::kept(&run) };
-        let drift = self.pins.as_ref().zip(pinned).map(|(pins, pinned)| pins.drift(pinned, all, &run.settings, &ran));
+        let ran = runner::run(
+            &run,
+            catalogue,
+            all,
+            &self.selection,
+            self.progress.as_ref(),
+        )
+        .await?;
+        let taken = if self.snapshots {
+            snapshot::take(&run).await
+        } else {
+            BTreeMap::new()
+        };
+        let cleaned = if self.clean_up {
+            clean_up::clean(&run).await
+        } else {
+            clean_up::kept(&run)
+        };
+        let drift = self
+            .pins
+            .as_ref()
+            .zip(pinned)
+            .map(|(pins, pinned)| pins.drift(pinned, all, &run.settings, &ran));
         let took = began.elapsed();
-        let report = Report::new(&run, catalogue, &ran, cleaned, &self.selection, &self.waivers, took);
-        Ok(Report { snapshots: taken, drift: drift.unwrap_or_default(), ..report })
+        let report = Report::new(
+            &run,
+            catalogue,
+            &ran,
+            cleaned,
+            &self.selection,
+            &self.waivers,
+            took,
+        );
+        Ok(Report {
+            snapshots: taken,
+            drift: drift.unwrap_or_default(),
+            ..report
+        })
     }
 
     /// The rows at whose failure a run ends that fails fast.
     fn may_end_at(&self, catalogue: &Catalogue, all: &[Check]) -> BTreeSet<String> {
-        let accepted = |row: &&Row| !self.waivers.iter().any(|waiver| waiver.row == row.id && !waiver.is_expired());
-        let rows = catalogue.rows().iter().filter(|row| self.selection.has_row(row, all)).filter(accepted);
+        let accepted = |row: &&Row| {
+            !self
+                .waivers
+                .iter()
+                .any(|waiver| waiver.row == row.id && !waiver.is_expired())
+        };
+        let rows = catalogue
+            .rows()
+            .iter()
+            .filter(|row| self.selection.has_row(row, all))
+            .filter(accepted);
         rows.map(|row| row.id.clone()).collect()
     }
 
@@ -392,35 +454,67 @@ impl Suite {
     /// # Errors
     /// As for [`Suite::run`].
     pub async fn plan(&self) -> Result<Plan, SuiteError> {
-        let catalogue = Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
+        let catalogue =
+            Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
         let all = checks::all();
         self.selection.verify(catalogue, &all)?;
-        let bare = Self { journal: None, ..self.clone() };
+        let bare = Self {
+            journal: None,
+            ..self.clone()
+        };
         let run = bare.prepare().await?;
         let facts = run.facts();
-        let applies =
-            |row: &&Row| facts.applies(&row.when).is_ok() && reach::can_show(&facts, catalogue, &all, row).is_ok();
+        let applies = |row: &&Row| {
+            facts.applies(&row.when).is_ok()
+                && reach::can_show(&facts, catalogue, &all, row).is_ok()
+        };
         let rows: Vec<&Row> = catalogue.rows().iter().filter(applies).collect();
         let fixtures = planned_fixtures(&run, &rows);
         let planned = |check| {
-            let rows: Vec<&Row> = catalogue.rows().iter().filter(|row| Check::covers(check, row)).collect();
+            let rows: Vec<&Row> = catalogue
+                .rows()
+                .iter()
+                .filter(|row| Check::covers(check, row))
+                .collect();
             let left_out = runner::reason_not_to_run(&run, catalogue, &all, &self.selection, check);
             let intensity = run.settings.intensity;
-            Planned::new(check, left_out.map(|end| end.reason().to_owned()), &rows, intensity)
+            Planned::new(
+                check,
+                left_out.map(|end| end.reason().to_owned()),
+                &rows,
+                intensity,
+            )
         };
-        Ok(Plan::new(run.target.base(), rows.len(), all.iter().map(planned).collect(), fixtures))
+        Ok(Plan::new(
+            run.target.base(),
+            rows.len(),
+            all.iter().map(planned).collect(),
+            fixtures,
+        ))
     }
 }
 
 /// The fixtures that are named, and those that rows need.
 fn planned_fixtures(run: &Run, rows: &[&Row]) -> Vec<Fixture> {
     let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    all.extend(run.declared.text.fixture.keys().map(|name| (name.as_str(), Vec::new())));
+    all.extend(
+        run.declared
+            .text
+            .fixture
+            .keys()
+            .map(|name| (name.as_str(), Vec::new())),
+    );
     for row in rows {
         if let Some(name) = wanted(&run.declared, row) {
             all.entry(name).or_default().push(row.id.clone());
         }
     }
     let named = |name: &str| run.declared.text.fixture.get(name).cloned();
-    all.into_iter().map(|(name, rows)| Fixture { name: name.to_owned(), named: named(name), rows }).collect()
+    all.into_iter()
+        .map(|(name, rows)| Fixture {
+            name: name.to_owned(),
+            named: named(name),
+            rows,
+        })
+        .collect()
 }

@@ -32,13 +32,15 @@ pub trait Target: Send + Sync + fmt::Debug {
     /// Whether the target runs on this machine: others are only read until writes are allowed.
     fn is_local(&self) -> bool;
 
-    /// Whether what the target links at this address is on this machine, too: a server that is reached by a tunnel is not.
+    /// Whether what the target links at this address is on this machine, too: a server that is
+    /// reached by a tunnel is not.
     fn keeps_local(&self, url: &str) -> bool {
         let authority = address::authority(url).unwrap_or_default();
         is_local(authority) || Some(authority) == address::authority(self.base())
     }
 
-    /// Sends one request with an absolute address and collects at most `limit` bytes of the answer within `timeout`.
+    /// Sends one request with an absolute address and collects at most `limit` bytes of the answer
+    /// within `timeout`.
     ///
     /// # Errors
     /// There is no complete answer.
@@ -49,8 +51,8 @@ pub trait Target: Send + Sync + fmt::Debug {
         timeout: Duration,
     ) -> Result<Response<Bytes>, TargetError>;
 
-    /// Lets time pass: until a date of the target can be a later one (CRU-19), or as long as it asks to wait with
-    /// `Retry-After`.
+    /// Lets time pass: until a date of the target can be a later one (CRU-19), or as long as it
+    /// asks to wait with `Retry-After`.
     async fn wait(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }
@@ -69,8 +71,8 @@ pub enum TargetError {
     /// The answer did not come in time.
     #[error("no complete answer within {0:?}")]
     TimedOut(Duration),
-    /// The server closed the connection before it answered. It may do so with a connection that it has kept open, so it is
-    /// unknown whether it processed the request.
+    /// The server closed the connection before it answered. It may do so with a connection that it
+    /// has kept open, so it is unknown whether it processed the request.
     #[error("the server closed the connection before it answered: {0}")]
     Closed(String),
     /// The connection broke, or what came is not HTTP.
@@ -102,7 +104,11 @@ pub struct InProcess<S> {
 impl<S> InProcess<S> {
     /// A service whose entry point is at `/`.
     pub const fn new(service: S) -> Self {
-        Self { service: Mutex::new(service), base: String::new(), wait: None }
+        Self {
+            service: Mutex::new(service),
+            base: String::new(),
+            wait: None,
+        }
     }
 
     /// Sets the address of the entry point, such as `http://localhost/api/v1/`.
@@ -112,7 +118,8 @@ impl<S> InProcess<S> {
         self
     }
 
-    /// Sets what is done instead of waiting, for a service whose clock is set by hand: it goes on by this much.
+    /// Sets what is done instead of waiting, for a service whose clock is set by hand: it goes on
+    /// by this much.
     #[must_use]
     pub fn on_wait(mut self, wait: impl Fn(Duration) + Send + Sync + 'static) -> Self {
         self.wait = Some(Arc::new(wait));
@@ -122,7 +129,9 @@ impl<S> InProcess<S> {
 
 impl<S> fmt::Debug for InProcess<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InProcess").field("base", &self.base).finish_non_exhaustive()
+        f.debug_struct("InProcess")
+            .field("base", &self.base)
+            .finish_non_exhaustive()
     }
 }
 
@@ -137,7 +146,11 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     fn base(&self) -> &str {
-        if self.base.is_empty() { "http://localhost/" } else { &self.base }
+        if self.base.is_empty() {
+            "http://localhost/"
+        } else {
+            &self.base
+        }
     }
 
     fn is_local(&self) -> bool {
@@ -155,13 +168,24 @@ where
         limit: usize,
         timeout: Duration,
     ) -> Result<Response<Bytes>, TargetError> {
-        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let request = origin_form(request).ok_or_else(|| TargetError::Broken("the address is none".to_owned()))?;
+        let service = self
+            .service
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let request = origin_form(request)
+            .ok_or_else(|| TargetError::Broken("the address is none".to_owned()))?;
         let answer = async move {
             let response = service.oneshot(request.map(Full::new)).await;
-            collected(response.map_err(|error| TargetError::Broken(error.to_string()))?, limit).await
+            collected(
+                response.map_err(|error| TargetError::Broken(error.to_string()))?,
+                limit,
+            )
+            .await
         };
-        tokio::time::timeout(timeout, answer).await.unwrap_or(Err(TargetError::TimedOut(timeout)))
+        tokio::time::timeout(timeout, answer)
+            .await
+            .unwrap_or(Err(TargetError::TimedOut(timeout)))
     }
 
     async fn wait(&self, duration: Duration) {
@@ -176,7 +200,10 @@ where
 fn origin_form(mut request: Request<Bytes>) -> Option<Request<Bytes>> {
     let url = request.uri().to_string();
     let authority = HeaderValue::from_str(address::authority(&url)?).ok()?;
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let path = request
+        .uri()
+        .path_and_query()
+        .map_or("/", |path| path.as_str());
     let path: Uri = path.parse().ok()?;
     *request.uri_mut() = path;
     request.headers_mut().entry(HOST).or_insert(authority);
@@ -191,7 +218,9 @@ where
     let (parts, body) = response.into_parts();
     match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(Response::from_parts(parts, body.to_bytes())),
-        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(TargetError::TooLarge(limit)),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+            Err(TargetError::TooLarge(limit))
+        }
         Err(error) => Err(TargetError::Broken(error.to_string())),
     }
 }
@@ -209,11 +238,12 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The server whose entry point has this address. At an `https` address, the authorities are trusted that this machine trusts;
-    /// `SSL_CERT_FILE` names others.
+    /// The server whose entry point has this address. At an `https` address, the authorities are
+    /// trusted that this machine trusts; `SSL_CERT_FILE` names others.
     ///
     /// # Errors
-    /// It is not an absolute `http` or, with the feature `https`, `https` address without a user, a query and a fragment.
+    /// It is not an absolute `http` or, with the feature `https`, `https` address without a user, a
+    /// query and a fragment.
     pub fn new(base: impl Into<String>) -> Result<Self, TargetError> {
         Self::connected(base.into(), Tls::system())
     }
@@ -232,24 +262,38 @@ impl Remote {
         let is_https = base.starts_with("https://");
         let is_web = is_https || base.starts_with("http://");
         if !is_web || base.contains(['?', '#']) || address::resolve(&base, &base).is_none() {
-            return Err(TargetError::Unreachable(format!("`{base}` is no http or https address of an entry point")));
+            return Err(TargetError::Unreachable(format!(
+                "`{base}` is no http or https address of an entry point"
+            )));
         }
         let connector = connector(is_https, tls);
-        let connector = connector.map_err(|reason| TargetError::Unreachable(format!("`{base}`: {reason}")))?;
-        let kept = Client::builder(TokioExecutor::new()).pool_idle_timeout(IDLE).build(connector.clone());
-        let fresh = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
-        Ok(Self { base, kept, fresh, closes: AtomicBool::new(false) })
+        let connector =
+            connector.map_err(|reason| TargetError::Unreachable(format!("`{base}`: {reason}")))?;
+        let kept = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(IDLE)
+            .build(connector.clone());
+        let fresh = Client::builder(TokioExecutor::new())
+            .pool_max_idle_per_host(0)
+            .build(connector);
+        Ok(Self {
+            base,
+            kept,
+            fresh,
+            closes: AtomicBool::new(false),
+        })
     }
 
-    /// Sends a request. A server may close a connection at any time (RFC 9112, section 9.5). Then the request is sent again on a new
-    /// connection, unless it changes something and may have been processed. From then on each request has a connection of its own.
+    /// Sends a request. A server may close a connection at any time (RFC 9112, section 9.5). Then
+    /// the request is sent again on a new connection, unless it changes something and may have been
+    /// processed. From then on each request has a connection of its own.
     async fn answer(&self, request: Request<Bytes>) -> Result<Response<Incoming>, TargetError> {
         if !self.closes.load(Ordering::Relaxed) {
             let error = match self.kept.request(request.clone().map(Full::new)).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let (is_unsent, is_closed) = (is_unsent(&error), !error.is_connect() && is_closed(&error));
+            let (is_unsent, is_closed) =
+                (is_unsent(&error), !error.is_connect() && is_closed(&error));
             self.closes.fetch_or(is_closed, Ordering::Relaxed);
             if !is_unsent && !is_closed {
                 return Err(self.reason(&error));
@@ -268,7 +312,9 @@ impl Remote {
         }
         let text = with_causes(error);
         match () {
-            () if is_unsent(error) && self.base.starts_with("https://") => TargetError::Tls(CLOSED.to_owned()),
+            () if is_unsent(error) && self.base.starts_with("https://") => {
+                TargetError::Tls(CLOSED.to_owned())
+            }
             () if error.is_connect() || is_unsent(error) => TargetError::Unreachable(text),
             () if text.contains("invalid HTTP version") => TargetError::OtherProtocol,
             () => TargetError::Broken(text),
@@ -276,8 +322,8 @@ impl Remote {
     }
 }
 
-/// How long a connection is kept open without a request. Servers close idle connections after some seconds, and a request that is sent
-/// at that moment gets no answer.
+/// How long a connection is kept open without a request. Servers close idle connections after some
+/// seconds, and a request that is sent at that moment gets no answer.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// What is said of a server over TLS that closes a connection before a request is sent.
@@ -286,7 +332,9 @@ const CLOSED: &str = "the server closes the connection before a request is sent;
 
 /// Whether a connection was closed before anything of a request was sent.
 fn is_unsent(error: &(dyn Error + 'static)) -> bool {
-    causes(error).filter_map(|one| one.downcast_ref()).any(hyper::Error::is_canceled)
+    causes(error)
+        .filter_map(|one| one.downcast_ref())
+        .any(hyper::Error::is_canceled)
 }
 
 /// Whether a connection was closed before the answer was there.
@@ -302,7 +350,9 @@ fn is_closed(error: &(dyn Error + 'static)) -> bool {
         )
     };
     causes(error).any(|one| {
-        one.downcast_ref().is_some_and(hyper::Error::is_incomplete_message) || one.downcast_ref().is_some_and(is_end)
+        one.downcast_ref()
+            .is_some_and(hyper::Error::is_incomplete_message)
+            || one.downcast_ref().is_some_and(is_end)
     })
 }
 
@@ -323,21 +373,35 @@ impl Target for Remote {
         timeout: Duration,
     ) -> Result<Response<Bytes>, TargetError> {
         let url = request.uri().to_string();
-        if address::split(&url).map(|(origin, _)| origin) != address::split(&self.base).map(|(origin, _)| origin) {
+        if address::split(&url).map(|(origin, _)| origin)
+            != address::split(&self.base).map(|(origin, _)| origin)
+        {
             return Err(TargetError::Elsewhere(url));
         }
         let answer = async { collected(self.answer(request).await?, limit).await };
-        tokio::time::timeout(timeout, answer).await.unwrap_or(Err(TargetError::TimedOut(timeout)))
+        tokio::time::timeout(timeout, answer)
+            .await
+            .unwrap_or(Err(TargetError::TimedOut(timeout)))
     }
 }
 
-/// Whether an authority is this machine's own: `localhost`, or a loopback address. A name that only looks like one, such as
-/// `127.0.0.1.example.org`, is anybody's.
+/// Whether an authority is this machine's own: `localhost`, or a loopback address. A name that only
+/// looks like one, such as `127.0.0.1.example.org`, is anybody's.
 fn is_local(authority: &str) -> bool {
-    let end = authority.rfind(':').filter(|at| authority.rfind(']').is_none_or(|bracket| bracket < *at));
-    let host = authority.get(..end.unwrap_or(authority.len())).unwrap_or_default();
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    let end = authority
+        .rfind(':')
+        .filter(|at| authority.rfind(']').is_none_or(|bracket| bracket < *at));
+    let host = authority
+        .get(..end.unwrap_or(authority.len()))
+        .unwrap_or_default();
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost")
+        || bare
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 impl From<Infallible> for TargetError {
@@ -352,7 +416,10 @@ fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn
 }
 
 fn with_causes(error: &(dyn Error + 'static)) -> String {
-    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    causes(error)
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 fn with_slash(mut base: String) -> String {
@@ -370,18 +437,35 @@ mod tests {
 
     #[test]
     fn the_end_of_a_connection_is_told_from_other_errors() {
-        for kind in [ErrorKind::ConnectionReset, ErrorKind::ConnectionAborted, ErrorKind::BrokenPipe] {
+        for kind in [
+            ErrorKind::ConnectionReset,
+            ErrorKind::ConnectionAborted,
+            ErrorKind::BrokenPipe,
+        ] {
             assert!(is_closed(&Error::from(kind)), "{kind}");
         }
         // What rustls says of a connection over TLS that ends without `close_notify`.
-        assert!(is_closed(&Error::new(ErrorKind::UnexpectedEof, "peer closed connection")));
-        assert!(!is_closed(&Error::from(ErrorKind::TimedOut)) && !is_closed(&Error::from(ErrorKind::InvalidData)));
+        assert!(is_closed(&Error::new(
+            ErrorKind::UnexpectedEof,
+            "peer closed connection"
+        )));
+        assert!(
+            !is_closed(&Error::from(ErrorKind::TimedOut))
+                && !is_closed(&Error::from(ErrorKind::InvalidData))
+        );
     }
 
     /// Only what is surely this machine is written to without leave.
     #[test]
     fn this_machine_is_told_from_others() {
-        for authority in ["localhost", "LocalHost:80", "127.0.0.1", "127.9.8.7:8080", "[::1]", "[::1]:8080"] {
+        for authority in [
+            "localhost",
+            "LocalHost:80",
+            "127.0.0.1",
+            "127.9.8.7:8080",
+            "[::1]",
+            "[::1]:8080",
+        ] {
             assert!(is_local(authority), "{authority}");
         }
         for authority in [

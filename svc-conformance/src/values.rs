@@ -13,8 +13,12 @@ pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
 
 /// Shows the same values to somebody.
 pub(crate) fn each<'v>(json: &'v Value, path: &str, see: &mut dyn FnMut(&'v Value)) {
-    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
-    let (name, is_list) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+    let (step, rest) = path
+        .split_once('.')
+        .map_or((path, None), |(step, rest)| (step, Some(rest)));
+    let (name, is_list) = step
+        .strip_suffix("[]")
+        .map_or((step, false), |name| (name, true));
     let Some(member) = json.get(name) else { return };
     let list = member.as_array().filter(|_| is_list);
     for value in list.map_or(std::slice::from_ref(member), Vec::as_slice) {
@@ -51,7 +55,12 @@ pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
             return Some(time.to_utc());
         }
     }
-    for form in ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y%m%dT%H%M%SZ", "%Y-%m-%dT%H:%MZ"] {
+    for form in [
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M",
+        "%Y%m%dT%H%M%SZ",
+        "%Y-%m-%dT%H:%MZ",
+    ] {
         if let Ok(time) = NaiveDateTime::parse_from_str(text, form) {
             return Some(time.and_utc());
         }
@@ -61,6 +70,16 @@ pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
 
 /// Text of a server for a terminal: bounded, on one line, and with invisible characters named.
 pub(crate) fn shown(text: &str, most: usize) -> String {
-    let line: String = text.chars().take(most).map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c }).collect();
+    let line: String = text
+        .chars()
+        .take(most)
+        .map(|c| {
+            if matches!(c, '\n' | '\r' | '\t') {
+                ' '
+            } else {
+                c
+            }
+        })
+        .collect();
     visible(&line).into_owned()
 }

@@ -1,5 +1,5 @@
-//! Writes signed messages for verifiers that others wrote: as many as are asked for that are to be taken, and as many that were
-//! altered and are to be refused. `.ci/webhooks` runs it.
+//! Writes signed messages for verifiers that others wrote: as many as are asked for that are to be
+//! taken, and as many that were altered and are to be refused. `.ci/webhooks` runs it.
 
 use std::io::{self, BufWriter, Write};
 
@@ -64,26 +64,51 @@ impl Message {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize = std::env::args().nth(1).ok_or("how many?")?.parse()?;
-    let api = Api::builder(Vendor::new("Acme", "Acme CRM")).base_url("https://crm.example.org/api/v1/");
+    let api =
+        Api::builder(Vendor::new("Acme", "Acme CRM")).base_url("https://crm.example.org/api/v1/");
     let api = api.authenticator(FixedKeys::new()).build()?;
     let (now, mut out) = (Timestamp::now(), BufWriter::new(io::stdout().lock()));
     for number in 0..count {
-        let kind = Kind::ALL.get(number % Kind::ALL.len()).copied().ok_or("no kind")?;
-        let what = What::ALL.get(number % What::ALL.len()).copied().ok_or("no change")?;
+        let kind = Kind::ALL
+            .get(number % Kind::ALL.len())
+            .copied()
+            .ok_or("no kind")?;
+        let what = What::ALL
+            .get(number % What::ALL.len())
+            .copied()
+            .ok_or("no change")?;
         let record = Address::top(kind, Id::from(i64::try_from(number)?));
         let entry = ChangedRecord::new(what, now, record);
         let new = |cursor: &str| {
-            Webhook::new("https://hooks.example.org/".to_owned(), vec![kind], vec![what], cursor.to_owned(), now)
+            Webhook::new(
+                "https://hooks.example.org/".to_owned(),
+                vec![kind],
+                vec![what],
+                cursor.to_owned(),
+                now,
+            )
         };
         let (mut webhook, other) = (new("c")?, new("c")?);
-        let secret = |webhook: &Webhook| webhook.secrets.first().map(|(secret, _)| secret.reveal().to_owned());
+        let secret = |webhook: &Webhook| {
+            webhook
+                .secrets
+                .first()
+                .map(|(secret, _)| secret.reveal().to_owned())
+        };
         let before = secret(&webhook).ok_or("no secret")?;
         // Of some the secret is being changed: either one is good.
         if number % 3 == 0 {
             webhook.rotate_secret(now)?;
         }
-        let own = if number % 2 == 0 { before } else { secret(&webhook).ok_or("no secret")? };
-        let (id, body) = (Event::from(&entry).message_id(&webhook.id), api.webhook_message(&entry));
+        let own = if number % 2 == 0 {
+            before
+        } else {
+            secret(&webhook).ok_or("no secret")?
+        };
+        let (id, body) = (
+            Event::from(&entry).message_id(&webhook.id),
+            api.webhook_message(&entry),
+        );
         let signatures = webhook.signatures(&id, now, &body);
         let seconds = now.micros().div_euclid(1_000_000);
         let message = || Message {

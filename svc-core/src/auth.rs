@@ -19,7 +19,8 @@ use crate::{
     value::{Id, Timestamp, digest},
 };
 
-/// One thing that a key may be allowed to do: an operation on a kind, a helper, or webhooks (AUT-04).
+/// One thing that a key may be allowed to do: an operation on a kind, a helper, or webhooks
+/// (AUT-04).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Right {
@@ -34,8 +35,12 @@ pub enum Right {
 impl Right {
     /// Every right that the interface knows.
     pub fn all() -> impl Iterator<Item = Right> {
-        let on_kinds = Kind::ALL.iter().flat_map(|&kind| Operation::ALL.iter().map(move |&op| Right::On(kind, op)));
-        on_kinds.chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper))).chain([Right::Webhooks])
+        let on_kinds = Kind::ALL
+            .iter()
+            .flat_map(|&kind| Operation::ALL.iter().map(move |&op| Right::On(kind, op)));
+        on_kinds
+            .chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper)))
+            .chain([Right::Webhooks])
     }
 
     /// Whether it changes nothing.
@@ -66,15 +71,18 @@ impl FromStr for Right {
     type Err = UnknownRight;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::all().find(|right| right.to_string() == text).ok_or_else(|| UnknownRight(text.to_owned()))
+        Self::all()
+            .find(|right| right.to_string() == text)
+            .ok_or_else(|| UnknownRight(text.to_owned()))
     }
 }
 
 /// What a caller may do.
 ///
-/// Keys of few rights stand in web forms, so no answer shows what its key may not read: without `people.read` a create, an
-/// update or a match answers with id, dates and links alone, and a report of a partly failed call has no person in it
-/// (AUT-04, ERR-32). Without `people.update` an inline person who is known stays as it is (UND-31).
+/// Keys of few rights stand in web forms, so no answer shows what its key may not read: without
+/// `people.read` a create, an update or a match answers with id, dates and links alone, and a
+/// report of a partly failed call has no person in it (AUT-04, ERR-32). Without `people.update` an
+/// inline person who is known stays as it is (UND-31).
 ///
 /// # Examples
 ///
@@ -109,12 +117,18 @@ impl Rights {
     /// Everything that changes nothing.
     #[must_use]
     pub fn read_only() -> Self {
-        Self { only: None, read_only: true }
+        Self {
+            only: None,
+            read_only: true,
+        }
     }
 
     /// Only these.
     pub fn only(rights: impl IntoIterator<Item = Right>) -> Self {
-        Self { only: Some(rights.into_iter().collect()), read_only: false }
+        Self {
+            only: Some(rights.into_iter().collect()),
+            read_only: false,
+        }
     }
 
     /// The same without everything that changes something.
@@ -127,7 +141,8 @@ impl Rights {
     /// Whether this may be done.
     #[must_use]
     pub fn allow(&self, right: Right) -> bool {
-        (!self.read_only || right.is_read()) && self.only.as_ref().is_none_or(|only| only.contains(&right))
+        (!self.read_only || right.is_read())
+            && self.only.as_ref().is_none_or(|only| only.contains(&right))
     }
 }
 
@@ -143,25 +158,36 @@ impl Caller {
     /// Somebody without a key (HLP-07).
     #[must_use]
     pub fn anonymous() -> Self {
-        Self { rights: None, person: None, key: None }
+        Self {
+            rights: None,
+            person: None,
+            key: None,
+        }
     }
 
     /// The bearer of a key.
     #[must_use]
     pub fn with_rights(rights: Rights) -> Self {
-        Self { rights: Some(rights), person: None, key: None }
+        Self {
+            rights: Some(rights),
+            person: None,
+            key: None,
+        }
     }
 
-    /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes (RES-petition-17).
+    /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes
+    /// (RES-petition-17).
     #[must_use]
     pub fn bound_to(mut self, person: Option<Id>) -> Self {
         self.person = person;
         self
     }
 
-    /// With a name of the key, such as its number; never the key itself. Answers that are kept under `Idempotency-Key` are given
-    /// to the key that had them first (IDM-07); keys without names share them with those that may do the same. Webhooks show the
-    /// name of the key that created them (HOOK-15), and [`disable_webhooks`](crate::webhook::disable_webhooks) finds them by it.
+    /// With a name of the key, such as its number; never the key itself. Answers that are kept
+    /// under `Idempotency-Key` are given to the key that had them first (IDM-07); keys without
+    /// names share them with those that may do the same. Webhooks show the name of the key that
+    /// created them (HOOK-15), and [`disable_webhooks`](crate::webhook::disable_webhooks) finds
+    /// them by it.
     #[must_use]
     pub fn named(mut self, key: impl Into<Arc<str>>) -> Self {
         self.key = Some(key.into());
@@ -174,15 +200,21 @@ impl Caller {
         self.key.as_deref()
     }
 
-    /// What tells this caller from those to whom other answers may be due: without a space, at most 64 bytes.
+    /// What tells this caller from those to whom other answers may be due: without a space, at most
+    /// 64 bytes.
     pub(crate) fn scope(&self) -> String {
         match (&self.rights, &self.key) {
             (None, _) => "anybody".to_owned(),
             (_, Some(key)) => format!("key:{:032x}", digest(key.as_bytes())),
             (Some(rights), None) => {
                 let person = self.person.as_ref().map_or("", Id::as_str);
-                let rights: String = Right::all().map(|right| if rights.allow(right) { '1' } else { '0' }).collect();
-                format!("rights:{:032x}", digest(format!("{rights} {person}").as_bytes()))
+                let rights: String = Right::all()
+                    .map(|right| if rights.allow(right) { '1' } else { '0' })
+                    .collect();
+                format!(
+                    "rights:{:032x}",
+                    digest(format!("{rights} {person}").as_bytes())
+                )
             }
         }
     }
@@ -199,15 +231,20 @@ impl Caller {
         self.person.as_ref()
     }
 
-    /// Whether the caller may do this. Without a key: never; anonymous helper calls are a matter of the service.
+    /// Whether the caller may do this. Without a key: never; anonymous helper calls are a matter of
+    /// the service.
     #[must_use]
     pub fn may(&self, right: Right) -> bool {
-        self.rights.as_ref().is_some_and(|rights| rights.allow(right))
+        self.rights
+            .as_ref()
+            .is_some_and(|rights| rights.allow(right))
     }
 
     /// Whether the caller may read the records of at least one kind.
     pub(crate) fn may_read_any(&self) -> bool {
-        Kind::ALL.iter().any(|kind| self.may(Right::On(*kind, Operation::Read)))
+        Kind::ALL
+            .iter()
+            .any(|kind| self.may(Right::On(*kind, Operation::Read)))
     }
 }
 
@@ -246,14 +283,21 @@ impl<'a> Credentials<'a> {
         extensions: &'a http::Extensions,
         now: Timestamp,
     ) -> Self {
-        Self { key, headers, extensions, now }
+        Self {
+            key,
+            headers,
+            extensions,
+            now,
+        }
     }
 }
 
 impl fmt::Debug for Credentials<'_> {
     /// Without the key, and without headers, where it stands, too (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("has_key", &self.key.is_some()).finish_non_exhaustive()
+        f.debug_struct("Credentials")
+            .field("has_key", &self.key.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -269,8 +313,10 @@ impl Credentials<'_> {
 ///
 /// # Behaviour
 ///
-/// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point included (AUT-03).
-/// - It is called only when the request has a key, and [`Authenticator::without_key`] when it has none.
+/// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point
+///   included (AUT-03).
+/// - It is called only when the request has a key, and [`Authenticator::without_key`] when it has
+///   none.
 /// - An `Err` becomes 500 or 503; nothing of the key goes into it.
 ///
 /// # Examples
@@ -300,16 +346,24 @@ impl Credentials<'_> {
 )]
 pub trait Authenticator: Send + Sync {
     /// The tenant and the caller that the key stands for; `None` when it is not valid.
-    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>>;
+    async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> crate::Result<Option<(Tenant, Caller)>>;
 
-    /// The tenant and caller of a request without a key header; `None`, the usual answer, when it is nobody.
-    async fn without_key(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+    /// The tenant and caller of a request without a key header; `None`, the usual answer, when it
+    /// is nobody.
+    async fn without_key(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> crate::Result<Option<(Tenant, Caller)>> {
         let _ = credentials;
         Ok(None)
     }
 }
 
-/// Finds the tenant that an anonymous helper call works on: that of the container in its path (HLP-07).
+/// Finds the tenant that an anonymous helper call works on: that of the container in its path
+/// (HLP-07).
 ///
 /// # Examples
 ///
@@ -343,11 +397,17 @@ pub trait AnonymousTenant: Send + Sync {
 /// A vendor's own type that is shared is an authenticator as it is.
 #[async_trait]
 impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> crate::Result<Option<(Tenant, Caller)>> {
         (**self).authenticate(credentials).await
     }
 
-    async fn without_key(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
+    async fn without_key(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> crate::Result<Option<(Tenant, Caller)>> {
         (**self).without_key(credentials).await
     }
 }

@@ -22,25 +22,28 @@ pub struct Context {
     pub request_id: uuid::Uuid,
     /// The time of receipt.
     pub now: Timestamp,
-    /// When the request began, by the clock that never goes back: what is read for it is not older. Each request has a context of
-    /// its own.
+    /// When the request began, by the clock that never goes back: what is read for it is not older.
+    /// Each request has a context of its own.
     pub begun: Instant,
     /// When the answer is no longer waited for.
     pub deadline: Option<Instant>,
     /// What the vendor's own layers attached to the request.
     pub extensions: http::Extensions,
-    /// The address of the entry point under which the request came, with a slash at the end (HAL-01).
+    /// The address of the entry point under which the request came, with a slash at the end
+    /// (HAL-01).
     pub base: Base,
     /// How much a record and this call may hold.
     pub caps: Caps,
     /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
     pub namespace: Arc<str>,
-    /// Whether other calls of the same request are on their way (BAT-03): a store has better turns for many at once.
+    /// Whether other calls of the same request are on their way (BAT-03): a store has better turns
+    /// for many at once.
     pub has_company: bool,
 }
 
 impl Context {
-    /// A context for a tenant at this moment, for tests and for programs that call a backend themselves.
+    /// A context for a tenant at this moment, for tests and for programs that call a backend
+    /// themselves.
     #[must_use]
     pub fn new(tenant: Tenant, caller: Caller, now: Timestamp) -> Self {
         Self {

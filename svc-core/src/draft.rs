@@ -25,13 +25,19 @@ pub struct Draft<R> {
 impl<R: Resource> Draft<R> {
     /// A draft of these fields, for tests and for programs that create records themselves.
     pub fn new(fields: &R) -> Self {
-        Self::from_raw(RawDraft { fields: to_object(fields), ..RawDraft::empty(R::KIND) })
+        Self::from_raw(RawDraft {
+            fields: to_object(fields),
+            ..RawDraft::empty(R::KIND)
+        })
     }
 
     /// The typed view of a draft of this kind.
     #[must_use]
     pub fn from_raw(raw: RawDraft) -> Self {
-        Self { raw, kind: PhantomData }
+        Self {
+            raw,
+            kind: PhantomData,
+        }
     }
 
     /// With a link to a record; it takes the place of where that link led before.
@@ -42,11 +48,15 @@ impl<R: Resource> Draft<R> {
         self
     }
 
-    /// The change that a repeated helper call makes of the action that an earlier try recorded (UND-24); see
-    /// [`RawDraft::repeated`](crate::raw::RawDraft::repeated).
+    /// The change that a repeated helper call makes of the action that an earlier try recorded
+    /// (UND-24); see [`RawDraft::repeated`](crate::raw::RawDraft::repeated).
     #[must_use]
     pub fn repeated_on(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
-        Patch::from_raw(self.raw.clone().repeated(recorded.meta().identifiers.to_vec(), now))
+        Patch::from_raw(
+            self.raw
+                .clone()
+                .repeated(recorded.meta().identifiers.to_vec(), now),
+        )
     }
 
     /// The fields that were sent or have a default; computed ones are `None`.
@@ -61,14 +71,15 @@ impl<R: Resource> Draft<R> {
         &self.raw.identifiers
     }
 
-    /// The id that an identifier in the server's own namespace names, where it means that very record: in a helper's person
-    /// or action (UND-24).
+    /// The id that an identifier in the server's own namespace names, where it means that very
+    /// record: in a helper's person or action (UND-24).
     #[must_use]
     pub fn own_id(&self) -> Option<&Id> {
         self.raw.own.as_ref()
     }
 
-    /// The record that a link leads to. It has the right kind; whether it exists only the store knows (CRU-02).
+    /// The record that a link leads to. It has the right kind; whether it exists only the store
+    /// knows (CRU-02).
     #[must_use]
     pub fn link_to(&self, key: LinkKey<R>) -> Option<&Address> {
         self.raw.link(key.name())
@@ -86,8 +97,8 @@ impl<R: Resource> Draft<R> {
         self.raw.container()
     }
 
-    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below it, too (COL-10,
-    /// RES-canvass-12). A plain create has none.
+    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
+    /// it, too (COL-10, RES-canvass-12). A plain create has none.
     #[must_use]
     pub fn recorded_by(&self) -> Option<&Address> {
         self.raw.recorded_by.as_ref()
@@ -112,8 +123,8 @@ impl<R> fmt::Debug for Draft<R> {
     }
 }
 
-/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21): absent, `null` and a value stay
-/// apart.
+/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21): absent,
+/// `null` and a value stay apart.
 ///
 /// # Examples
 ///
@@ -140,7 +151,10 @@ impl<R: Resource> Patch<R> {
     /// The typed view of a patch of this kind.
     #[must_use]
     pub fn from_raw(raw: RawPatch) -> Self {
-        Self { raw, kind: PhantomData }
+        Self {
+            raw,
+            kind: PhantomData,
+        }
     }
 
     /// The fields that were sent, whether as a value or as `null`.
@@ -152,10 +166,12 @@ impl<R: Resource> Patch<R> {
     /// Whether the field was sent as `null`, which empties it (CRU-17).
     #[must_use]
     pub fn clears(&self, key: FieldKey<R>) -> bool {
-        key.field().is_some_and(|field| matches!(self.raw.fields.get(field.name), Some(Json::Null)))
+        key.field()
+            .is_some_and(|field| matches!(self.raw.fields.get(field.name), Some(Json::Null)))
     }
 
-    /// The values that were sent. A nested object holds only its sent members: [`Patch::apply`] merges them.
+    /// The values that were sent. A nested object holds only its sent members: [`Patch::apply`]
+    /// merges them.
     #[must_use]
     pub fn fields(&self) -> R {
         R::from_object(&self.raw.fields)
@@ -165,10 +181,13 @@ impl<R: Resource> Patch<R> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the changed record would break (ERR-35).
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the changed record
+    /// would break (ERR-35).
     pub fn apply(&self, record: &R, now: Timestamp) -> crate::Result<R> {
         let mut fields = to_object(record);
-        self.raw.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
+        self.raw
+            .apply_to(&mut fields, now)
+            .map_err(crate::Error::refused)?;
         Ok(R::from_object(&fields))
     }
 
@@ -181,7 +200,11 @@ impl<R: Resource> Patch<R> {
     /// Where a link that was sent leads from now on; `Some(None)` clears it (CRU-16).
     #[must_use]
     pub fn link_to(&self, key: LinkKey<R>) -> Option<Option<&Address>> {
-        self.raw.links.iter().find(|(name, _)| *name == key.name()).map(|(_, to)| to.as_ref())
+        self.raw
+            .links
+            .iter()
+            .find(|(name, _)| *name == key.name())
+            .map(|(_, to)| to.as_ref())
     }
 
     /// Every link that is changed, and where it leads then.
@@ -231,20 +254,40 @@ mod tests {
         },
     };
 
-    /// CRU-15: what a store has kept for years may be what no client could send today; it is no reason to lose a record.
+    /// CRU-15: what a store has kept for years may be what no client could send today; it is no
+    /// reason to lose a record.
     #[test]
     fn cru_15_a_change_keeps_what_a_client_could_not_send() {
-        let location = Geocode { latitude: Some(1e300), ..Geocode::default() };
+        let location = Geocode {
+            latitude: Some(1e300),
+            ..Geocode::default()
+        };
         let before = Person {
             given_name: Some("A\0da".into()),
-            custom_fields: Some(StringMap(vec![("k".into(), "1".into()), ("k".into(), "2".into())])),
-            postal_addresses: Some(vec![PostalAddress { location: Some(location), ..PostalAddress::default() }]),
+            custom_fields: Some(StringMap(vec![
+                ("k".into(), "1".into()),
+                ("k".into(), "2".into()),
+            ])),
+            postal_addresses: Some(vec![PostalAddress {
+                location: Some(location),
+                ..PostalAddress::default()
+            }]),
             ..Person::default()
         };
         let fields = Object::from_iter([("family_name", "Lovelace")]);
         let patch = RawPatch::new(Kind::Person, fields);
-        let after = Patch::<Person>::from_raw(patch).apply(&before, Timestamp::from_micros(0)).unwrap();
+        let after = Patch::<Person>::from_raw(patch)
+            .apply(&before, Timestamp::from_micros(0))
+            .unwrap();
         let custom_fields = Some(StringMap(vec![("k".into(), "1".into())]));
-        assert_eq!(after, Person { family_name: Some("Lovelace".into()), custom_fields, ..before }, "CRU-15");
+        assert_eq!(
+            after,
+            Person {
+                family_name: Some("Lovelace".into()),
+                custom_fields,
+                ..before
+            },
+            "CRU-15"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and what a backend returns.
+//! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and
+//! what a backend returns.
 
 mod code;
 mod failure;
@@ -10,7 +11,8 @@ pub use code::Code;
 pub use failure::{Error, ErrorKind, Result};
 pub use property::{Property, Segment};
 
-/// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to ERR-28).
+/// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to
+/// ERR-28).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -27,33 +29,62 @@ pub struct Problem {
 const NAMED: &str = "{property}";
 
 impl Problem {
-    /// A problem with one property. In the description `{property}` stands for it, as the client wrote it:
+    /// A problem with one property. In the description `{property}` stands for it, as the client
+    /// wrote it:
     ///
     /// ```
     /// use svc_core::{Code, Problem};
     /// let problem = Problem::new(Code::FieldInvalid, "tickets[0].title", "{property} is sold out.");
     /// assert_eq!(problem.description(), "`tickets[0].title` is sold out.");
     /// ```
-    pub fn new(code: Code, property: impl Into<Property>, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, text: description.into(), properties: vec![property.into()], hint: None }
+    pub fn new(
+        code: Code,
+        property: impl Into<Property>,
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            code,
+            text: description.into(),
+            properties: vec![property.into()],
+            hint: None,
+        }
     }
 
     /// A problem with the request as a whole.
     pub fn general(code: Code, description: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, text: description.into(), properties: Vec::new(), hint: None }
+        Self {
+            code,
+            text: description.into(),
+            properties: Vec::new(),
+            hint: None,
+        }
     }
 
     /// A problem between several properties.
-    pub fn between(code: Code, properties: &[&str], description: impl Into<Cow<'static, str>>) -> Self {
+    pub fn between(
+        code: Code,
+        properties: &[&str],
+        description: impl Into<Cow<'static, str>>,
+    ) -> Self {
         let properties = properties.iter().copied().map(Property::from).collect();
-        Self { code, text: description.into(), properties, hint: None }
+        Self {
+            code,
+            text: description.into(),
+            properties,
+            hint: None,
+        }
     }
 
-    /// The problem of an identifier that another record has (UND-24): the one at this place of the draft.
+    /// The problem of an identifier that another record has (UND-24): the one at this place of the
+    /// draft.
     #[must_use]
     pub fn identifier_in_use(place: usize) -> Self {
         let property = Property::member("identifiers").element(place);
-        Self::new(Code::IdentifierInUse, property, "{property} is the identifier of another record.")
+        Self::new(
+            Code::IdentifierInUse,
+            property,
+            "{property} is the identifier of another record.",
+        )
     }
 
     /// The problem of an identifier in the server's own namespace that names no record (UND-24).
@@ -72,9 +103,9 @@ impl Problem {
     /// The same with each property spelled as told.
     pub(crate) fn described(&self, spelled: impl Fn(&Property) -> String) -> String {
         match self.properties.first() {
-            Some(property) if self.text.contains(NAMED) => {
-                self.text.replace(NAMED, &format!("`{}`", spelled(property)))
-            }
+            Some(property) if self.text.contains(NAMED) => self
+                .text
+                .replace(NAMED, &format!("`{}`", spelled(property))),
             _ => self.text.clone().into_owned(),
         }
     }
@@ -83,7 +114,11 @@ impl Problem {
     #[must_use]
     pub(crate) fn within(mut self, part: &Property) -> Self {
         if !part.segments().is_empty() {
-            self.properties = self.properties.into_iter().map(|property| property.within(part)).collect();
+            self.properties = self
+                .properties
+                .into_iter()
+                .map(|property| property.within(part))
+                .collect();
         }
         self
     }
@@ -95,12 +130,15 @@ impl Problem {
         self
     }
 
-    /// Whether the other problem may be there only because of this one: what is wrong with a body is left out of what a
-    /// store is shown of it.
+    /// Whether the other problem may be there only because of this one: what is wrong with a body
+    /// is left out of what a store is shown of it.
     pub(crate) fn explains(&self, other: &Self) -> bool {
         let is_missing = other.code == Code::FieldRequired;
-        let explains = |own: &Property, other: &Property| own.holds(other) || is_missing && other.holds(own);
-        self.properties.iter().any(|own| other.properties.iter().any(|other| explains(own, other)))
+        let explains =
+            |own: &Property, other: &Property| own.holds(other) || is_missing && other.holds(own);
+        self.properties
+            .iter()
+            .any(|own| other.properties.iter().any(|other| explains(own, other)))
     }
 
     /// Adds how to fix it (ERR-27).

@@ -6,8 +6,9 @@ use std::{
     hash::Hash,
 };
 
-/// A queue of items of several tenants. It returns the items of one tenant in the order in which they came, and takes one item of
-/// each waiting tenant before it takes another of the same one: a tenant with many items delays those of the others by one item.
+/// A queue of items of several tenants. It returns the items of one tenant in the order in which
+/// they came, and takes one item of each waiting tenant before it takes another of the same one: a
+/// tenant with many items delays those of the others by one item.
 ///
 /// # Examples
 ///
@@ -31,13 +32,19 @@ pub struct FairQueue<K, T> {
 
 impl<K, T> Default for FairQueue<K, T> {
     fn default() -> Self {
-        Self { waiting: HashMap::new(), len: 0, turns: VecDeque::new() }
+        Self {
+            waiting: HashMap::new(),
+            len: 0,
+            turns: VecDeque::new(),
+        }
     }
 }
 
 impl<K, T> fmt::Debug for FairQueue<K, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FairQueue").field("tenants", &self.turns.len()).finish_non_exhaustive()
+        f.debug_struct("FairQueue")
+            .field("tenants", &self.turns.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,7 +106,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Every item is returned once, those of a tenant in their order, and none waits while another tenant is served twice.
+        /// Every item is returned once, those of a tenant in their order, and none waits while
+        /// another tenant is served twice.
         #[test]
         fn tenants_are_served_in_turn(items in proptest::collection::vec((0_u8..5, any::<u16>()), 0..60)) {
             let mut queue = FairQueue::default();

@@ -1,5 +1,5 @@
-//! Typed, constant keys of a kind's fields and links, and sets of fields, for restrictions on what is read and written
-//! (CAP-04, CAP-06).
+//! Typed, constant keys of a kind's fields and links, and sets of fields, for restrictions on what
+//! is read and written (CAP-04, CAP-06).
 
 mod path;
 mod within;
@@ -25,7 +25,10 @@ impl<R: Resource> FieldKey<R> {
     /// The field at a place of the table.
     #[must_use]
     pub(crate) const fn new(position: u32) -> Self {
-        Self { position, kind: PhantomData }
+        Self {
+            position,
+            kind: PhantomData,
+        }
     }
 
     /// Its place in the table.
@@ -37,7 +40,11 @@ impl<R: Resource> FieldKey<R> {
     /// Its name in the table; empty where the table has no such place.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match R::SCHEMA.fields.fields.split_at_checked(self.position as usize) {
+        match R::SCHEMA
+            .fields
+            .fields
+            .split_at_checked(self.position as usize)
+        {
             Some((_, [field, ..])) => field.name,
             _ => "",
         }
@@ -46,16 +53,25 @@ impl<R: Resource> FieldKey<R> {
     /// Whether a client may write it.
     #[must_use]
     pub const fn is_writable(&self) -> bool {
-        match R::SCHEMA.fields.fields.split_at_checked(self.position as usize) {
+        match R::SCHEMA
+            .fields
+            .fields
+            .split_at_checked(self.position as usize)
+        {
             Some((_, [field, ..])) => !field.is_computed(),
             _ => false,
         }
     }
 
-    /// The table of the object, or of the objects of the list, that the field holds; `None` for any other field.
+    /// The table of the object, or of the objects of the list, that the field holds; `None` for any
+    /// other field.
     #[must_use]
     pub const fn object(&self) -> Option<&'static ObjectSchema> {
-        match R::SCHEMA.fields.fields.split_at_checked(self.position as usize) {
+        match R::SCHEMA
+            .fields
+            .fields
+            .split_at_checked(self.position as usize)
+        {
             Some((_, [field, ..])) => field.ty.object(),
             _ => None,
         }
@@ -84,7 +100,8 @@ impl<R: Resource> fmt::Debug for FieldKey<R> {
 
 /// One link of a kind that leads to one record, such as `petition::link::creator`.
 ///
-/// A misspelt link, one of another kind, or one that leads to a collection or to a helper, does not compile.
+/// A misspelt link, one of another kind, or one that leads to a collection or to a helper, does not
+/// compile.
 pub struct LinkKey<R> {
     name: &'static str,
     kind: PhantomData<fn() -> R>,
@@ -94,11 +111,15 @@ impl<R: Resource> LinkKey<R> {
     /// The link of this name of the table.
     #[must_use]
     pub(crate) const fn new(name: &'static str) -> Self {
-        Self { name, kind: PhantomData }
+        Self {
+            name,
+            kind: PhantomData,
+        }
     }
 
-    /// The link to one record that has this name; `None` when the kind has none. For programs that are generic over the
-    /// kind: for a kind that is known there are constants, which the compiler checks.
+    /// The link to one record that has this name; `None` when the kind has none. For programs that
+    /// are generic over the kind: for a kind that is known there are constants, which the compiler
+    /// checks.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let link = R::SCHEMA.link(name)?;
@@ -126,7 +147,8 @@ impl<R> fmt::Debug for LinkKey<R> {
     }
 }
 
-/// A set of fields of one kind, made by [`fields!`](crate::fields). A field may be in it with some of its members only.
+/// A set of fields of one kind, made by [`fields!`](crate::fields). A field may be in it with some
+/// of its members only.
 pub struct FieldSet<R> {
     bits: u64,
     /// The members of the fields that are not in the set as a whole.
@@ -144,7 +166,11 @@ impl<R: Resource> FieldSet<R> {
             bits |= 1 << key.position;
             rest = tail;
         }
-        Self { bits, within: &[], kind: PhantomData }
+        Self {
+            bits,
+            within: &[],
+            kind: PhantomData,
+        }
     }
 
     /// The same set, but of these fields only some members.
@@ -168,21 +194,35 @@ impl<R: Resource> FieldSet<R> {
     /// The fields of the kind for which `holds`.
     pub fn matching(holds: impl Fn(&Field) -> bool) -> Self {
         let fields = R::SCHEMA.fields.fields.iter().enumerate();
-        let bits = fields.filter(|(_, field)| holds(field)).fold(0, |bits, (place, _)| bits | 1 << place);
-        Self { bits, within: &[], kind: PhantomData }
+        let bits = fields
+            .filter(|(_, field)| holds(field))
+            .fold(0, |bits, (place, _)| bits | 1 << place);
+        Self {
+            bits,
+            within: &[],
+            kind: PhantomData,
+        }
     }
 
-    /// What is narrower where `leave_out` is told of each member that is not in the set, though its field is.
+    /// What is narrower where `leave_out` is told of each member that is not in the set, though its
+    /// field is.
     pub(crate) fn others(&self, leave_out: impl Fn(&mut Narrow)) -> Narrowing {
         let mut narrowing = Narrowing::default();
         Within::others(self.within, R::SCHEMA.fields, &mut narrowing, &leave_out);
         narrowing
     }
 
-    /// What is narrower where `hold` is told of each field of the set: of a field with members, of these only.
+    /// What is narrower where `hold` is told of each field of the set: of a field with members, of
+    /// these only.
     pub(crate) fn each(&self, hold: impl Fn(&mut Narrow)) -> Narrowing {
         let mut narrowing = Narrowing::default();
-        Within::each(self.within, self.bits(), R::SCHEMA.fields, &mut narrowing, &hold);
+        Within::each(
+            self.within,
+            self.bits(),
+            R::SCHEMA.fields,
+            &mut narrowing,
+            &hold,
+        );
         narrowing
     }
 
@@ -222,7 +262,13 @@ impl<R> PartialEq for FieldSet<R> {
 impl<R: Resource> fmt::Debug for FieldSet<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = R::SCHEMA.fields.fields.iter().enumerate();
-        f.debug_set().entries(fields.filter(|(place, _)| self.bits & (1 << place) != 0).map(|(_, x)| x.name)).finish()
+        f.debug_set()
+            .entries(
+                fields
+                    .filter(|(place, _)| self.bits & (1 << place) != 0)
+                    .map(|(_, x)| x.name),
+            )
+            .finish()
     }
 }
 
@@ -256,7 +302,11 @@ impl FieldBits {
     /// The set without the field at this place.
     #[must_use]
     pub const fn without(self, place: usize) -> Self {
-        if place < 64 { Self(self.0 & !(1 << place)) } else { self }
+        if place < 64 {
+            Self(self.0 & !(1 << place))
+        } else {
+            self
+        }
     }
 
     /// Every place of every table.
@@ -265,11 +315,11 @@ impl FieldBits {
     /// The fields at these places of the table.
     #[cfg(feature = "mapped")]
     pub(crate) fn at(places: impl Iterator<Item = usize>) -> Self {
-        Self(
-            places.fold(0, |bits, place| {
-                bits | 1_u64.checked_shl(u32::try_from(place).unwrap_or(64)).unwrap_or_default()
-            }),
-        )
+        Self(places.fold(0, |bits, place| {
+            bits | 1_u64
+                .checked_shl(u32::try_from(place).unwrap_or(64))
+                .unwrap_or_default()
+        }))
     }
 
     /// Whether the field at this place of the table is in the set.
@@ -297,8 +347,9 @@ impl FieldBits {
 
 /// A constant set of fields of one kind: `fields!(person::{given_name, family_name})`.
 ///
-/// Of an object, or of a list of objects, some members may be named: `fields!(person::{given_name, email_addresses::{address,
-/// primary}})`. A misspelt field or member, or one of another kind, does not compile.
+/// Of an object, or of a list of objects, some members may be named:
+/// `fields!(person::{given_name, email_addresses::{address, primary}})`. A misspelt field or
+/// member, or one of another kind, does not compile.
 #[macro_export]
 macro_rules! fields {
     ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
@@ -314,8 +365,8 @@ macro_rules! fields {
     }};
 }
 
-/// A constant set of fields that clients may write: `writable!(person::{given_name, family_name})`, with some members of an
-/// object as in [`fields!`](crate::fields).
+/// A constant set of fields that clients may write: `writable!(person::{given_name, family_name})`,
+/// with some members of an object as in [`fields!`](crate::fields).
 ///
 /// A misspelt field, one of another kind, or one that the system keeps, does not compile.
 #[macro_export]
@@ -336,7 +387,8 @@ macro_rules! writable {
     }};
 }
 
-/// One field of a kind by its path: `field!(event::title)`, `field!(person::email_addresses::address)`.
+/// One field of a kind by its path: `field!(event::title)`,
+/// `field!(person::email_addresses::address)`.
 ///
 /// A misspelt name does not compile.
 #[macro_export]

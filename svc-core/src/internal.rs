@@ -1,4 +1,5 @@
-//! What is public for `svc-tower` and for the macros of this crate alone. Nothing is promised of it.
+//! What is public for `svc-tower` and for the macros of this crate alone. Nothing is promised of
+//! it.
 
 use crate::{
     field_set::{self, FieldPath, FieldSet, Within, WritableSet},
@@ -19,7 +20,8 @@ pub const fn proved<R: Resource>(set: FieldSet<R>) -> WritableSet<R> {
     WritableSet::proved(set)
 }
 
-/// For [`fields!`](crate::fields): some members of the field at a place, whose object has this table.
+/// For [`fields!`](crate::fields): some members of the field at a place, whose object has this
+/// table.
 #[must_use]
 pub const fn within(
     place: usize,
@@ -38,11 +40,15 @@ pub const fn set_within<R: Resource>(set: FieldSet<R>, within: &'static [Within]
 
 /// For [`fields!`](crate::fields): the table of the object that a member of an object holds.
 #[must_use]
-pub const fn object_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<&'static ObjectSchema> {
+pub const fn object_in(
+    table: Option<&'static ObjectSchema>,
+    name: &str,
+) -> Option<&'static ObjectSchema> {
     field_set::object_in(table, name)
 }
 
-/// For [`fields!`](crate::fields): the place of a member of an object; one that it has not was refused before.
+/// For [`fields!`](crate::fields): the place of a member of an object; one that it has not was
+/// refused before.
 #[must_use]
 pub const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> usize {
     match field_set::place_in(table, name) {

@@ -1,4 +1,5 @@
-//! A JSON tree, its strict reader and its writer (UND-27). Numbers keep their text, objects keep their order.
+//! A JSON tree, its strict reader and its writer (UND-27). Numbers keep their text, objects keep
+//! their order.
 
 mod access;
 mod caps;
@@ -29,7 +30,8 @@ use crate::error::Problem;
 
 /// A JSON value as a client sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-// With a whole word in front, moving a value is moving words; a boolean beside a tag of one byte would make it moving bytes.
+// With a whole word in front, moving a value is moving words; a boolean beside a tag of one byte
+// would make it moving bytes.
 #[repr(u64)]
 pub enum Json {
     /// `null`.
@@ -99,7 +101,12 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 64, keys: 1000, values: 100_000, number_digits: 400 }
+        Self {
+            depth: 64,
+            keys: 1000,
+            values: 100_000,
+            number_digits: 400,
+        }
     }
 }
 
@@ -108,16 +115,17 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// Every problem that can be told apart, at most [`Limits::PROBLEMS`]: duplicate keys, NUL and other raw control
-    /// characters, escapes that are no Unicode scalar value, bytes that are not UTF-8 and numbers that are too large are
-    /// collected; the reader stops at an error of syntax and at a limit. Each names the path and the byte, none repeats
-    /// what was sent.
+    /// Every problem that can be told apart, at most [`Limits::PROBLEMS`]: duplicate keys, NUL and
+    /// other raw control characters, escapes that are no Unicode scalar value, bytes that are not
+    /// UTF-8 and numbers that are too large are collected; the reader stops at an error of syntax
+    /// and at a limit. Each names the path and the byte, none repeats what was sent.
     pub fn read(bytes: &[u8], limits: &Limits) -> Result<Self, Vec<Problem>> {
         reader::read(bytes, limits)
     }
 
-    /// Reads JSON that a store kept or this library wrote: what is asked of clients ([`Json::read`]) is not asked of it, so
-    /// that no record is lost for a NUL character that came into it in other ways. Of equal keys the first counts.
+    /// Reads JSON that a store kept or this library wrote: what is asked of clients
+    /// ([`Json::read`]) is not asked of it, so that no record is lost for a NUL character that came
+    /// into it in other ways. Of equal keys the first counts.
     ///
     /// `None` if the text is not one JSON value.
     #[must_use]
@@ -147,13 +155,21 @@ impl Json {
     /// The value of a boolean (TYP-05).
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
-        if let Self::Bool(value) = self { Some(*value) } else { None }
+        if let Self::Bool(value) = self {
+            Some(*value)
+        } else {
+            None
+        }
     }
 
     /// The number (TYP-02 to TYP-04).
     #[must_use]
     pub fn as_number(&self) -> Option<&Number> {
-        if let Self::Number(value) = self { Some(value) } else { None }
+        if let Self::Number(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// The value of a number that is integral and fits 64 bits (TYP-02).
@@ -165,29 +181,49 @@ impl Json {
     /// The text of a string (TYP-01).
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
-        if let Self::String(value) = self { Some(value) } else { None }
+        if let Self::String(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// The elements of an array (TYP-12).
     #[must_use]
     pub fn as_array(&self) -> Option<&[Json]> {
-        if let Self::Array(value) = self { Some(value) } else { None }
+        if let Self::Array(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// The elements of an array, to change them (TYP-12).
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Json>> {
-        if let Self::Array(value) = self { Some(value) } else { None }
+        if let Self::Array(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// The object (TYP-11).
     #[must_use]
     pub fn as_object(&self) -> Option<&Object> {
-        if let Self::Object(value) = self { Some(value) } else { None }
+        if let Self::Object(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// The object, to change it (TYP-11).
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
-        if let Self::Object(value) = self { Some(value) } else { None }
+        if let Self::Object(value) = self {
+            Some(value)
+        } else {
+            None
+        }
     }
 
     /// The object itself (TYP-11); any other value comes back unchanged.
@@ -196,7 +232,11 @@ impl Json {
     ///
     /// The value, if it is not an object.
     pub fn into_object(self) -> Result<Object, Self> {
-        if let Self::Object(value) = self { Ok(value) } else { Err(self) }
+        if let Self::Object(value) = self {
+            Ok(value)
+        } else {
+            Err(self)
+        }
     }
 
     /// What the value is, for sentences (ERR-25): `a string`, `an object`, ...
@@ -245,7 +285,12 @@ macro_rules! from_text {
     )+};
 }
 
-from_text!(crate::value::Timestamp, crate::value::Date, &crate::value::Id, &crate::value::Identifier);
+from_text!(
+    crate::value::Timestamp,
+    crate::value::Date,
+    &crate::value::Id,
+    &crate::value::Identifier
+);
 
 impl<T: Into<Json>> From<Option<T>> for Json {
     fn from(value: Option<T>) -> Self {

@@ -10,8 +10,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What makes a store is called for each history; it gives a store in which the two tenants have no records. The same store
-//! with two new tenants does as well, and is faster.
+//! What makes a store is called for each history; it gives a store in which the two tenants have no
+//! records. The same store with two new tenants does as well, and is faster.
 //!
 //! | Law | Says |
 //! |---|---|
@@ -25,9 +25,10 @@
 //! | pages ([`NumberedPages`]) | a page by number has as many records as its own total says, whatever is written meanwhile |
 //! | together | calls at the same time come to what they come to one after the other, in some order |
 //!
-//! The histories are random and the same at each run. They have all operations and helpers, over two tenants: identifiers,
-//! names and e-mail addresses that are taken, full events, tickets, two currencies, schedules, deletes of everything. Ids
-//! and dates are compared by the order of their first appearance.
+//! The histories are random and the same at each run. They have all operations and helpers, over
+//! two tenants: identifiers, names and e-mail addresses that are taken, full events, tickets, two
+//! currencies, schedules, deletes of everything. Ids and dates are compared by the order of their
+//! first appearance.
 
 mod feed;
 mod filters;
@@ -96,7 +97,11 @@ impl Laws {
     /// 300 histories of 30 calls.
     #[must_use]
     pub fn new() -> Self {
-        Self { histories: 300, calls: 30, seed: 0 }
+        Self {
+            histories: 300,
+            calls: 30,
+            seed: 0,
+        }
     }
 
     /// How many histories.
@@ -113,7 +118,8 @@ impl Laws {
         self
     }
 
-    /// The seed of the first history; each of the others has the next one. A [`Broken`] law tells the seed to begin with.
+    /// The seed of the first history; each of the others has the next one. A [`Broken`] law tells
+    /// the seed to begin with.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -125,12 +131,20 @@ impl Laws {
     /// # Errors
     ///
     /// The first law that was seen to be broken.
-    pub async fn check<S: Store>(self, make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
+    pub async fn check<S: Store>(
+        self,
+        make: impl AsyncFn() -> (S, [Tenant; 2]),
+    ) -> Result<(), Broken> {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
             let keeps = store.keeps_answers();
             let mut tested = History::new(seed, store, tenants, keeps);
-            let mut model = History::new(seed, MemoryStore::new(), ["one", "two"].map(Tenant::new), keeps);
+            let mut model = History::new(
+                seed,
+                MemoryStore::new(),
+                ["one", "two"].map(Tenant::new),
+                keeps,
+            );
             while tested.steps < self.calls {
                 match seed % 8 {
                     // After each call everything is read: few, because that takes long.
@@ -204,7 +218,13 @@ struct Side {
 impl Side {
     fn new(tenant: Tenant) -> Self {
         let (known, names, modified) = Default::default();
-        Self { tenant, known, names, last: Timestamp::MIN, modified }
+        Self {
+            tenant,
+            known,
+            names,
+            last: Timestamp::MIN,
+            modified,
+        }
     }
 
     fn learn(&mut self, record: &RawRecord) {
@@ -225,11 +245,24 @@ struct Told {
 impl<S: Store> History<S> {
     fn new(seed: u64, store: S, [one, two]: [Tenant; 2], keeps: bool) -> Self {
         let (here, there) = (Side::new(one), Side::new(two));
-        Self { seed, store, dice: Dice::new(seed), steps: 0, here, there, keeps }
+        Self {
+            seed,
+            store,
+            dice: Dice::new(seed),
+            steps: 0,
+            here,
+            there,
+            keeps,
+        }
     }
 
     fn broken(&self, law: &'static str, text: String) -> Broken {
-        Broken { law, seed: self.seed, step: self.steps, text }
+        Broken {
+            law,
+            seed: self.seed,
+            step: self.steps,
+            text,
+        }
     }
 
     fn agree(&self, law: &'static str, told: &str, meant: &str, what: &str) -> Result<(), Broken> {
@@ -240,7 +273,11 @@ impl<S: Store> History<S> {
     }
 
     fn cx(&self) -> Context {
-        Context::new(self.here.tenant.clone(), auth::Caller::anonymous(), Timestamp::MAX)
+        Context::new(
+            self.here.tenant.clone(),
+            auth::Caller::anonymous(),
+            Timestamp::MAX,
+        )
     }
 
     /// Whose call is next.
@@ -255,7 +292,13 @@ impl<S: Store> History<S> {
         self.steps = self.steps.saturating_add(1);
         self.here.known.steps = self.steps;
         let (known, foreign) = (&self.here.known, &self.there.known);
-        let mut call = Caller { dice: &mut self.dice, known, foreign, kinds: kinds(self.seed) }.call();
+        let mut call = Caller {
+            dice: &mut self.dice,
+            known,
+            foreign,
+            kinds: kinds(self.seed),
+        }
+        .call();
         call.keep = call.keep.filter(|_| self.keeps);
         call
     }
@@ -265,15 +308,25 @@ impl<S: Store> History<S> {
         let call = self.call();
         let outcome = self.store.write(&self.cx(), call.clone()).await;
         self.keeps_time(&call, &outcome)?;
-        Ok(Told { text: self.told(&outcome), what: format!("{:?}", call.work), outcome })
+        Ok(Told {
+            text: self.told(&outcome),
+            what: format!("{:?}", call.work),
+            outcome,
+        })
     }
 
     /// An outcome as text; what is in it is known from here on.
     fn told(&mut self, outcome: &Result<Outcome>) -> String {
         match outcome {
-            Ok(Outcome::Created { record, .. } | Outcome::Updated(Some(record))) => self.here.learn(record),
+            Ok(Outcome::Created { record, .. } | Outcome::Updated(Some(record))) => {
+                self.here.learn(record)
+            }
             Ok(Outcome::Helped(helped)) => {
-                helped.person.iter().chain(&helped.action).for_each(|record| self.here.learn(record));
+                helped
+                    .person
+                    .iter()
+                    .chain(&helped.action)
+                    .for_each(|record| self.here.learn(record));
             }
             _ => {}
         }
@@ -288,20 +341,37 @@ impl<S: Store> History<S> {
             Ok(Outcome::Updated(Some(record))) => vec![(record, false)],
             Ok(Outcome::Helped(helped)) => {
                 let records = helped.person.iter().chain(&helped.action);
-                records.map(|record| (record, helped.was_created(record.kind()))).collect()
+                records
+                    .map(|record| (record, helped.was_created(record.kind())))
+                    .collect()
             }
             _ => Vec::new(),
         };
         let before = self.here.last;
         for (record, is_new) in records {
             let meta = record.meta();
-            let known = self.here.modified.insert((record.kind(), meta.id.clone()), meta.modified);
-            let is_changed = is_new || known != Some(meta.modified) && matches!(outcome, Ok(Outcome::Updated(_)));
-            let text = |what: &str| format!("{} {}: {what}, {:?}", record.kind().singular(), meta.id, call.work);
+            let known = self
+                .here
+                .modified
+                .insert((record.kind(), meta.id.clone()), meta.modified);
+            let is_changed = is_new
+                || known != Some(meta.modified) && matches!(outcome, Ok(Outcome::Updated(_)));
+            let text = |what: &str| {
+                format!(
+                    "{} {}: {what}, {:?}",
+                    record.kind().singular(),
+                    meta.id,
+                    call.work
+                )
+            };
             if is_new && meta.created != meta.modified {
-                return Err(self.broken("clock", text("new, and changed at another moment than created")));
+                return Err(self.broken(
+                    "clock",
+                    text("new, and changed at another moment than created"),
+                ));
             }
-            // A loaded record has the dates that it brings, also where another one of its id was there before.
+            // A loaded record has the dates that it brings, also where another one of its id was
+            // there before.
             if is_load {
                 continue;
             }
@@ -313,7 +383,9 @@ impl<S: Store> History<S> {
             }
             if is_changed {
                 if meta.modified <= before {
-                    return Err(self.broken("clock", text("changed before the tenant's last write")));
+                    return Err(
+                        self.broken("clock", text("changed before the tenant's last write"))
+                    );
                 }
                 self.here.last = self.here.last.max(meta.modified);
             }
@@ -335,8 +407,11 @@ impl<S: Store> History<S> {
             Ok(found) => names.found(found.as_ref()),
             Err(error) => refusal(&error),
         };
-        let members: Vec<Kind> =
-            Kind::ALL.iter().copied().filter(|kind| kind.schema().scopes().any(|of| of == at.kind)).collect();
+        let members: Vec<Kind> = Kind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| kind.schema().scopes().any(|of| of == at.kind))
+            .collect();
         let mut text = format!("{by_key}\n{}", self.read(&at).await);
         let (kind, scope) = match members.get(self.dice.below(members.len().saturating_add(1))) {
             Some(kind) => (*kind, Scope::Under(at)),
@@ -384,7 +459,10 @@ impl<S: Store> History<S> {
         let mut text = String::new();
         for _ in 0..2 {
             std::mem::swap(&mut self.here, &mut self.there);
-            for kind in Kind::ALL.iter().filter(|kind| kind.schema().has_collection()) {
+            for kind in Kind::ALL
+                .iter()
+                .filter(|kind| kind.schema().has_collection())
+            {
                 text.push_str(&self.pages(*kind, &Scope::All, 100).await);
             }
             let mut place = 0;
@@ -392,7 +470,10 @@ impl<S: Store> History<S> {
             while let Some(at) = self.here.known.records.get(place).cloned() {
                 _ = write!(text, "\n{}", self.read(&at).await);
                 let is_there = !text.ends_with("nothing");
-                for kind in Kind::ALL.iter().filter(|kind| is_there && kind.schema().scopes().any(|of| of == at.kind)) {
+                for kind in Kind::ALL
+                    .iter()
+                    .filter(|kind| is_there && kind.schema().scopes().any(|of| of == at.kind))
+                {
                     text.push_str(&self.pages(*kind, &Scope::Under(at.clone()), 100).await);
                 }
                 place = place.saturating_add(1);

@@ -1,8 +1,10 @@
-//! Resources, operations, links, capabilities, errors and HAL rendering of the Activist Data Exchange API. No I/O.
+//! Resources, operations, links, capabilities, errors and HAL rendering of the Activist Data
+//! Exchange API. No I/O.
 //!
-//! A vendor keeps the tables, the locks and the ids it has, implements a trait for each operation that it supports, and
-//! registers it. What is registered exists, is linked and is declared; nothing else is (CAP-04). Here a sign-up form
-//! writes into a list of contacts that has nothing to do with this library:
+//! A vendor keeps the tables, the locks and the ids it has, implements a trait for each operation
+//! that it supports, and registers it. What is registered exists, is linked and is declared;
+//! nothing else is (CAP-04). Here a sign-up form writes into a list of contacts that has nothing to
+//! do with this library:
 //!
 //! ```
 //! use std::{
@@ -105,14 +107,22 @@
 //! | `memory`, `laws` | features: a store in memory, and the laws that any store keeps, as a test kit |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
-//! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions), `bytes::Bytes`,
-//! `uuid::Uuid`, `svc_declaration` (the capability document), `serde` (what it is read and written with), and the boxed futures of
-//! `async_trait`.
+//! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions),
+//! `bytes::Bytes`, `uuid::Uuid`, `svc_declaration` (the capability document), `serde` (what it is
+//! read and written with), and the boxed futures of `async_trait`.
 //!
 //! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 pub mod api;
 pub mod auth;
@@ -156,8 +166,9 @@ pub use context::{Base, Context, Tenant};
 pub use draft::{Draft, Patch};
 pub use error::{Code, Error, ErrorKind, Problem, Result};
 pub use ops::{
-    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed, Find, FindKey, Get,
-    Helper, Idempotency, List, LockKey, Revision, Transactions, Update, UpdateRequest,
+    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed,
+    Find, FindKey, Get, Helper, Idempotency, List, LockKey, Revision, Transactions, Update,
+    UpdateRequest,
 };
 pub use page::{ListRequest, Next, Page, PageRequest};
 pub use record::Record;

@@ -31,7 +31,8 @@ use crate::{
     record::RawRecord,
     rules::{Decision, decide},
     store::{
-        Answer, Answers, Call, Change, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn,
+        Answer, Answers, Call, Change, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question,
+        Store, Turn,
         feed::{FeedCursors, FeedQuery, Telling},
     },
     value::Timestamp,
@@ -40,10 +41,12 @@ use crate::{
 /// Tells the time; a test sets its own.
 type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones share the records.
+/// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones
+/// share the records.
 ///
-/// It is the specification of a store: what each [`Question`] asks and each [`Change`] means is what it does, maps under
-/// one lock and nothing else. Another store behaves alike when `laws` says so.
+/// It is the specification of a store: what each [`Question`] asks and each [`Change`] means is
+/// what it does, maps under one lock and nothing else. Another store behaves alike when `laws` says
+/// so.
 ///
 /// Every tenant that a request names is there, without records at first.
 ///
@@ -106,7 +109,11 @@ impl MemoryStore {
     /// A store without records.
     #[must_use]
     pub fn new() -> Self {
-        Self { shared: Arc::default(), matching: Arc::new(StockMatching), now: Arc::new(Timestamp::now) }
+        Self {
+            shared: Arc::default(),
+            matching: Arc::new(StockMatching),
+            now: Arc::new(Timestamp::now),
+        }
     }
 
     /// Tells the time from `clock` instead of the system.
@@ -132,16 +139,23 @@ impl MemoryStore {
     /// The answers to these questions, all of one moment: for tests of whatever asks them.
     #[must_use]
     pub fn fetch(&self, tenant: &Tenant, questions: &[Question]) -> Vec<(Question, Answer)> {
-        self.read(tenant, |tables| questions.iter().map(|it| (it.clone(), tables.answer(it))).collect())
+        self.read(tenant, |tables| {
+            questions
+                .iter()
+                .map(|it| (it.clone(), tables.answer(it)))
+                .collect()
+        })
     }
 
-    /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes first.
+    /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes
+    /// first.
     #[must_use]
     pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
         (self.now)().after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
     }
 
-    /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or none.
+    /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or
+    /// none.
     ///
     /// # Errors
     ///
@@ -160,19 +174,34 @@ impl MemoryStore {
     /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
     #[must_use]
     pub fn outbox(&self, tenant: &Tenant) -> Vec<Dispatch> {
-        self.read(tenant, |tables| tables.outbox.values().map(|waiting| waiting.dispatch.clone()).collect())
+        self.read(tenant, |tables| {
+            tables
+                .outbox
+                .values()
+                .map(|waiting| waiting.dispatch.clone())
+                .collect()
+        })
     }
 
     /// Another store with the same records.
     #[cfg(feature = "store-tests")]
     pub(super) fn fork(&self) -> Self {
         let tenants = Mutex::new(self.tenants().clone());
-        Self { shared: Arc::new(Shared { tenants, ..Shared::default() }), ..self.clone() }
+        Self {
+            shared: Arc::new(Shared {
+                tenants,
+                ..Shared::default()
+            }),
+            ..self.clone()
+        }
     }
 
     fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, Tables>> {
         // Nothing panics while it holds the lock.
-        self.shared.tenants.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .tenants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&Tables) -> T) -> T {
@@ -190,7 +219,10 @@ impl MemoryStore {
             tables.apply(change);
         }
         tables.clock = time.micros();
-        if changes.iter().any(|change| matches!(change, Change::Outbox(_))) {
+        if changes
+            .iter()
+            .any(|change| matches!(change, Change::Outbox(_)))
+        {
             self.shared.outgoing.ring(&());
         }
         self.shared.commits.fetch_add(1, Ordering::Release);
@@ -210,9 +242,15 @@ impl Answers for Direct<'_> {
 impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         self.read(&cx.tenant, |tables| {
-            let rows = tables.collection(kind, &request.scope).ok_or_else(Error::not_found)?;
+            let rows = tables
+                .collection(kind, &request.scope)
+                .ok_or_else(Error::not_found)?;
             // Each record is looked at, which is what a filter means and what no other store does.
-            request.page_of_all(rows.iter().filter_map(|row| Some(tables.in_row(*row)?.record)).collect())
+            request.page_of_all(
+                rows.iter()
+                    .filter_map(|row| Some(tables.in_row(*row)?.record))
+                    .collect(),
+            )
         })
     }
 
@@ -226,13 +264,19 @@ impl Store for MemoryStore {
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
-        Ok(self.read(&cx.tenant, |tables| Some(tables.in_row(tables.row(key)?)?.record)))
+        Ok(self.read(&cx.tenant, |tables| {
+            Some(tables.in_row(tables.row(key)?)?.record)
+        }))
     }
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(cx.tenant.clone()).or_default();
-        let (last, ids, names) = (Timestamp::from_micros(tables.clock), Ids::default(), ShareNames::default());
+        let (last, ids, names) = (
+            Timestamp::from_micros(tables.clock),
+            Ids::default(),
+            ShareNames::default(),
+        );
         let turn = Turn::new((self.now)().after(last), &ids, &names, &*self.matching);
         let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
         let Decision { changes, outcome } = decided.map_err(|pause| match pause {
@@ -254,7 +298,9 @@ impl Store for MemoryStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
-        self.tenants().values_mut().for_each(|tables| tables.sweep(before));
+        self.tenants()
+            .values_mut()
+            .for_each(|tables| tables.sweep(before));
         Ok(false)
     }
 
@@ -274,10 +320,12 @@ impl Revision for MemoryStore {
 #[async_trait]
 impl Changes for MemoryStore {
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
-        Ok(match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
-            Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
-            Err(refused) => refused,
-        })
+        Ok(
+            match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
+                Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
+                Err(refused) => refused,
+            },
+        )
     }
 
     async fn listen(&self, cx: &Context) -> Result<Listening> {
@@ -285,16 +333,24 @@ impl Changes for MemoryStore {
     }
 }
 
-/// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be told.
+/// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be
+/// told.
 #[async_trait]
 impl AnonymousTenant for MemoryStore {
     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
         let is_addressed = |helper: &HelperName| helper.container() == Some(container.kind);
-        if !HelperName::ALL.iter().filter(|helper| helper.may_be_anonymous()).any(is_addressed) {
+        if !HelperName::ALL
+            .iter()
+            .filter(|helper| helper.may_be_anonymous())
+            .any(is_addressed)
+        {
             return Ok(None);
         }
         let (tenants, key) = (self.tenants(), Key::from(container));
-        let mut owners = tenants.iter().filter(|(_, tables)| tables.row(&key).is_some()).map(|(tenant, _)| tenant);
+        let mut owners = tenants
+            .iter()
+            .filter(|(_, tables)| tables.row(&key).is_some())
+            .map(|(tenant, _)| tenant);
         let owner = owners.next().cloned();
         Ok(owner.filter(|_| owners.next().is_none()))
     }
@@ -302,6 +358,8 @@ impl AnonymousTenant for MemoryStore {
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("tenants", &self.tenants().len()).finish_non_exhaustive()
+        f.debug_struct("MemoryStore")
+            .field("tenants", &self.tenants().len())
+            .finish_non_exhaustive()
     }
 }

@@ -1,16 +1,19 @@
-//! The operations that a backend implements, each generic over the kind of resource. What is implemented and registered
-//! is what the server supports (CAP-04).
+//! The operations that a backend implements, each generic over the kind of resource. What is
+//! implemented and registered is what the server supports (CAP-04).
 //!
-//! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the special case lives in a
-//! type of its own (`struct People(Store)`), registered for that kind.
-//! Over a trait of the vendor's own there is no such limit: `impl<R: Stored> Create<R> for Store` and `impl Create<Tagging> for
-//! Store` stand side by side, where `trait Stored: Resource` is the vendor's and `Tagging` does not implement it.
+//! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the
+//! special case lives in a type of its own (`struct People(Store)`), registered for that kind. Over
+//! a trait of the vendor's own there is no such limit: `impl<R: Stored> Create<R> for Store` and
+//! `impl Create<Tagging> for Store` stand side by side, where `trait Stored: Resource` is the
+//! vendor's and `Tagging` does not implement it.
 //!
-//! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the methods that have a
-//! default [`Create::finds_container`], [`Helper::finds_container`], [`Transactions::lock`], [`Transactions::savepoint`],
-//! [`Transactions::rollback`] and [`Changes::listen`], too. It hands the [`Context`] on as it came: the transaction of the call
-//! is in it. What an operation is asked comes as one value that can grow ([`ListRequest`], [`CreateRequest`],
-//! [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`Address`] and nothing else.
+//! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the
+//! methods that have a default [`Create::finds_container`], [`Helper::finds_container`],
+//! [`Transactions::lock`], [`Transactions::savepoint`], [`Transactions::rollback`] and
+//! [`Changes::listen`], too. It hands the [`Context`] on as it came: the transaction of the call is
+//! in it. What an operation is asked comes as one value that can grow ([`ListRequest`],
+//! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`Address`] and
+//! nothing else.
 
 mod backoff;
 mod bell;
@@ -58,11 +61,14 @@ use crate::{
 ///
 /// # Behaviour
 ///
-/// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others write (UND-20).
-/// - [`Page::total`] is exact (COL-23): counted by an index where other programs write the same rows, kept as a counter by a
-///   store that alone writes them. A page beyond the last is empty (UND-19).
-/// - For a [`Scope::Under`](crate::link::Scope::Under) a record that does not exist for the tenant, or whose parent is
-///   another than its address says, is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
+/// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others
+///   write (UND-20).
+/// - [`Page::total`] is exact (COL-23): counted by an index where other programs write the same
+///   rows, kept as a counter by a store that alone writes them. A page beyond the last is empty
+///   (UND-19).
+/// - For a [`Scope::Under`](crate::link::Scope::Under) a record that does not exist for the tenant,
+///   or whose parent is another than its address says, is
+///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 ///
 /// # Examples
 ///
@@ -104,7 +110,8 @@ pub trait List<R: Resource>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says (COL-19).
+/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the
+///   address says (COL-19).
 ///
 /// # Examples
 ///
@@ -145,9 +152,10 @@ pub trait Get<R: Resource>: Send + Sync {
 ///
 /// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
 /// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
-///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing container is
-///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
-/// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming `identifiers[<n>]` (UND-24).
+///   [`Code::PersonNotFound`](crate::Code::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
+///   container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
+/// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming
+///   `identifiers[<n>]` (UND-24).
 ///
 /// # Examples
 ///
@@ -184,8 +192,9 @@ pub trait Create<R: Resource>: Send + Sync {
     /// Creates the record.
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>>;
 
-    /// Whether [`create`](Self::create) finds the container of a nested create itself and answers a missing one with
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The library then does not look it up before: one read less.
+    /// Whether [`create`](Self::create) finds the container of a nested create itself and answers a
+    /// missing one with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The library then does
+    /// not look it up before: one read less.
     fn finds_container(&self) -> bool {
         false
     }
@@ -197,7 +206,8 @@ pub trait Create<R: Resource>: Send + Sync {
 pub struct Created<R> {
     /// The record.
     pub record: Record<R>,
-    /// Whether it was made by this create: 201 (CRU-13), and 200 for the membership that was there already (UND-38).
+    /// Whether it was made by this create: 201 (CRU-13), and 200 for the membership that was there
+    /// already (UND-38).
     pub is_new: bool,
 }
 
@@ -205,13 +215,19 @@ impl<R: Resource> Created<R> {
     /// A new record: 201 (CRU-13).
     #[must_use]
     pub fn new(record: Record<R>) -> Self {
-        Self { record, is_new: true }
+        Self {
+            record,
+            is_new: true,
+        }
     }
 
     /// The membership that was there already: 200 (UND-38).
     #[must_use]
     pub fn existing(record: Record<R>) -> Self {
-        Self { record, is_new: false }
+        Self {
+            record,
+            is_new: false,
+        }
     }
 }
 
@@ -219,11 +235,14 @@ impl<R: Resource> Created<R> {
 ///
 /// # Behaviour
 ///
-/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
-/// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays (TYP-15).
+/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the
+///   address says.
+/// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays
+///   (TYP-15).
 /// - The record's own identifier stays whatever was sent (UND-25).
-/// - [`UpdateRequest::check_unchanged`] comes before the change, in the same transaction: a helper that is composed of operations, and
-///   a client that sends `If-Match`, have read the record before, and what somebody else has written since must not be undone.
+/// - [`UpdateRequest::check_unchanged`] comes before the change, in the same transaction: a helper
+///   that is composed of operations, and a client that sends `If-Match`, have read the record
+///   before, and what somebody else has written since must not be undone.
 ///
 /// # Examples
 ///
@@ -247,9 +266,9 @@ impl<R: Resource> Created<R> {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields;
-/// let patch = Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields));
-/// let changed = labels.update(&cx, UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
+/// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields; let patch =
+/// Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields)); let changed = labels.update(&cx,
+/// UpdateRequest::new(Address::top(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())
 /// # }
@@ -269,9 +288,11 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the address says.
+/// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the
+///   address says.
 /// - A container with actions is [`Code::HasDependents`](crate::Code::HasDependents).
-/// - [`DeleteRequest::check_unchanged`] comes before the deletion, in the same transaction, as with a change.
+/// - [`DeleteRequest::check_unchanged`] comes before the deletion, in the same transaction, as with
+///   a change.
 ///
 /// # Examples
 ///

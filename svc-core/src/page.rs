@@ -25,10 +25,11 @@ pub struct ListRequest {
     pub scope: Scope,
     /// Which page of them (COL-20).
     pub page: PageRequest,
-    /// Which of these records alone (FLT-01). It is there only where some [`Filterable`] is registered for the kind, compares
-    /// these alone, and has a [plan](Self::plan).
+    /// Which of these records alone (FLT-01). It is there only where some [`Filterable`] is
+    /// registered for the kind, compares these alone, and has a [plan](Self::plan).
     pub filter: Option<Filter>,
-    /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where there is none.
+    /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where
+    /// there is none.
     pub order: Option<Filterable>,
 }
 
@@ -36,23 +37,34 @@ impl ListRequest {
     /// One page of the records in a scope.
     #[must_use]
     pub fn new(scope: Scope, page: PageRequest) -> Self {
-        Self { scope, page, filter: None, order: None }
+        Self {
+            scope,
+            page,
+            filter: None,
+            order: None,
+        }
     }
 
     /// The same of the records that fit a filter alone.
     #[must_use]
     pub fn filtered(self, filter: Filter) -> Self {
-        Self { filter: Some(filter), ..self }
+        Self {
+            filter: Some(filter),
+            ..self
+        }
     }
 
     /// The same in the order of a date.
     #[must_use]
     pub fn ordered(self, by: Filterable) -> Self {
-        Self { order: Some(by), ..self }
+        Self {
+            order: Some(by),
+            ..self
+        }
     }
 
-    /// What a record stands at in the order that is asked for: its date in microseconds, 0 in the order of creation. Records at
-    /// the same place stand in the order of creation.
+    /// What a record stands at in the order that is asked for: its date in microseconds, 0 in the
+    /// order of creation. Records at the same place stand in the order of creation.
     #[must_use]
     pub fn time_of(&self, record: &RawRecord) -> i64 {
         let range = || match self.filter.as_ref()?.plan() {
@@ -66,8 +78,9 @@ impl ListRequest {
         }
     }
 
-    /// The page of the records that the [points](Plan::Points) of the filter lead to, however often each is among them: what does
-    /// not fit the filter is left out, and the rest is ordered, counted and cut.
+    /// The page of the records that the [points](Plan::Points) of the filter lead to, however often
+    /// each is among them: what does not fit the filter is left out, and the rest is ordered,
+    /// counted and cut.
     ///
     /// # Errors
     ///
@@ -84,24 +97,36 @@ impl ListRequest {
     pub(crate) fn page_of_all(&self, all: Vec<RawRecord>) -> Result<RawPage> {
         let mut kept = Vec::new();
         for record in all {
-            if self.filter.as_ref().map_or(Ok(true), |filter| matches(filter.tree(), &record))? {
+            if self
+                .filter
+                .as_ref()
+                .map_or(Ok(true), |filter| matches(filter.tree(), &record))?
+            {
                 kept.push((self.time_of(&record), record));
             }
         }
         // Stable: records of one moment stay in the order of creation.
         kept.sort_by_key(|(time, _)| *time);
         let total = kept.len() as u64;
-        Ok(RawPage::new(self.page.cut(kept.into_iter()).map(|(_, record)| record).collect(), total))
+        Ok(RawPage::new(
+            self.page
+                .cut(kept.into_iter())
+                .map(|(_, record)| record)
+                .collect(),
+            total,
+        ))
     }
 
     /// What a store looks up; `None` for a collection without filter and order.
     ///
     /// # Errors
     ///
-    /// For a request that was not made of a client's: a filter for which nothing can be looked up, or an order by another date
-    /// than that of the range.
+    /// For a request that was not made of a client's: a filter for which nothing can be looked up,
+    /// or an order by another date than that of the range.
     pub fn plan(&self) -> Result<Option<Plan>> {
-        self.planned().map(|plan| plan.map(Cow::into_owned)).map_err(|wrong| Error::invalid(wrong.into()))
+        self.planned()
+            .map(|plan| plan.map(Cow::into_owned))
+            .map_err(|wrong| Error::invalid(wrong.into()))
     }
 
     /// The same, and what is wrong where nothing can be looked up.
@@ -112,7 +137,9 @@ impl ListRequest {
             (Some(filter), _) => Cow::Borrowed(filter.plan().map_err(Wrong::clone)?),
         };
         match (plan.as_ref(), self.order) {
-            (Plan::Range(range), Some(order)) if range.field != order => Err(Wrong::of_order(range.field)),
+            (Plan::Range(range), Some(order)) if range.field != order => {
+                Err(Wrong::of_order(range.field))
+            }
             _ => Ok(Some(plan)),
         }
     }
@@ -131,7 +158,8 @@ pub enum Next {
     /// The store keeps no continuations: the `next` link follows from the numbers.
     #[default]
     ByNumber,
-    /// More records, behind this continuation, opaque to clients: letters, digits, `-` and `_` only.
+    /// More records, behind this continuation, opaque to clients: letters, digits, `-` and `_`
+    /// only.
     After(String),
     /// Nothing: this is the last page, whatever the numbers say after records went away.
     End,
@@ -143,10 +171,12 @@ pub enum Next {
 pub struct Page<R> {
     /// The records, in creation order, then by id (UND-20). Beyond the last page: none (UND-19).
     pub records: Vec<Record<R>>,
-    /// How many records the collection has, exactly (COL-23): neither an estimate nor the number on this page.
+    /// How many records the collection has, exactly (COL-23): neither an estimate nor the number on
+    /// this page.
     ///
-    /// Where other programs write the same rows, it is counted with each page, by an index on what the collection is selected
-    /// by (`SELECT count(*)`). A store that alone writes its rows keeps a counter for each collection and counts nothing.
+    /// Where other programs write the same rows, it is counted with each page, by an index on what
+    /// the collection is selected by (`SELECT count(*)`). A store that alone writes its rows keeps
+    /// a counter for each collection and counts nothing.
     pub total: u64,
     /// What comes behind the last record.
     pub next: Next,
@@ -156,7 +186,11 @@ impl<R: Resource> Page<R> {
     /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
     #[must_use]
     pub fn new(records: Vec<Record<R>>, total: u64) -> Self {
-        Self { records, total, next: Next::ByNumber }
+        Self {
+            records,
+            total,
+            next: Next::ByNumber,
+        }
     }
 
     /// The same page, with what comes behind its last record.
@@ -170,13 +204,21 @@ impl<R: Resource> Page<R> {
     #[must_use]
     pub fn into_raw(self) -> RawPage {
         let records = self.records.into_iter().map(Record::into_raw).collect();
-        RawPage { records, total: self.total, next: self.next }
+        RawPage {
+            records,
+            total: self.total,
+            next: self.next,
+        }
     }
 
     /// The typed view of a page of this kind.
     #[must_use]
     pub fn from_raw(raw: RawPage) -> Self {
         let records = raw.records.into_iter().map(Record::from_raw).collect();
-        Self { records, total: raw.total, next: raw.next }
+        Self {
+            records,
+            total: raw.total,
+            next: raw.next,
+        }
     }
 }

@@ -32,8 +32,8 @@ pub struct Meta {
     pub modified: Timestamp,
     /// Its foreign identifiers.
     pub identifiers: Identifiers,
-    /// The number of its state, where its table counts one: another one after each change. It is never sent; entity tags and
-    /// conditions depend on it (ETG-01, ETG-07).
+    /// The number of its state, where its table counts one: another one after each change. It is
+    /// never sent; entity tags and conditions depend on it (ETG-01, ETG-07).
     pub version: Option<i64>,
 }
 
@@ -41,7 +41,13 @@ impl Meta {
     /// A record made at this moment, without foreign identifiers.
     #[must_use]
     pub fn new(id: Id, created: Timestamp) -> Self {
-        Self { id, created, modified: created, identifiers: Identifiers::default(), version: None }
+        Self {
+            id,
+            created,
+            modified: created,
+            identifiers: Identifiers::default(),
+            version: None,
+        }
     }
 
     /// With the moment of its last change.
@@ -68,7 +74,10 @@ impl Meta {
     /// The state that a change is made from.
     #[must_use]
     pub fn state(&self) -> State {
-        State { modified: self.modified, version: self.version }
+        State {
+            modified: self.modified,
+            version: self.version,
+        }
     }
 }
 
@@ -90,7 +99,8 @@ impl Identifiers {
         Self(String::from_utf8(json).unwrap_or_default())
     }
 
-    /// Elements of a JSON array of strings, separated by commas, as [`Identifiers::as_json`] gave them.
+    /// Elements of a JSON array of strings, separated by commas, as [`Identifiers::as_json`] gave
+    /// them.
     #[must_use]
     pub fn from_stored(json: String) -> Self {
         Self(json)
@@ -100,7 +110,11 @@ impl Identifiers {
     #[must_use]
     pub fn to_vec(&self) -> Vec<Identifier> {
         match Json::read_kept(format!("[{}]", self.0).as_bytes()) {
-            Some(Json::Array(list)) => list.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect(),
+            Some(Json::Array(list)) => list
+                .iter()
+                .filter_map(Json::as_str)
+                .filter_map(Identifier::parse)
+                .collect(),
             _ => Vec::new(),
         }
     }
@@ -130,20 +144,24 @@ impl Computed {
     /// The computed fields of a record that was just made.
     pub(crate) fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
         let at_first = |source| match source {
-            Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => Some(Self::Count(0)),
+            Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => {
+                Some(Self::Count(0))
+            }
             Source::Sum(_) => Some(Self::Amount(Amount::ZERO)),
             Source::Relation(kind) => Some(Self::Relation(kind)),
             Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,
         };
         let fields = kind.schema().fields.fields.iter();
-        fields.filter_map(|field| Some((field.name, field.source().and_then(at_first)?))).collect()
+        fields
+            .filter_map(|field| Some((field.name, field.source().and_then(at_first)?)))
+            .collect()
     }
 }
 
 /// A record on its way to the wire.
 ///
-/// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON [`Record::stored`], and
-/// nothing is parsed on the way.
+/// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON
+/// [`Record::stored`], and nothing is parsed on the way.
 ///
 /// # Examples
 ///
@@ -175,7 +193,10 @@ pub struct Record<R> {
 impl<R: Resource> Record<R> {
     /// A record of typed fields, computed ones among them.
     #[must_use]
-    #[allow(clippy::needless_pass_by_value, reason = "a record is handed over, not lent")]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a record is handed over, not lent"
+    )]
     pub fn new(meta: Meta, fields: R) -> Self {
         let mut bytes = Vec::new();
         let names = ShareNames::default();
@@ -186,8 +207,8 @@ impl<R: Resource> Record<R> {
         Self::from_raw(raw)
     }
 
-    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas, without braces, without
-    /// identifiers, dates, computed fields of the top level and links.
+    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
+    /// without braces, without identifiers, dates, computed fields of the top level and links.
     #[must_use]
     pub fn stored(meta: Meta, fields: impl Into<Bytes>) -> Self {
         Self::from_raw(RawRecord::stored(R::KIND, meta, fields))
@@ -196,7 +217,10 @@ impl<R: Resource> Record<R> {
     /// The typed view of a record of this kind.
     #[must_use]
     pub fn from_raw(raw: RawRecord) -> Self {
-        Self { raw, kind: PhantomData }
+        Self {
+            raw,
+            kind: PhantomData,
+        }
     }
 
     /// With the value of a computed field.
@@ -208,15 +232,17 @@ impl<R: Resource> Record<R> {
         self
     }
 
-    /// With where a link to one record leads. The container's link gives the record its address (COL-19).
+    /// With where a link to one record leads. The container's link gives the record its address
+    /// (COL-19).
     #[must_use]
     pub fn linked(mut self, key: LinkKey<R>, to: impl Into<Ref>) -> Self {
         self.raw.add_link(key.name(), to.into());
         self
     }
 
-    /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of `[a-z0-9_-]`. It is sent where the
-    /// API has [`OwnRelations`](crate::api::OwnRelations); another name is dropped, and of one name the last link counts.
+    /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of
+    /// `[a-z0-9_-]`. It is sent where the API has [`OwnRelations`](crate::api::OwnRelations);
+    /// another name is dropped, and of one name the last link counts.
     #[must_use]
     pub fn own_link(mut self, name: &str, href: impl Into<String>) -> Self {
         if is_relation_name(name) {
@@ -226,7 +252,8 @@ impl<R: Resource> Record<R> {
         self
     }
 
-    /// The fields as a typed value again. Share objects of stored bytes are read under their names in the tables.
+    /// The fields as a typed value again. Share objects of stored bytes are read under their names
+    /// in the tables.
     #[must_use]
     pub fn fields(&self) -> R {
         R::from_object(&self.raw.fields_object(&ShareNames::default()))

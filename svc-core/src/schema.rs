@@ -1,7 +1,9 @@
-//! The tables as constant data: what every resource, nested object, link and helper of the interface looks like.
+//! The tables as constant data: what every resource, nested object, link and helper of the
+//! interface looks like.
 //!
-//! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and validation, rendering,
-//! routing, the capability declaration, documentation and test generators read it.
+//! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and
+//! validation, rendering, routing, the capability declaration, documentation and test generators
+//! read it.
 
 mod between;
 mod field;
@@ -37,11 +39,14 @@ pub struct KindSchema {
     pub plural: &'static str,
     /// What it is, in a sentence.
     pub doc: &'static str,
-    /// The kind in whose path its records live, such as `Petition` for a signature; `None` at the top (COL-19).
+    /// The kind in whose path its records live, such as `Petition` for a signature; `None` at the
+    /// top (COL-19).
     pub home: Option<Kind>,
-    /// The link that leads to the container a record is created under, such as `petition` for a signature.
+    /// The link that leads to the container a record is created under, such as `petition` for a
+    /// signature.
     pub parent: Option<&'static str>,
-    /// The link by which records under one container differ: there is one for each record that it leads to (UND-38).
+    /// The link by which records under one container differ: there is one for each record that it
+    /// leads to (UND-38).
     pub once_per: Option<&'static str>,
     /// The operations that the interface does not have for this kind.
     pub without: &'static [Operation],
@@ -74,7 +79,8 @@ impl KindSchema {
     /// Whether the interface has an operation for this kind.
     #[must_use]
     pub fn has_operation(&self, operation: Operation) -> bool {
-        !self.without.contains(&operation) && (operation != Operation::List || self.has_collection())
+        !self.without.contains(&operation)
+            && (operation != Operation::List || self.has_collection())
     }
 
     /// Whether the kind has something that only a few have.
@@ -86,32 +92,45 @@ impl KindSchema {
     /// The field whose value no two records of a tenant may share (UND-02, UND-03).
     #[must_use]
     pub fn unique_name(&self) -> Option<&'static Field> {
-        self.fields.fields.iter().find(|field| field.rules.contains(&Rule::UniqueName))
+        self.fields
+            .fields
+            .iter()
+            .find(|field| field.rules.contains(&Rule::UniqueName))
     }
 
     /// The computed field that this is the source of.
     #[must_use]
     pub fn computed_from(&self, source: Source) -> Option<&'static Field> {
-        self.fields.fields.iter().find(|field| field.source() == Some(source))
+        self.fields
+            .fields
+            .iter()
+            .find(|field| field.source() == Some(source))
     }
 
-    /// The two links that no two records share, such as `tag` and `person` of a tagging: the container's first (UND-38).
+    /// The two links that no two records share, such as `tag` and `person` of a tagging: the
+    /// container's first (UND-38).
     #[must_use]
     pub fn unique_links(&self) -> Option<[&'static str; 2]> {
         Some([self.parent?, self.once_per?])
     }
 
-    /// Where records of this kind lead, each to one record: its links, and behind them the containers under which it is
-    /// listed and that no link names.
+    /// Where records of this kind lead, each to one record: its links, and behind them the
+    /// containers under which it is listed and that no link names.
     #[must_use]
     pub fn references(&self) -> &'static [Reference] {
-        static OF_EACH_KIND: LazyLock<Vec<Vec<Reference>>> =
-            LazyLock::new(|| Kind::ALL.iter().map(|kind| Reference::all_of(kind.schema())).collect());
-        OF_EACH_KIND.get(self.kind as usize).map_or(&[], Vec::as_slice)
+        static OF_EACH_KIND: LazyLock<Vec<Vec<Reference>>> = LazyLock::new(|| {
+            Kind::ALL
+                .iter()
+                .map(|kind| Reference::all_of(kind.schema()))
+                .collect()
+        });
+        OF_EACH_KIND
+            .get(self.kind as usize)
+            .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a record that is created under one of this kind is recorded there only: its container is a link of the body
-    /// (RES-submission-07).
+    /// Whether a record that is created under one of this kind is recorded there only: its
+    /// container is a link of the body (RES-submission-07).
     #[must_use]
     pub fn is_recorded_below(&self, container: Kind) -> bool {
         container == Kind::Submission && self.has(Peculiarity::BelowSubmission)
@@ -126,7 +145,13 @@ impl KindSchema {
     /// The kinds below which records of this kind are listed (COL-04 to COL-18).
     pub fn scopes(&self) -> impl Iterator<Item = Kind> + '_ {
         Kind::ALL.iter().copied().filter(|parent| {
-            let many = |link: &LinkSpec| link.target == LinkTarget::Many { kind: self.kind, alias: false };
+            let many = |link: &LinkSpec| {
+                link.target
+                    == LinkTarget::Many {
+                        kind: self.kind,
+                        alias: false,
+                    }
+            };
             parent.schema().links.iter().any(many)
         })
     }
@@ -172,10 +197,16 @@ impl ObjectSchema {
             required |= (matches!(field.mode, Mode::Required) as u64) << place;
             (rest, place) = (more, place + 1);
         }
-        Self { name, fields, required, places: Places::of(fields) }
+        Self {
+            name,
+            fields,
+            required,
+            places: Places::of(fields),
+        }
     }
 
-    /// The place of the field of this name; also for the compiler, for names in [`fields!`](crate::fields).
+    /// The place of the field of this name; also for the compiler, for names in
+    /// [`fields!`](crate::fields).
     #[must_use]
     pub const fn place(&self, name: &str) -> Option<usize> {
         let (mut rest, mut place) = (self.fields, 0);
@@ -200,15 +231,23 @@ impl ObjectSchema {
     }
 
     /// The field that is sent under this name, with its place.
-    pub(crate) fn sent_as(&self, name: &str, names: &ShareNames) -> Option<(usize, &'static Field)> {
+    pub(crate) fn sent_as(
+        &self,
+        name: &str,
+        names: &ShareNames,
+    ) -> Option<(usize, &'static Field)> {
         let is_sent = |(_, field): &(usize, &'static Field)| names.to_wire(field.name) == name;
-        self.find(name).filter(is_sent).or_else(|| self.find(names.from_wire(name)).filter(is_sent))
+        self.find(name)
+            .filter(is_sent)
+            .or_else(|| self.find(names.from_wire(name)).filter(is_sent))
     }
 
     /// Whether objects in its fields have computed members, which [`fill_nested_computed`] adds.
     pub(crate) fn has_nested_computed(&self) -> bool {
         let inner = self.fields.iter().filter_map(|field| field.ty.object());
-        inner.into_iter().any(|inner| inner.fields.iter().any(Field::is_computed) || inner.has_nested_computed())
+        inner
+            .into_iter()
+            .any(|inner| inner.fields.iter().any(Field::is_computed) || inner.has_nested_computed())
     }
 }
 
@@ -257,12 +296,15 @@ pub const COMMON: &ObjectSchema = &ObjectSchema::new(
 /// No rules between fields.
 pub fn no_rules(_: &mut Rules<'_>) {}
 
-/// Adds the nested computed members that are missing, each as zero, so that stored bytes are ready for the wire.
+/// Adds the nested computed members that are missing, each as zero, so that stored bytes are ready
+/// for the wire.
 ///
 /// Computed fields of the top level are not touched: they are spliced in by the renderer.
 pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
     for (name, value) in object.iter_mut() {
-        let Some(inner) = schema.field(name).and_then(|field| field.ty.object()) else { continue };
+        let Some(inner) = schema.field(name).and_then(|field| field.ty.object()) else {
+            continue;
+        };
         for member in value.objects_mut() {
             for field in inner.fields.iter().filter(|field| field.is_computed()) {
                 if !member.contains(field.name) {
@@ -282,12 +324,26 @@ mod tests {
     #[test]
     fn und_26_each_link_says_what_a_delete_does() {
         let fate = |kind: Kind, name: &str| {
-            let reference = kind.schema().references().iter().find(|reference| reference.name == name);
+            let reference = kind
+                .schema()
+                .references()
+                .iter()
+                .find(|reference| reference.name == name);
             reference.map(|reference| reference.on_delete)
         };
-        for kind in [Kind::Signature, Kind::Submission, Kind::Donation, Kind::Attendance, Kind::Outreach] {
+        for kind in [
+            Kind::Signature,
+            Kind::Submission,
+            Kind::Donation,
+            Kind::Attendance,
+            Kind::Outreach,
+        ] {
             assert_eq!(fate(kind, "person"), Some(OnDelete::Clear), "{kind:?}");
-            assert_eq!(fate(kind, kind.schema().parent.unwrap()), Some(OnDelete::Restrict), "{kind:?}");
+            assert_eq!(
+                fate(kind, kind.schema().parent.unwrap()),
+                Some(OnDelete::Restrict),
+                "{kind:?}"
+            );
         }
         assert_eq!(fate(Kind::Answer, "question"), Some(OnDelete::Restrict));
         let gone = [
@@ -301,23 +357,35 @@ mod tests {
         for kind in Kind::ALL {
             for reference in kind.schema().references() {
                 let is_gone = reference.on_delete == OnDelete::Cascade;
-                assert_eq!(is_gone, gone.contains(&(*kind, reference.name)), "{kind:?} {}", reference.name);
+                assert_eq!(
+                    is_gone,
+                    gone.contains(&(*kind, reference.name)),
+                    "{kind:?} {}",
+                    reference.name
+                );
                 if reference.on_delete == OnDelete::Restrict {
-                    assert_eq!(Some(reference.name), kind.schema().parent, "{kind:?}: only a container is held");
+                    assert_eq!(
+                        Some(reference.name),
+                        kind.schema().parent,
+                        "{kind:?}: only a container is held"
+                    );
                 }
             }
         }
     }
 
-    /// COL-04 to COL-18, UND-01: every collection below a record goes by one reference, and only these go by none that
-    /// is a link.
+    /// COL-04 to COL-18, UND-01: every collection below a record goes by one reference, and only
+    /// these go by none that is a link.
     #[test]
     fn und_01_references_name_each_container_once() {
         let mut hidden = Vec::new();
         for kind in Kind::ALL {
             let references = kind.schema().references();
             for scope in kind.schema().scopes() {
-                let by: Vec<_> = references.iter().filter(|known| known.is_scope && known.kind == scope).collect();
+                let by: Vec<_> = references
+                    .iter()
+                    .filter(|known| known.is_scope && known.kind == scope)
+                    .collect();
                 assert_eq!(by.len(), 1, "{kind:?} under {scope:?}");
             }
             let unnamed = references.iter().filter(|reference| !reference.is_link);
@@ -326,23 +394,52 @@ mod tests {
         let clear = OnDelete::Clear;
         assert_eq!(
             hidden,
-            [(Kind::Answer, "submission", clear), (Kind::Answer, "canvass", clear), (Kind::Tagging, "canvass", clear)]
+            [
+                (Kind::Answer, "submission", clear),
+                (Kind::Answer, "canvass", clear),
+                (Kind::Tagging, "canvass", clear)
+            ]
         );
-        let of_canvass = Kind::Canvass.schema().references().iter().find(|known| known.is_scope);
-        assert_eq!(of_canvass.map(|known| known.name), Some("target"), "a canvasser is no container");
+        let of_canvass = Kind::Canvass
+            .schema()
+            .references()
+            .iter()
+            .find(|known| known.is_scope);
+        assert_eq!(
+            of_canvass.map(|known| known.name),
+            Some("target"),
+            "a canvasser is no container"
+        );
     }
 
     /// UND-02, UND-03, UND-38: names of tags and lists, and one tagging or item for each person.
     #[test]
     fn und_38_what_is_unique() {
-        let named = Kind::ALL.iter().filter(|kind| kind.schema().unique_name().is_some());
-        assert_eq!(named.collect::<Vec<_>>(), [&Kind::Tag, &Kind::List], "UND-02, UND-03");
-        let tied = Kind::ALL.iter().filter_map(|kind| Some((*kind, kind.schema().unique_links()?)));
-        let expected = [(Kind::Tagging, ["tag", "person"]), (Kind::Item, ["list", "person"])];
+        let named = Kind::ALL
+            .iter()
+            .filter(|kind| kind.schema().unique_name().is_some());
+        assert_eq!(
+            named.collect::<Vec<_>>(),
+            [&Kind::Tag, &Kind::List],
+            "UND-02, UND-03"
+        );
+        let tied = Kind::ALL
+            .iter()
+            .filter_map(|kind| Some((*kind, kind.schema().unique_links()?)));
+        let expected = [
+            (Kind::Tagging, ["tag", "person"]),
+            (Kind::Item, ["list", "person"]),
+        ];
         assert_eq!(tied.collect::<Vec<_>>(), expected, "UND-38");
         for (kind, links) in expected {
             for link in links {
-                assert!(kind.schema().references().iter().any(|known| known.name == link), "{kind:?} {link}");
+                assert!(
+                    kind.schema()
+                        .references()
+                        .iter()
+                        .any(|known| known.name == link),
+                    "{kind:?} {link}"
+                );
             }
         }
     }
@@ -358,24 +455,42 @@ mod tests {
                 _ => &[],
             };
             assert_eq!(kind.schema().without, without, "{kind:?}");
-            assert_eq!(kind.schema().has_operation(Operation::List), kind.schema().home.is_none(), "COL-01 {kind:?}");
+            assert_eq!(
+                kind.schema().has_operation(Operation::List),
+                kind.schema().home.is_none(),
+                "COL-01 {kind:?}"
+            );
         }
     }
 
-    /// What is added up is under the record, and each part of a record adds up what the record does.
+    /// What is added up is under the record, and each part of a record adds up what the record
+    /// does.
     #[test]
     fn res_event_16_sources_are_of_the_kind() {
         fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {
             for field in fields.fields {
                 if let Some(source) = field.source() {
                     if let Some(member) = source.adds_up() {
-                        assert_eq!(member.schema().parent_kind(), Some(kind), "{kind:?} {}", field.name);
+                        assert_eq!(
+                            member.schema().parent_kind(),
+                            Some(kind),
+                            "{kind:?} {}",
+                            field.name
+                        );
                     }
                     assert_ne!(source, Source::Clock, "only common fields: {}", field.name);
                     let is_total = source == Source::Outside || source.adds_up().is_some();
-                    assert!(top || is_total, "`fill_nested_computed` writes 0 for {}", field.name);
+                    assert!(
+                        top || is_total,
+                        "`fill_nested_computed` writes 0 for {}",
+                        field.name
+                    );
                 }
-                if let Some(inner) = field.ty.object().filter(|inner| !std::ptr::eq(*inner, fields)) {
+                if let Some(inner) = field
+                    .ty
+                    .object()
+                    .filter(|inner| !std::ptr::eq(*inner, fields))
+                {
                     walk(kind, inner, false);
                 }
             }

@@ -1,9 +1,9 @@
-//! Speed of the service over PostgreSQL, in process, against the same work by hand through the same client, and against
-//! svc-sqlite, all measured in the same run.
+//! Speed of the service over PostgreSQL, in process, against the same work by hand through the same
+//! client, and against svc-sqlite, all measured in the same run.
 //!
-//! `cargo bench -p svc-postgres --bench speed` runs all parts; `-- writes`, `-- far`, `-- pages`, `-- cpu`, `-- many` one of
-//! them. It starts a PostgreSQL of its own. Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the
-//! exit code is 1.
+//! `cargo bench -p svc-postgres --bench speed` runs all parts; `-- writes`, `-- far`, `-- pages`,
+//! `-- cpu`, `-- many` one of them. It starts a PostgreSQL of its own. Each line tells a bound,
+//! what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 mod bare;
 #[allow(dead_code, reason = "it measures more than this bench asks for")]
@@ -52,8 +52,13 @@ const WRITERS: usize = 12;
 
 fn main() -> ExitCode {
     let mut report = Report::default();
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let database = support::server::Server::with(&[("max_connections", "200"), ("shared_buffers", "256MB")]);
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let database =
+        support::server::Server::with(&[("max_connections", "200"), ("shared_buffers", "256MB")]);
     if is_asked_for("writes") {
         writes(&mut report, &runtime, &database.url(), 8.0, 1.0);
     }
@@ -86,7 +91,12 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 async fn sign(server: &Server, petition: &str) {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let person = json!({"given_name": "Ada", "email_addresses": [{"address": format!("p{number}@example.org")}]});
-    let answer = server.post(&format!("{petition}/record_signature_helper"), json!({"person": person})).await;
+    let answer = server
+        .post(
+            &format!("{petition}/record_signature_helper"),
+            json!({"person": person}),
+        )
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.json);
 }
 
@@ -129,7 +139,11 @@ async fn by_hand(naive: &'static [Mutex<Naive>], callers: usize) -> f64 {
 fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f64) {
     let schema = format!("writes_{}", Uuid::new_v4().simple());
     let (server, petition) = runtime.block_on(petition(url, &schema));
-    let id: Uuid = petition.rsplit('/').next().and_then(|id| id.parse().ok()).expect("an id");
+    let id: Uuid = petition
+        .rsplit('/')
+        .next()
+        .and_then(|id| id.parse().ok())
+        .expect("an id");
     let hand: &'static [Mutex<Naive>] = runtime.block_on(async {
         // A tenant of its own on the same tables.
         let other = Server::of(server.store.clone(), "by-hand").await;
@@ -156,22 +170,38 @@ fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f6
     let mut theirs = || runtime.block_on(by_hand(&hand[..1], 1));
     let [with, without] = interleaved(5, [&mut ours, &mut theirs]);
     let detail = format!("{with:.0} against {without:.0} calls a second");
-    report.line("helpers, a lone caller, over the same by hand", Bound::AtLeast(lone), with / without, "x", &detail);
+    report.line(
+        "helpers, a lone caller, over the same by hand",
+        Bound::AtLeast(lone),
+        with / without,
+        "x",
+        &detail,
+    );
 }
 
 /// The number of a tenant.
 async fn number(url: &str, schema: &str, name: &str) -> i64 {
     let config: tokio_postgres::Config = url.parse().expect("a URL");
-    let (client, connection) = config.connect(tokio_postgres::NoTls).await.expect("a connection");
+    let (client, connection) = config
+        .connect(tokio_postgres::NoTls)
+        .await
+        .expect("a connection");
     tokio::spawn(connection);
     let text = format!("SELECT id FROM {schema}.tenant WHERE name = $1");
-    client.query_one(&text, &[&name]).await.expect("a tenant").get(0)
+    client
+        .query_one(&text, &[&name])
+        .await
+        .expect("a tenant")
+        .get(0)
 }
 
 /// Fills a tenant with people by one statement; each with a body of some 700 bytes.
 fn people(database: &support::server::Server, schema: &str, tenant: &str, many: u32) {
     // As the store keeps it: members without braces.
-    let body = format!(r#""given_name":"Ada","family_name":"L","custom_fields":{{"note":"{}"}}"#, "x".repeat(620));
+    let body = format!(
+        r#""given_name":"Ada","family_name":"L","custom_fields":{{"note":"{}"}}"#,
+        "x".repeat(620)
+    );
     database.psql(&format!(
         "INSERT INTO {schema}.record (tenant, kind, id, seq, created, modified, identifiers, body) \
          SELECT t.id, 1, md5(t.id::text || n)::uuid, n, 1767603600000000 + n, 1767603600000000 + n, '', '{body}'::bytea \
@@ -187,17 +217,30 @@ fn people(database: &support::server::Server, schema: &str, tenant: &str, many: 
 fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     const PAGES: u32 = 400;
     let schema = format!("pages_{}", Uuid::new_v4().simple());
-    let options = Options::new(&database.url()).expect("a URL").schema(&schema);
+    let options = Options::new(&database.url())
+        .expect("a URL")
+        .schema(&schema);
     let server = runtime.block_on(Server::open(options));
     people(database, &schema, "demo", 100_000);
     let (client, statement, tenant) = runtime.block_on(async {
         let config: tokio_postgres::Config = database.url().parse().expect("a URL");
-        let (client, connection) = config.connect(tokio_postgres::NoTls).await.expect("a connection");
+        let (client, connection) = config
+            .connect(tokio_postgres::NoTls)
+            .await
+            .expect("a connection");
         tokio::spawn(connection);
         let text = svc_postgres::statements_for_tests(&schema);
-        let text = text.iter().find(|(name, _)| name == "page").map(|(_, text)| text.clone()).expect("the statement");
+        let text = text
+            .iter()
+            .find(|(name, _)| name == "page")
+            .map(|(_, text)| text.clone())
+            .expect("the statement");
         let statement = client.prepare(&text).await.expect("a statement");
-        (client, statement, number(&database.url(), &schema, "demo").await)
+        (
+            client,
+            statement,
+            number(&database.url(), &schema, "demo").await,
+        )
     });
     let raw = || {
         per_second(PAGES, || {
@@ -206,7 +249,10 @@ fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Ser
                     let all = Uuid::nil();
                     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
                         [&tenant, &1_i16, &0_i64, &26_i64, &0_i16, &all];
-                    assert_eq!(client.query(&statement, &values).await.expect("rows").len(), 26);
+                    assert_eq!(
+                        client.query(&statement, &values).await.expect("rows").len(),
+                        26
+                    );
                 }
             });
         })
@@ -221,26 +267,49 @@ fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Ser
         })
     };
     // The 3 900th page by its link, as a walk gets there.
-    let deep =
-        runtime.block_on(server.get("people?page=3899")).json["_links"]["next"]["href"].as_str().map(str::to_owned);
+    let deep = runtime.block_on(server.get("people?page=3899")).json["_links"]["next"]["href"]
+        .as_str()
+        .map(str::to_owned);
     let deep = deep.expect("a next page");
     let store = |server: &Server| {
         let (store, cx) = (server.store.clone(), server.caller());
         per_second(PAGES, || {
             runtime.block_on(async {
-                let request =
-                    svc_core::ListRequest::new(svc_core::link::Scope::All, svc_core::page::PageRequest::new(1, 25));
+                let request = svc_core::ListRequest::new(
+                    svc_core::link::Scope::All,
+                    svc_core::page::PageRequest::new(1, 25),
+                );
                 for _ in 0..PAGES {
-                    let page = svc_core::store::Store::list(&store, &cx, svc_core::model::Kind::Person, &request).await;
+                    let page = svc_core::store::Store::list(
+                        &store,
+                        &cx,
+                        svc_core::model::Kind::Person,
+                        &request,
+                    )
+                    .await;
                     assert_eq!(page.expect("a page").records.len(), 25);
                 }
             });
         })
     };
-    let [raw, listed, first, last] =
-        interleaved(9, [&mut || raw(), &mut || store(&server), &mut || page("people"), &mut || page(&deep)]);
-    let detail = format!("{raw:.0} raw, {listed:.0} by the store, {first:.0} rendered pages a second");
-    report.line("time of a page of 25 over its raw statement", Bound::AtMost(1.3), raw / listed, "x", &detail);
+    let [raw, listed, first, last] = interleaved(
+        9,
+        [
+            &mut || raw(),
+            &mut || store(&server),
+            &mut || page("people"),
+            &mut || page(&deep),
+        ],
+    );
+    let detail =
+        format!("{raw:.0} raw, {listed:.0} by the store, {first:.0} rendered pages a second");
+    report.line(
+        "time of a page of 25 over its raw statement",
+        Bound::AtMost(1.3),
+        raw / listed,
+        "x",
+        &detail,
+    );
     report.line(
         "time of page 3 900 over page 1",
         Bound::AtMost(1.2),
@@ -253,26 +322,53 @@ fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Ser
 /// CPU time of the service's thread for a page and for a person, against svc-sqlite.
 fn cpu(report: &mut Report, database: &support::server::Server) {
     const READS: u32 = 300;
-    let one_thread = || Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let one_thread = || {
+        Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+    };
     let (runtime, embedded) = (one_thread(), one_thread());
     let schema = format!("cpu_{}", Uuid::new_v4().simple());
-    let server = runtime.block_on(Server::open(Options::new(&database.url()).expect("a URL").schema(&schema)));
+    let server = runtime.block_on(Server::open(
+        Options::new(&database.url())
+            .expect("a URL")
+            .schema(&schema),
+    ));
     let folder = tempfile::tempdir().expect("a folder");
-    let file = svc_sqlite::Store::open(svc_sqlite::Options::new(folder.path().join("cpu.db"))).expect("a file");
+    let file = svc_sqlite::Store::open(svc_sqlite::Options::new(folder.path().join("cpu.db")))
+        .expect("a file");
     let file = embedded.block_on(async {
         let tenant = file.ensure_tenant("demo").await.expect("a tenant");
-        (file.register_all(server::builder()).authenticator(file.clone()).build().expect("an API"), tenant)
+        (
+            file.register_all(server::builder())
+                .authenticator(file.clone())
+                .build()
+                .expect("an API"),
+            tenant,
+        )
     });
     let file = (file.0, file.1);
     let body = |number: u32| json!({"given_name": "Ada", "family_name": format!("L{number}"), "custom_fields": {"note": "x".repeat(600)}});
     let mut person = (String::new(), String::new());
     for number in 0..200 {
         person.0 = runtime.block_on(server.make("people", body(number)));
-        person.1 = embedded.block_on(server::call(&file.0, &file.1, "POST", "people", body(number))).self_link();
+        person.1 = embedded
+            .block_on(server::call(
+                &file.0,
+                &file.1,
+                "POST",
+                "people",
+                body(number),
+            ))
+            .self_link();
     }
     let mut bare = Bare::connect(database.port());
     // So many bytes come from the database for 26 people, and for one.
-    let reads = [("a page", "people", "people", 20_000), ("a person", &*person.0, &*person.1, 750)];
+    let reads = [
+        ("a page", "people", "people", 20_000),
+        ("a person", &*person.0, &*person.1, 750),
+    ];
     for (what, ours, theirs, bytes) in reads {
         let ours = || {
             let watch = CpuWatch::start();
@@ -297,17 +393,28 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
             (0..READS).for_each(|_| bare.ask(bytes));
             watch.micros() / f64::from(READS)
         };
-        let [ours, theirs, socket] = interleaved(9, [&mut { ours }, &mut { theirs }, &mut { socket }]);
-        let detail = format!("{ours:.1} against {theirs:.1} microseconds; a bare socket alone takes {socket:.1}");
-        report.line(&format!("CPU for {what} over svc-sqlite"), Bound::AtMost(1.5), ours / theirs, "x", &detail);
+        let [ours, theirs, socket] =
+            interleaved(9, [&mut { ours }, &mut { theirs }, &mut { socket }]);
+        let detail = format!(
+            "{ours:.1} against {theirs:.1} microseconds; a bare socket alone takes {socket:.1}"
+        );
+        report.line(
+            &format!("CPU for {what} over svc-sqlite"),
+            Bound::AtMost(1.5),
+            ours / theirs,
+            "x",
+            &detail,
+        );
     }
 }
 
-/// A thousand tenants and a million people: memory of the process, and helpers over all of them against eight, where four
-/// calls share a transaction; beside it what transactions alone take.
+/// A thousand tenants and a million people: memory of the process, and helpers over all of them
+/// against eight, where four calls share a transaction; beside it what transactions alone take.
 fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     let schema = format!("many_{}", Uuid::new_v4().simple());
-    let options = Options::new(&database.url()).expect("a URL").schema(&schema);
+    let options = Options::new(&database.url())
+        .expect("a URL")
+        .schema(&schema);
     let store = runtime.block_on(Store::connect(options)).expect("a store");
     let servers: Vec<(Server, String)> = runtime.block_on(async {
         let mut servers = Vec::new();
@@ -341,7 +448,10 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
         })
     };
     let numbers = database.psql(&format!("SELECT tenant FROM {schema}.ledger"));
-    let numbers: Vec<i64> = numbers.lines().map(|number| number.parse().expect("a number")).collect();
+    let numbers: Vec<i64> = numbers
+        .lines()
+        .map(|number| number.parse().expect("a number"))
+        .collect();
     let hands = runtime.block_on(async {
         let mut all = Vec::new();
         for _ in 0..WRITERS {
@@ -350,10 +460,22 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
         all
     });
     let empty = || runtime.block_on(empty(&hands, &numbers));
-    let [all, few, empty] = interleaved(5, [&mut || over(&servers), &mut || over(&servers[..8]), &mut { empty }]);
-    let detail =
-        format!("{all:.0} against {few:.0} calls a second; {empty:.0} turns by hand over 1 000 that write nothing");
-    report.line("helpers over 1 000 tenants over those of 8", Bound::AtLeast(0.5), all / few, "x", &detail);
+    let [all, few, empty] = interleaved(
+        5,
+        [&mut || over(&servers), &mut || over(&servers[..8]), &mut {
+            empty
+        }],
+    );
+    let detail = format!(
+        "{all:.0} against {few:.0} calls a second; {empty:.0} turns by hand over 1 000 that write nothing"
+    );
+    report.line(
+        "helpers over 1 000 tenants over those of 8",
+        Bound::AtLeast(0.5),
+        all / few,
+        "x",
+        &detail,
+    );
     let memory = resident();
     report.line(
         "memory with 1 000 tenants, 1 000 000 people",
@@ -368,7 +490,12 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
 async fn empty(hands: &[Arc<Empty>], tenants: &[i64]) -> f64 {
     let (begin, mut turns) = (Instant::now(), JoinSet::new());
     for (hand, by) in hands.iter().enumerate() {
-        let own: Vec<i64> = tenants.iter().copied().skip(hand).step_by(hands.len()).collect();
+        let own: Vec<i64> = tenants
+            .iter()
+            .copied()
+            .skip(hand)
+            .step_by(hands.len())
+            .collect();
         let by = Arc::clone(by);
         turns.spawn(async move {
             let mut done = 0_u32;

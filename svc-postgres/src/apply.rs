@@ -1,5 +1,5 @@
-//! What the rulebook changes, collected over the calls of a turn: each table is written by one statement, however many calls
-//! there are.
+//! What the rulebook changes, collected over the calls of a turn: each table is written by one
+//! statement, however many calls there are.
 
 mod records;
 
@@ -52,7 +52,8 @@ pub(crate) struct Apply<'a> {
     /// Whether something is to be sent.
     pub(crate) sends: bool,
     told: Vec<Entry>,
-    /// The id of a record that is removed, what is removed with it, and when. It is written after all steps.
+    /// The id of a record that is removed, what is removed with it, and when. It is written after
+    /// all steps.
     removal: Option<(Uuid, Removal, Timestamp)>,
     /// What has its place in an order.
     steps: Vec<(String, Vec<Value>)>,
@@ -127,21 +128,32 @@ impl<'a> Apply<'a> {
                 });
             }
             Told::Gone(set) => *self.removal(set)?.1 = time,
-            other => return Err(StoreError::unexpected(format!("this store cannot tell {other:?}"))),
+            other => {
+                return Err(StoreError::unexpected(format!(
+                    "this store cannot tell {other:?}"
+                )));
+            }
         }
         Ok(())
     }
 
     /// Takes a change of a call up.
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
-        if !matches!(change, Change::Delete(_) | Change::ClearLink { .. } | Change::Forget(_)) {
+        if !matches!(
+            change,
+            Change::Delete(_) | Change::ClearLink { .. } | Change::Forget(_)
+        ) {
             self.remove();
         }
         match change {
             Change::Insert(insert) => self.insert(insert)?,
             Change::Replace(replace) => self.replace(replace)?,
-            Change::SetFields { at, fields } => self.edit(at, |row| row.body = Some(fields.to_vec()))?,
-            Change::SetLink { at, link, from, to } => self.set_link(at, link, from.as_ref(), to.as_ref())?,
+            Change::SetFields { at, fields } => {
+                self.edit(at, |row| row.body = Some(fields.to_vec()))?
+            }
+            Change::SetLink { at, link, from, to } => {
+                self.set_link(at, link, from.as_ref(), to.as_ref())?
+            }
             Change::SetSchedule { at, start, stop } => {
                 let (start, stop) = (start.map(Timestamp::micros), stop.map(Timestamp::micros));
                 self.edit(at, |row| row.schedule(start, stop))?;
@@ -152,9 +164,14 @@ impl<'a> Apply<'a> {
                 self.removal(to)?.0.clear(*kind, column, to);
             }
             Change::SetSum { of, members, sum } => {
-                self.sums.insert((code(*members), code(of.0), known(&of.1)?), *sum);
+                self.sums
+                    .insert((code(*members), code(of.0), known(&of.1)?), *sum);
             }
-            Change::SetPart { of: (_, id), name, sum } => {
+            Change::SetPart {
+                of: (_, id),
+                name,
+                sum,
+            } => {
                 self.parts.insert((known(id)?, name.clone()), *sum);
             }
             Change::Hold { at, place, person } => {
@@ -165,7 +182,10 @@ impl<'a> Apply<'a> {
                 let row = self.row(at)?;
                 let (old, now): (Vec<i64>, Vec<i64>) = places.iter().copied().unzip();
                 self.settle();
-                self.step(&self.texts.lift_holders, values![self.tenant, row, old, now]);
+                self.step(
+                    &self.texts.lift_holders,
+                    values![self.tenant, row, old, now],
+                );
                 self.step(&self.texts.drop_holders, values![self.tenant, row]);
                 self.step(&self.texts.lower_holders, values![self.tenant, row]);
             }
@@ -177,12 +197,17 @@ impl<'a> Apply<'a> {
                 self.settle();
                 self.step(&self.texts.recall_outbox, values![self.tenant, message]);
             }
-            other => return Err(StoreError::unexpected(format!("this store does not know the change {other:?}"))),
+            other => {
+                return Err(StoreError::unexpected(format!(
+                    "this store does not know the change {other:?}"
+                )));
+            }
         }
         Ok(())
     }
 
-    /// Hands over what is to be written, in its order, and the number that the ledger has from then on.
+    /// Hands over what is to be written, in its order, and the number that the ledger has from then
+    /// on.
     pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<Value>)>) {
         self.remove();
         // Each transaction has a number of its own, also one that makes no record.
@@ -206,7 +231,8 @@ impl<'a> Apply<'a> {
             return Ok(at.row);
         }
         let made = self.made.get(&(at.kind, at.id.clone()));
-        made.copied().ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
+        made.copied()
+            .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
     fn edit(&mut self, at: &At, edit: impl FnOnce(&mut records::Update)) -> Result<()> {
@@ -215,12 +241,21 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn count(&mut self, members: Kind, of: Option<(Kind, &Id)>, by: i64, is_moved: bool) -> Result<()> {
+    fn count(
+        &mut self,
+        members: Kind,
+        of: Option<(Kind, &Id)>,
+        by: i64,
+        is_moved: bool,
+    ) -> Result<()> {
         let (scope, owner) = match of {
             Some((kind, id)) => (code(kind), known(id)?),
             None => (0, ALL),
         };
-        let won = self.counts.entry((code(members), scope, owner)).or_default();
+        let won = self
+            .counts
+            .entry((code(members), scope, owner))
+            .or_default();
         won.records = won.records.saturating_add(by);
         won.is_moved |= is_moved;
         Ok(())
@@ -232,10 +267,14 @@ impl<'a> Apply<'a> {
         self.inserts.push(insert, row)?;
         self.made.insert((kind, record.meta().id.clone()), row);
         for identifier in &insert.identifiers {
-            self.identifiers.insert((code(kind), Uuid::from_bytes(lookup::identifier(identifier))), Some(row));
+            self.identifiers.insert(
+                (code(kind), Uuid::from_bytes(lookup::identifier(identifier))),
+                Some(row),
+            );
         }
         for email in &insert.emails {
-            self.emails.insert((Uuid::from_bytes(lookup::email(email)), row), true);
+            self.emails
+                .insert((Uuid::from_bytes(lookup::email(email)), row), true);
         }
         if kind.schema().has_collection() {
             self.count(kind, None, 1, false)?;
@@ -254,16 +293,24 @@ impl<'a> Apply<'a> {
         update.modified = Some(replace.modified.micros());
         update.identifiers = Some(replace.identifiers.as_json().to_owned());
         update.body = Some(replace.fields.to_vec());
-        update.link(place("modified_by"), replace.modified_by.as_ref().map(known).transpose()?);
+        update.link(
+            place("modified_by"),
+            replace.modified_by.as_ref().map(known).transpose()?,
+        );
         update.name(replace.name.clone());
-        for (identifiers, to) in [(&replace.identifiers_freed, None), (&replace.identifiers_tied, Some(row))] {
+        for (identifiers, to) in [
+            (&replace.identifiers_freed, None),
+            (&replace.identifiers_tied, Some(row)),
+        ] {
             for identifier in identifiers {
-                self.identifiers.insert((kind, Uuid::from_bytes(lookup::identifier(identifier))), to);
+                self.identifiers
+                    .insert((kind, Uuid::from_bytes(lookup::identifier(identifier))), to);
             }
         }
         for (emails, is_tied) in [(&replace.emails_freed, false), (&replace.emails_tied, true)] {
             for email in emails {
-                self.emails.insert((Uuid::from_bytes(lookup::email(email)), row), is_tied);
+                self.emails
+                    .insert((Uuid::from_bytes(lookup::email(email)), row), is_tied);
             }
         }
         Ok(())
@@ -283,13 +330,18 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    /// The removal that a set is part of: sets that begin with the same record and follow each other share one.
+    /// The removal that a set is part of: sets that begin with the same record and follow each
+    /// other share one.
     fn removal(&mut self, set: &Set) -> Result<(&mut Removal, &mut Timestamp)> {
         Ok(self.removal_with(bottom(set)?))
     }
 
     fn removal_with(&mut self, bottom: Uuid) -> (&mut Removal, &mut Timestamp) {
-        if self.removal.as_ref().is_some_and(|(other, ..)| *other != bottom) {
+        if self
+            .removal
+            .as_ref()
+            .is_some_and(|(other, ..)| *other != bottom)
+        {
             self.remove();
         }
         if self.removal.is_none() {
@@ -303,7 +355,9 @@ impl<'a> Apply<'a> {
 
     /// Adds the statements of a removal, where there is one.
     fn remove(&mut self) {
-        let Some((bottom, removal, time)) = self.removal.take() else { return };
+        let Some((bottom, removal, time)) = self.removal.take() else {
+            return;
+        };
         // A link to records that are deleted is emptied while they are there.
         if let Some(text) = removal.clearing(self.schema) {
             self.steps.push((text, values![self.tenant, bottom]));
@@ -311,22 +365,33 @@ impl<'a> Apply<'a> {
         if let Some(text) = removal.telling(self.schema) {
             let first = self.seq.saturating_add(1);
             self.seq = self.seq.saturating_add(removal.numbers());
-            self.steps.push((text, values![self.tenant, bottom, first, time.micros()]));
+            self.steps
+                .push((text, values![self.tenant, bottom, first, time.micros()]));
         }
-        for text in [removal.discounting(self.schema), removal.deleting(self.schema)].into_iter().flatten() {
+        for text in [
+            removal.discounting(self.schema),
+            removal.deleting(self.schema),
+        ]
+        .into_iter()
+        .flatten()
+        {
             self.steps.push((text, values![self.tenant, bottom]));
         }
     }
 
     fn keep(&mut self, kept: &Kept) -> Result<()> {
         if self.kept.is_empty() {
-            self.step(&self.texts.expire_kept, values![self.tenant, kept.oldest().micros()]);
+            self.step(
+                &self.texts.expire_kept,
+                values![self.tenant, kept.oldest().micros()],
+            );
         }
         let (key, at) = (kept.key.to_string(), kept.at.micros());
         for person in &kept.people {
             self.kept.push((key.clone(), known(person)?, at, None));
         }
-        self.kept.push((key, NOBODY, at, Some(kept.answer.to_vec())));
+        self.kept
+            .push((key, NOBODY, at, Some(kept.answer.to_vec())));
         Ok(())
     }
 
@@ -348,8 +413,12 @@ impl<'a> Apply<'a> {
 impl Apply<'_> {
     fn settle(&mut self) {
         let (texts, tenant) = (self.texts, self.tenant);
-        let (inserts, updates) = (std::mem::take(&mut self.inserts), std::mem::take(&mut self.updates));
-        // New records first that an update is about. A name that an update frees is free in the next turn.
+        let (inserts, updates) = (
+            std::mem::take(&mut self.inserts),
+            std::mem::take(&mut self.updates),
+        );
+        // New records first that an update is about. A name that an update frees is free in the
+        // next turn.
         if let Some(values) = inserts.values(tenant) {
             self.step(&texts.insert_records, values);
         }
@@ -363,20 +432,40 @@ impl Apply<'_> {
         );
         self.rows(&texts.free_identifiers, freed, |rows| columns!(rows; 0, 1));
         self.rows(&texts.tie_identifiers, tied, |rows| columns!(rows; 0, 1, 2));
-        let (tied, freed) =
-            parted(std::mem::take(&mut self.emails).into_iter().map(|(email, is_tied)| (is_tied, email)));
+        let (tied, freed) = parted(
+            std::mem::take(&mut self.emails)
+                .into_iter()
+                .map(|(email, is_tied)| (is_tied, email)),
+        );
         self.rows(&texts.free_emails, freed, |rows| columns!(rows; 0, 1));
         self.rows(&texts.tie_emails, tied, |rows| columns!(rows; 0, 1));
         let counts = std::mem::take(&mut self.counts).into_iter();
-        let counts = counts.map(|((members, of, owner), won)| (members, of, owner, won.records, won.is_moved));
+        let counts = counts
+            .map(|((members, of, owner), won)| (members, of, owner, won.records, won.is_moved));
         let counts = counts.filter(|won| won.3 != 0 || won.4).collect();
         self.rows(&texts.count, counts, |rows| columns!(rows; 0, 1, 2, 3, 4));
         let sums = std::mem::take(&mut self.sums).into_iter();
-        let sums =
-            sums.map(|(key, sum)| (key.0, key.1, key.2, sum.accepted, sum.number, sum.amount.to_string())).collect();
-        self.rows(&texts.set_sums, sums, |rows| columns!(rows; 0, 1, 2, 3, 4, 5));
+        let sums = sums
+            .map(|(key, sum)| {
+                (
+                    key.0,
+                    key.1,
+                    key.2,
+                    sum.accepted,
+                    sum.number,
+                    sum.amount.to_string(),
+                )
+            })
+            .collect();
+        self.rows(
+            &texts.set_sums,
+            sums,
+            |rows| columns!(rows; 0, 1, 2, 3, 4, 5),
+        );
         let parts = std::mem::take(&mut self.parts).into_iter();
-        let parts = parts.map(|((owner, name), sum)| (owner, name, sum.number, sum.amount.to_string())).collect();
+        let parts = parts
+            .map(|((owner, name), sum)| (owner, name, sum.number, sum.amount.to_string()))
+            .collect();
         self.rows(&texts.set_parts, parts, |rows| columns!(rows; 0, 1, 2, 3));
         let holders = std::mem::take(&mut self.holders);
         self.rows(&texts.hold, holders, |rows| columns!(rows; 0, 1, 2));
@@ -384,12 +473,25 @@ impl Apply<'_> {
         self.rows(&texts.keep, kept, |rows| columns!(rows; 0, 1, 2, 3));
         let outbox = std::mem::take(&mut self.outbox);
         let told = std::mem::take(&mut self.told);
-        self.rows(&texts.tell, told, |rows| columns!(rows; seq, step, kind, id, parent, what, at));
-        self.rows(&texts.outbox, outbox, |rows| columns!(rows; seq, person, message, due, body));
+        self.rows(
+            &texts.tell,
+            told,
+            |rows| columns!(rows; seq, step, kind, id, parent, what, at),
+        );
+        self.rows(
+            &texts.outbox,
+            outbox,
+            |rows| columns!(rows; seq, person, message, due, body),
+        );
     }
 
     /// One statement for rows, where there are any.
-    fn rows<T>(&mut self, text: &str, mut rows: Vec<T>, values: impl FnOnce(&mut Vec<T>) -> Vec<Value>) {
+    fn rows<T>(
+        &mut self,
+        text: &str,
+        mut rows: Vec<T>,
+        values: impl FnOnce(&mut Vec<T>) -> Vec<Value>,
+    ) {
         if !rows.is_empty() {
             self.step(text, of_tenant(self.tenant, [values(&mut rows)]));
         }
@@ -408,7 +510,9 @@ fn bottom(set: &Set) -> Result<Uuid> {
     match set {
         Set::One(at, _) => known(&at.id),
         Set::Under(_, _, inner) => bottom(inner),
-        other => Err(StoreError::unexpected(format!("this store does not know the set {other:?}"))),
+        other => Err(StoreError::unexpected(format!(
+            "this store does not know the set {other:?}"
+        ))),
     }
 }
 
@@ -418,5 +522,6 @@ fn no_link() -> StoreError {
 
 /// The statements as they are run.
 pub(crate) fn queries<'a>(all: Vec<(String, Vec<Value>)>) -> impl Iterator<Item = Query<'a>> {
-    all.into_iter().map(|(text, values)| Query::new(text, values))
+    all.into_iter()
+        .map(|(text, values)| Query::new(text, values))
 }

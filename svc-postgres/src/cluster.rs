@@ -1,8 +1,10 @@
-//! What differs between one PostgreSQL server and a cluster of Citus, which shards by tenant. Each difference is decided here.
+//! What differs between one PostgreSQL server and a cluster of Citus, which shards by tenant. Each
+//! difference is decided here.
 //!
-//! Citus plans a statement that reads more than one table with its values only: a generic plan is an error there, and a prepared
-//! statement saves nothing. It adds the text of each `SET LOCAL` to what its first statement sends to the worker, so each setting is a
-//! message of its own, and those of the planner are left out: the coordinator does not ask that planner.
+//! Citus plans a statement that reads more than one table with its values only: a generic plan is
+//! an error there, and a prepared statement saves nothing. It adds the text of each `SET LOCAL` to
+//! what its first statement sends to the worker, so each setting is a message of its own, and those
+//! of the planner are left out: the coordinator does not ask that planner.
 
 use std::time::Duration;
 
@@ -23,35 +25,62 @@ pub(crate) enum Topology {
 
 impl Topology {
     pub(crate) fn of(options: &Options) -> Self {
-        if options.cluster { Self::Cluster } else { Self::Server }
+        if options.cluster {
+            Self::Cluster
+        } else {
+            Self::Server
+        }
     }
 
-    /// `BEGIN` with the settings of a transaction: how long it waits for a lock, how long the server waits for its next statement,
-    /// and the tenant that row-level security knows, where that is on.
+    /// `BEGIN` with the settings of a transaction: how long it waits for a lock, how long the
+    /// server waits for its next statement, and the tenant that row-level security knows, where
+    /// that is on.
     pub(crate) fn begin(self, patience: Duration, tenant: Option<&str>) -> Vec<Query<'static>> {
         let millis = patience.as_millis().max(1);
         let mut settings = vec![
             format!("lock_timeout = {millis}"),
-            format!("idle_in_transaction_session_timeout = {}", millis.saturating_mul(2)),
+            format!(
+                "idle_in_transaction_session_timeout = {}",
+                millis.saturating_mul(2)
+            ),
         ];
         settings.extend(tenant.map(|tenant| format!("svc.tenant = '{tenant}'")));
         match self {
             Self::Server => {
-                // Every statement looks a few keys up; where a table was never analyzed, the planner would rather read all of it.
+                // Every statement looks a few keys up; where a table was never analyzed, the
+                // planner would rather read all of it.
                 settings.push("plan_cache_mode = force_generic_plan".to_owned());
-                let avoided = ["enable_seqscan", "enable_hashjoin", "enable_mergejoin", "enable_material"];
+                let avoided = [
+                    "enable_seqscan",
+                    "enable_hashjoin",
+                    "enable_mergejoin",
+                    "enable_material",
+                ];
                 settings.extend(avoided.map(|way| format!("{way} = off")));
-                vec![Query::control(format!("BEGIN; SET LOCAL {}", settings.join("; SET LOCAL ")))]
+                vec![Query::control(format!(
+                    "BEGIN; SET LOCAL {}",
+                    settings.join("; SET LOCAL ")
+                ))]
             }
             Self::Cluster => {
-                let messages = ["BEGIN".to_owned(), "SET LOCAL citus.propagate_set_commands = 'local'".to_owned()];
-                let settings = settings.into_iter().map(|setting| format!("SET LOCAL {setting}"));
-                messages.into_iter().chain(settings).map(Query::control).collect()
+                let messages = [
+                    "BEGIN".to_owned(),
+                    "SET LOCAL citus.propagate_set_commands = 'local'".to_owned(),
+                ];
+                let settings = settings
+                    .into_iter()
+                    .map(|setting| format!("SET LOCAL {setting}"));
+                messages
+                    .into_iter()
+                    .chain(settings)
+                    .map(Query::control)
+                    .collect()
             }
         }
     }
 
-    /// How statements reach the server. A cluster plans them anew anyway, and each of its sessions would keep some 45 MB of plans.
+    /// How statements reach the server. A cluster plans them anew anyway, and each of its sessions
+    /// would keep some 45 MB of plans.
     pub(crate) fn statements(self, chosen: Statements) -> Statements {
         match self {
             Self::Server => chosen,
@@ -59,8 +88,9 @@ impl Topology {
         }
     }
 
-    /// Whether a page is read in two statements, each of which a cluster sends to one shard with little planning. A record that is
-    /// committed between them may be on a page whose total does not count it yet.
+    /// Whether a page is read in two statements, each of which a cluster sends to one shard with
+    /// little planning. A record that is committed between them may be on a page whose total does
+    /// not count it yet.
     pub(crate) fn splits_pages(self) -> bool {
         self == Self::Cluster
     }
@@ -78,10 +108,14 @@ mod tests {
     fn begin(topology: Topology, tenant: Option<&str>) -> Vec<String> {
         let queries = topology.begin(Duration::from_secs(2), tenant);
         assert!(queries.iter().all(|query| query.values.is_none()));
-        queries.into_iter().map(|query| query.text.into_owned()).collect()
+        queries
+            .into_iter()
+            .map(|query| query.text.into_owned())
+            .collect()
     }
 
-    /// Citus refuses generic plans with 0A000, and a text with several settings grows with their square there.
+    /// Citus refuses generic plans with 0A000, and a text with several settings grows with their
+    /// square there.
     #[test]
     fn a_cluster_gets_each_setting_alone_and_none_of_the_planner() {
         let settings = [
@@ -92,8 +126,13 @@ mod tests {
         ];
         assert_eq!(begin(Topology::Cluster, None), settings);
         let fenced = begin(Topology::Cluster, Some("7"));
-        assert_eq!(fenced, [&settings[..], &["SET LOCAL svc.tenant = '7'"]].concat());
-        assert!(fenced.iter().all(|text| !text.contains("plan") && !text.contains("enable_") && !text.contains(';')));
+        assert_eq!(
+            fenced,
+            [&settings[..], &["SET LOCAL svc.tenant = '7'"]].concat()
+        );
+        assert!(fenced.iter().all(|text| !text.contains("plan")
+            && !text.contains("enable_")
+            && !text.contains(';')));
     }
 
     #[test]

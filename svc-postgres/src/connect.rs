@@ -33,8 +33,16 @@ impl Connector {
     #[cfg(feature = "tls")]
     pub(crate) fn new(config: Config) -> Result<Self, ConnectError> {
         let is_plain = config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable;
-        let tls = if is_plain { None } else { Some(crate::tls::of_the_system()?) };
-        Ok(Self { config, limit: None, tls })
+        let tls = if is_plain {
+            None
+        } else {
+            Some(crate::tls::of_the_system()?)
+        };
+        Ok(Self {
+            config,
+            limit: None,
+            tls,
+        })
     }
 
     /// The way that a configuration names.
@@ -43,13 +51,19 @@ impl Connector {
         if config.get_ssl_mode() == tokio_postgres::config::SslMode::Require {
             return Err(ConnectError::NoTls);
         }
-        Ok(Self { config, limit: None })
+        Ok(Self {
+            config,
+            limit: None,
+        })
     }
 
-    /// The same way, with a limit of the time until it is open. Each address has an equal part of it, unless the URL has a
-    /// `connect_timeout`.
+    /// The same way, with a limit of the time until it is open. Each address has an equal part of
+    /// it, unless the URL has a `connect_timeout`.
     pub(crate) fn within(&self, time: Duration) -> Self {
-        Self { limit: Some(time), ..self.clone() }
+        Self {
+            limit: Some(time),
+            ..self.clone()
+        }
     }
 
     /// The same way to one host of the URL alone.
@@ -64,7 +78,10 @@ impl Connector {
             Some(Host::Unix(path)) => _ = config.host_path(path),
             None => {}
         }
-        known.get_hostaddrs().get(index).map(|address| config.hostaddr(*address));
+        known
+            .get_hostaddrs()
+            .get(index)
+            .map(|address| config.hostaddr(*address));
         of(known.get_ports()).map(|port| config.port(port));
         other
     }
@@ -81,19 +98,37 @@ impl Connector {
         let mut other = self.clone();
         let known = std::mem::take(&mut other.config);
         let config = &mut other.config;
-        config.ssl_mode(known.get_ssl_mode()).ssl_negotiation(known.get_ssl_negotiation());
-        config.channel_binding(known.get_channel_binding()).target_session_attrs(known.get_target_session_attrs());
-        config.keepalives(known.get_keepalives()).keepalives_idle(known.get_keepalives_idle());
+        config
+            .ssl_mode(known.get_ssl_mode())
+            .ssl_negotiation(known.get_ssl_negotiation());
+        config
+            .channel_binding(known.get_channel_binding())
+            .target_session_attrs(known.get_target_session_attrs());
+        config
+            .keepalives(known.get_keepalives())
+            .keepalives_idle(known.get_keepalives_idle());
         // What is not said stays so.
-        known.get_keepalives_interval().map(|time| config.keepalives_interval(time));
-        known.get_keepalives_retries().map(|retries| config.keepalives_retries(retries));
-        known.get_tcp_user_timeout().map(|time| config.tcp_user_timeout(*time));
-        known.get_connect_timeout().map(|time| config.connect_timeout(*time));
+        known
+            .get_keepalives_interval()
+            .map(|time| config.keepalives_interval(time));
+        known
+            .get_keepalives_retries()
+            .map(|retries| config.keepalives_retries(retries));
+        known
+            .get_tcp_user_timeout()
+            .map(|time| config.tcp_user_timeout(*time));
+        known
+            .get_connect_timeout()
+            .map(|time| config.connect_timeout(*time));
         known.get_user().map(|user| config.user(user));
-        known.get_password().map(|password| config.password(password));
+        known
+            .get_password()
+            .map(|password| config.password(password));
         known.get_dbname().map(|name| config.dbname(name));
         known.get_options().map(|options| config.options(options));
-        known.get_application_name().map(|name| config.application_name(name));
+        known
+            .get_application_name()
+            .map(|name| config.application_name(name));
         other
     }
 
@@ -104,12 +139,17 @@ impl Connector {
         Ok(client)
     }
 
-    /// A connection whose [`Wire`] the caller polls: to the first address of the hosts of the URL that accepts it. Each address has a
-    /// part of the time, until it has answered everything that a connection begins with: one that accepts connections and is silent
-    /// does not keep the others away.
+    /// A connection whose [`Wire`] the caller polls: to the first address of the hosts of the URL
+    /// that accepts it. Each address has a part of the time, until it has answered everything that
+    /// a connection begins with: one that accepts connections and is silent does not keep the
+    /// others away.
     pub(crate) async fn open(&self) -> Result<(Client, Wire), ConnectError> {
-        let addresses = timeout(self.limit, self.addresses()).await.unwrap_or_default();
-        let tries = u32::try_from(addresses.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let addresses = timeout(self.limit, self.addresses())
+            .await
+            .unwrap_or_default();
+        let tries = u32::try_from(addresses.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
         let part = self.limit.and_then(|limit| limit.checked_div(tries));
         let part = self.config.get_connect_timeout().copied().or(part);
         let mut failed = ConnectError::Silent;
@@ -125,7 +165,11 @@ impl Connector {
 
     /// The same way to each address of each host, in the order in which they are tried.
     async fn addresses(&self) -> Vec<Self> {
-        let (hosts, fixed, ports) = (self.config.get_hosts(), self.config.get_hostaddrs(), self.config.get_ports());
+        let (hosts, fixed, ports) = (
+            self.config.get_hosts(),
+            self.config.get_hostaddrs(),
+            self.config.get_ports(),
+        );
         let many = hosts.len().max(fixed.len());
         let differs = |number: usize| number != 0 && number != many;
         if differs(hosts.len()) || differs(fixed.len()) || ports.len() > 1 && differs(ports.len()) {
@@ -152,7 +196,10 @@ impl Connector {
             [Host::Tcp(name)] if self.config.get_hostaddrs().is_empty() => name.clone(),
             _ => return vec![self],
         };
-        let found = tokio::net::lookup_host((name, port)).await.map(Iterator::collect::<Vec<_>>).unwrap_or_default();
+        let found = tokio::net::lookup_host((name, port))
+            .await
+            .map(Iterator::collect::<Vec<_>>)
+            .unwrap_or_default();
         let to = |address: SocketAddr| {
             let mut one = self.clone();
             one.config.hostaddr(address.ip());

@@ -1,5 +1,5 @@
-//! A database: its servers, the texts of its statements, and reads in one round trip, from a replica where that has what the
-//! caller may expect to see.
+//! A database: its servers, the texts of its statements, and reads in one round trip, from a
+//! replica where that has what the caller may expect to see.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -59,15 +59,24 @@ impl Replica {
 
     /// Leaves it alone for a while.
     fn leave(&self, error: &StoreError) {
-        tracing::warn!(?error, "the replica cannot be reached; the first server answers for a while");
-        *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now().checked_add(DETOUR);
+        tracing::warn!(
+            ?error,
+            "the replica cannot be reached; the first server answers for a while"
+        );
+        *self.away.lock().unwrap_or_else(PoisonError::into_inner) =
+            Instant::now().checked_add(DETOUR);
     }
 }
 
 fn pool(connector: &Connector, options: &Options, texts: &Arc<Texts>) -> Pool {
     let statements = Topology::of(options).statements(options.statements);
-    Pool::new(connector.within(options.patience), options.connections, options.patience, statements)
-        .naming(Arc::clone(texts))
+    Pool::new(
+        connector.within(options.patience),
+        options.connections,
+        options.patience,
+        statements,
+    )
+    .naming(Arc::clone(texts))
 }
 
 impl Database {
@@ -108,7 +117,8 @@ impl Database {
         self.topology.begin(self.options.patience, fence.as_deref())
     }
 
-    /// Remembers the number that a tenant's ledger has after a commit of this process, and wakes who waits for one.
+    /// Remembers the number that a tenant's ledger has after a commit of this process, and wakes
+    /// who waits for one.
     pub(crate) fn committed(&self, tenant: i64, seq: i64) {
         self.wrote(tenant, seq);
         self.bells.ring(&tenant);
@@ -122,7 +132,11 @@ impl Database {
     }
 
     /// What statements about a tenant give, in one round trip.
-    pub(crate) async fn read(&self, tenant: i64, mut queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
+    pub(crate) async fn read(
+        &self,
+        tenant: i64,
+        mut queries: Vec<Query<'_>>,
+    ) -> Result<Vec<Vec<Row>>> {
         let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_asked()) else {
             return self.read_first(tenant, queries).await;
         };
@@ -131,7 +145,11 @@ impl Database {
         let queries = self.fenced(Some(tenant), queries);
         match self.run(&replica.pool, &queries).await {
             Ok(mut given) => {
-                let seq = given.first().and_then(|rows| rows.first()).map(|row| row.try_get(0)).transpose()?;
+                let seq = given
+                    .first()
+                    .and_then(|rows| rows.first())
+                    .map(|row| row.try_get(0))
+                    .transpose()?;
                 if replica.written.is_recent(tenant, seq) {
                     given.remove(0);
                     return Ok(given);
@@ -147,44 +165,73 @@ impl Database {
     }
 
     /// The same, never asked of a replica.
-    pub(crate) async fn read_first(&self, tenant: i64, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
-        self.at_home(tenant, &self.fenced(Some(tenant), queries)).await
+    pub(crate) async fn read_first(
+        &self,
+        tenant: i64,
+        queries: Vec<Query<'_>>,
+    ) -> Result<Vec<Vec<Row>>> {
+        self.at_home(tenant, &self.fenced(Some(tenant), queries))
+            .await
     }
 
-    /// What statements about a tenant give that run in one transaction of the primary, in one round trip.
-    pub(crate) async fn transaction_of(&self, tenant: i64, queries: Vec<Query<'_>>) -> Result<Vec<Vec<Row>>> {
-        self.at_home(tenant, &self.in_transaction(Some(tenant), queries)).await
+    /// What statements about a tenant give that run in one transaction of the primary, in one round
+    /// trip.
+    pub(crate) async fn transaction_of(
+        &self,
+        tenant: i64,
+        queries: Vec<Query<'_>>,
+    ) -> Result<Vec<Vec<Row>>> {
+        self.at_home(tenant, &self.in_transaction(Some(tenant), queries))
+            .await
     }
 
-    /// What one statement gives, asked of the first server; without a tenant one of the directories. It may change what nobody
-    /// else waits for.
+    /// What one statement gives, asked of the first server; without a tenant one of the
+    /// directories. It may change what nobody else waits for.
     pub(crate) async fn ask(&self, tenant: Option<i64>, query: Query<'_>) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
         let given = self.run(&self.pool, &queries).await;
-        Ok(given.map_err(|error| error.of_tenant(tenant))?.pop().unwrap_or_default())
+        Ok(given
+            .map_err(|error| error.of_tenant(tenant))?
+            .pop()
+            .unwrap_or_default())
     }
 
     /// Statements with `BEGIN` before and `COMMIT` after them.
     fn in_transaction<'a>(&self, tenant: Option<i64>, queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
-        self.begin(tenant).into_iter().chain(queries).chain([Query::control("COMMIT")]).collect()
+        self.begin(tenant)
+            .into_iter()
+            .chain(queries)
+            .chain([Query::control("COMMIT")])
+            .collect()
     }
 
     /// Row-level security knows the tenant from the transaction.
     fn fenced<'a>(&self, tenant: Option<i64>, queries: Vec<Query<'a>>) -> Vec<Query<'a>> {
-        if self.options.row_level_security { self.in_transaction(tenant, queries) } else { queries }
+        if self.options.row_level_security {
+            self.in_transaction(tenant, queries)
+        } else {
+            queries
+        }
     }
 
-    /// Where the statements of a tenant go: to its worker, where there are workers and this one is known; else to the first
-    /// server, which finds it.
+    /// Where the statements of a tenant go: to its worker, where there are workers and this one is
+    /// known; else to the first server, which finds it.
     pub(crate) async fn home(&self, tenant: i64) -> Arc<Pool> {
-        let Some(workers) = &self.workers else { return Arc::clone(&self.pool) };
+        let Some(workers) = &self.workers else {
+            return Arc::clone(&self.pool);
+        };
         if let Some(pool) = workers.known(tenant) {
             return pool;
         }
         match self.node_of(tenant).await {
             Ok(node) => {
-                let make =
-                    |(host, port): &Node| pool(&self.options.primary.to(host, *port), &self.options, &self.texts);
+                let make = |(host, port): &Node| {
+                    pool(
+                        &self.options.primary.to(host, *port),
+                        &self.options,
+                        &self.texts,
+                    )
+                };
                 workers.move_in(tenant, node, make)
             }
             Err(error) => {
@@ -196,16 +243,21 @@ impl Database {
     }
 
     async fn node_of(&self, tenant: i64) -> Result<Node> {
-        let rows = self.ask(None, Query::new(&*self.texts.worker, values![tenant])).await?;
-        let row = rows.first().ok_or_else(|| StoreError::unexpected("a tenant without a worker"))?;
+        let rows = self
+            .ask(None, Query::new(&*self.texts.worker, values![tenant]))
+            .await?;
+        let row = rows
+            .first()
+            .ok_or_else(|| StoreError::unexpected("a tenant without a worker"))?;
         let port = u16::try_from(row.try_get::<_, i32>(1)?).unwrap_or_default();
         Ok((row.try_get(0)?, port))
     }
 
-    /// Whether the next try goes over the first server, because this one, the tenant's worker, could not be reached.
+    /// Whether the next try goes over the first server, because this one, the tenant's worker,
+    /// could not be reached.
     pub(crate) fn turn_away(&self, tenant: i64, from: &Arc<Pool>, error: &StoreError) -> bool {
-        let is_away =
-            !Arc::ptr_eq(from, &self.pool) && (error.is_of_the_connection() || error.is_busy() || error.is_elsewhere());
+        let is_away = !Arc::ptr_eq(from, &self.pool)
+            && (error.is_of_the_connection() || error.is_busy() || error.is_elsewhere());
         if let (true, Some(workers)) = (is_away, &self.workers) {
             workers.detour(tenant, &self.pool);
         }
@@ -216,13 +268,16 @@ impl Database {
     async fn at_home(&self, tenant: i64, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let given = match self.run(&home, queries).await {
-            Err(error) if self.turn_away(tenant, &home, &error) => self.run(&self.pool, queries).await,
+            Err(error) if self.turn_away(tenant, &home, &error) => {
+                self.run(&self.pool, queries).await
+            }
             given => given,
         };
         given.map_err(|error| error.of_tenant(Some(tenant)))
     }
 
-    /// A connection that has ended since it was last used is replaced once: a server that was started again is met so.
+    /// A connection that has ended since it was last used is replaced once: a server that was
+    /// started again is met so.
     async fn run(&self, pool: &Arc<Pool>, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>> {
         let within = self.options.patience.saturating_mul(2);
         let mut error = StoreError::Busy;
@@ -236,7 +291,9 @@ impl Database {
                     lent.is_clean_again();
                     return Ok(given);
                 }
-                Err((_, failed)) if failed.is_of_the_connection() && !failed.is_silent() => error = failed,
+                Err((_, failed)) if failed.is_of_the_connection() && !failed.is_silent() => {
+                    error = failed
+                }
                 Err((_, failed)) => return Err(failed),
             }
         }

@@ -1,5 +1,5 @@
-//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500 (UND-36). [`sqlstate`](crate::sqlstate) has the
-//! table of SQLSTATEs.
+//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500
+//! (UND-36). [`sqlstate`](crate::sqlstate) has the table of SQLSTATEs.
 
 use std::{fmt, time::Duration};
 
@@ -43,13 +43,14 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Whether the guard of a transaction has refused it: another process has written for the tenant since the lock. Citus does not
-    /// forward the name of the table.
+    /// Whether the guard of a transaction has refused it: another process has written for the
+    /// tenant since the lock. Citus does not forward the name of the table.
     fn is_guard(&self) -> bool {
         self.error.code() == Some(&SqlState::NOT_NULL_VIOLATION) && self.statement == Some("guard")
     }
 
-    /// Whether a value has another type than this program expects: the server and the connection to it work.
+    /// Whether a value has another type than this program expects: the server and the connection to
+    /// it work.
     fn is_of_the_program(&self) -> bool {
         let cause = std::error::Error::source(&self.error);
         cause.is_some_and(|cause| cause.is::<WrongType>() || cause.is::<WasNull>())
@@ -60,7 +61,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&told(&self.error))?;
         match (self.statement, self.tenant) {
-            (Some(statement), Some(tenant)) => write!(f, " (statement `{statement}`, tenant number {tenant})"),
+            (Some(statement), Some(tenant)) => {
+                write!(f, " (statement `{statement}`, tenant number {tenant})")
+            }
             (Some(statement), None) => write!(f, " (statement `{statement}`)"),
             (None, Some(tenant)) => write!(f, " (tenant number {tenant})"),
             (None, None) => Ok(()),
@@ -145,7 +148,8 @@ impl StoreError {
         self.state() == Some(&SqlState::UNDEFINED_TABLE)
     }
 
-    /// Whether something else has the same unique value by now; with several calls in a turn it may be one of them.
+    /// Whether something else has the same unique value by now; with several calls in a turn it may
+    /// be one of them.
     pub(crate) fn is_conflict(&self) -> bool {
         self.state() == Some(&SqlState::UNIQUE_VIOLATION)
     }
@@ -153,7 +157,9 @@ impl StoreError {
     /// Whether one of the calls that share a turn may be the cause: the others do not fail with it.
     pub(crate) fn is_of_one_call(&self) -> bool {
         let is_final = matches!(self.remedy(), Remedy::Fail | Remedy::RetryOnce);
-        self.is_conflict() || matches!(self, Self::Panicked) || is_final && matches!(self, Self::Postgres(_))
+        self.is_conflict()
+            || matches!(self, Self::Panicked)
+            || is_final && matches!(self, Self::Postgres(_))
     }
 
     /// The same once more, for each of the calls that shared a turn.
@@ -161,7 +167,9 @@ impl StoreError {
         match self {
             Self::Refused(error) => Self::unexpected(format!("{error:#}")),
             Self::Panicked => Self::Panicked,
-            Self::Postgres(failure) if !self.is_unavailable() => Self::unexpected(failure.to_string()),
+            Self::Postgres(failure) if !self.is_unavailable() => {
+                Self::unexpected(failure.to_string())
+            }
             Self::Postgres(_) | Self::Busy | Self::Silent => Self::Busy,
         }
     }
@@ -169,7 +177,10 @@ impl StoreError {
     /// Whether a client may try again later.
     fn is_unavailable(&self) -> bool {
         // Something else wrote past the lock, again and again: it does not pass.
-        matches!(self.remedy(), Remedy::Retry | Remedy::Reconnect | Remedy::Unavailable) && !self.is_conflict()
+        matches!(
+            self.remedy(),
+            Remedy::Retry | Remedy::Reconnect | Remedy::Unavailable
+        ) && !self.is_conflict()
     }
 }
 
@@ -180,13 +191,16 @@ impl From<StoreError> for Error {
             StoreError::Refused(error) => error,
             StoreError::Busy | StoreError::Silent => Self::unavailable(SOON),
             StoreError::Panicked => Self::unexpected("the matching of people panicked"),
-            StoreError::Postgres(failure) if is_unavailable => Self::unavailable(SOON).caused_by(failure.to_string()),
+            StoreError::Postgres(failure) if is_unavailable => {
+                Self::unavailable(SOON).caused_by(failure.to_string())
+            }
             StoreError::Postgres(failure) => Self::unexpected(failure.to_string()),
         }
     }
 }
 
-/// What the server reports, for a log: its code and its sentence. The details are left out, they may hold what people sent.
+/// What the server reports, for a log: its code and its sentence. The details are left out, they
+/// may hold what people sent.
 pub(crate) fn told(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("PostgreSQL {}: {}", error.code().code(), error.message()),
@@ -205,7 +219,11 @@ impl From<Error> for StoreError {
 
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
-        Self::Postgres(Failure { error, statement: None, tenant: None })
+        Self::Postgres(Failure {
+            error,
+            statement: None,
+            tenant: None,
+        })
     }
 }
 
@@ -220,7 +238,9 @@ pub enum ConnectError {
     #[error("the server accepts connections and does not answer")]
     Silent,
     /// The URL of the database cannot be read.
-    #[error("the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database")]
+    #[error(
+        "the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database"
+    )]
     Url(#[source] tokio_postgres::Error),
     /// The URL asks for TLS, which this program was built without.
     #[error(
@@ -253,7 +273,9 @@ pub enum ConnectError {
         tables: String,
     },
     /// The tables are distributed, and the options do not say [`cluster`](crate::Options::cluster).
-    #[error("the tables of the schema `{0}` are distributed over a cluster; open them with the cluster option")]
+    #[error(
+        "the tables of the schema `{0}` are distributed over a cluster; open them with the cluster option"
+    )]
     Distributed(String),
     /// The schema holds tables of somebody else, or none.
     #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
@@ -264,7 +286,9 @@ pub enum ConnectError {
     )]
     Schema(String),
     /// A later version of this library has changed the tables.
-    #[error("the schema is of version {found}, this program knows versions up to {known}; use a newer program")]
+    #[error(
+        "the schema is of version {found}, this program knows versions up to {known}; use a newer program"
+    )]
     Newer {
         /// The version of the tables.
         found: u32,
@@ -272,7 +296,9 @@ pub enum ConnectError {
         known: u32,
     },
     /// The record of changes does not fit what this program knows.
-    #[error("migration {0} was not made as this program knows it (its checksum differs); restore a backup")]
+    #[error(
+        "migration {0} was not made as this program knows it (its checksum differs); restore a backup"
+    )]
     Damaged(u32),
 }
 

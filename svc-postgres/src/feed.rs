@@ -16,12 +16,21 @@ use crate::{
 };
 
 impl Database {
-    /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a new cursor would seem lost.
+    /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a
+    /// new cursor would seem lost.
     pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
-        let FeedQuery { after, named, limit, .. } = query;
+        let FeedQuery {
+            after,
+            named,
+            limit,
+            ..
+        } = query;
         let queries = vec![
             Query::new(&self.texts.feed_last, values![tenant, after.seq, after.row]),
-            Query::new(&self.texts.feed_behind, values![tenant, after.seq, after.row, i64::from(*limit)]),
+            Query::new(
+                &self.texts.feed_behind,
+                values![tenant, after.seq, after.row, i64::from(*limit)],
+            ),
             Query::new(&self.texts.feed_at, values![tenant, named.seq, named.row]),
         ];
         let given = self.read_first(tenant, queries).await?;
@@ -36,13 +45,22 @@ impl Database {
 }
 
 fn place(row: &Row) -> Result<FeedPlace> {
-    Ok(FeedPlace::new(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+    Ok(FeedPlace::new(
+        row.try_get(0)?,
+        row.try_get(1)?,
+        row.try_get(2)?,
+    ))
 }
 
 fn entry(row: &Row) -> Result<(FeedPlace, ChangedRecord)> {
-    let (place, id, parent): (_, Uuid, Option<Uuid>) = (place(row)?, row.try_get(4)?, row.try_get(5)?);
+    let (place, id, parent): (_, Uuid, Option<Uuid>) =
+        (place(row)?, row.try_get(4)?, row.try_get(5)?);
     let what: i16 = row.try_get(6)?;
-    let record = kind_of(row.try_get(3)?).map(|kind| Address::new(kind, id.into(), parent.map(Into::into)));
+    let record =
+        kind_of(row.try_get(3)?).map(|kind| Address::new(kind, id.into(), parent.map(Into::into)));
     let told = record.and_then(|record| told(what.into(), place.at, record));
-    Ok((place, told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?))
+    Ok((
+        place,
+        told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
+    ))
 }

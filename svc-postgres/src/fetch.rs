@@ -1,4 +1,5 @@
-//! What the rulebook asks, fetched: the questions of all calls of a turn in one round trip, a statement for each sort of them.
+//! What the rulebook asks, fetched: the questions of all calls of a turn in one round trip, a
+//! statement for each sort of them.
 
 use std::collections::HashMap;
 
@@ -82,7 +83,10 @@ impl Ties {
             match key {
                 Key::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
                 Key::Name(kind, name) => self.names.push((side, place, code(*kind), name.clone())),
-                Key::Identifier(kind, it) => self.identifiers.push((side, place, code(*kind), identifier(it))),
+                Key::Identifier(kind, it) => {
+                    self.identifiers
+                        .push((side, place, code(*kind), identifier(it)))
+                }
                 Key::Email(address) => self.emails.push((side, place, email(address))),
                 _ => {}
             }
@@ -91,9 +95,18 @@ impl Ties {
 
     /// The values of the statement.
     fn values(&mut self) -> Vec<Value> {
-        let (ids, names) = (columns!(self.ids; 0, 1, 2), columns!(self.names; 0, 1, 2, 3));
-        let (identifiers, emails) = (columns!(self.identifiers; 0, 1, 2, 3), columns!(self.emails; 0, 1, 2));
-        [ids, names, identifiers, emails].into_iter().flatten().collect()
+        let (ids, names) = (
+            columns!(self.ids; 0, 1, 2),
+            columns!(self.names; 0, 1, 2, 3),
+        );
+        let (identifiers, emails) = (
+            columns!(self.identifiers; 0, 1, 2, 3),
+            columns!(self.emails; 0, 1, 2),
+        );
+        [ids, names, identifiers, emails]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -113,13 +126,19 @@ impl<'a> Fetch<'a> {
             sorted.take(question, i32::try_from(at).unwrap_or(i32::MAX));
         }
         let (gives, queries) = sorted.queries(texts, tenant).into_iter().unzip();
-        Self { questions, gives, queries }
+        Self {
+            questions,
+            gives,
+            queries,
+        }
     }
 
     /// The statement that reads one record.
     pub(crate) fn one(texts: &'a Texts, tenant: i64, key: Key) -> Self {
         let query = match &key {
-            Key::Id(kind, id) => id.uuid().map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
+            Key::Id(kind, id) => id
+                .uuid()
+                .map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
             _ => return Self::new(texts, tenant, vec![Question::Record(key)]),
         };
         Self {
@@ -143,7 +162,11 @@ impl<'a> Fetch<'a> {
             }
         }
         let questions = self.questions.into_iter().enumerate();
-        Ok(questions.filter_map(|(at, question)| read.answer(at, &question).map(|answer| (question, answer))).collect())
+        Ok(questions
+            .filter_map(|(at, question)| {
+                read.answer(at, &question).map(|answer| (question, answer))
+            })
+            .collect())
     }
 
     /// The same, kept for the rulebook.
@@ -167,7 +190,10 @@ impl Sorted {
                 self.answers.side(0, place, questions);
                 self.answers.side(1, place, people);
             }
-            Question::Count { kind, of: Key::Id(of, id) } => self.total(*kind, *of, id.uuid(), place),
+            Question::Count {
+                kind,
+                of: Key::Id(of, id),
+            } => self.total(*kind, *of, id.uuid(), place),
             Question::Sum(Key::Id(of, id)) => {
                 if let Some(members) = layout(*of).table.counts {
                     self.total(members, *of, id.uuid(), place);
@@ -183,15 +209,30 @@ impl Sorted {
 
     fn key(&mut self, key: &Key, place: i32) {
         match key {
-            Key::Id(kind, id) => self.ids.extend(id.uuid().map(|id| (code(*kind), id, place))),
+            Key::Id(kind, id) => self
+                .ids
+                .extend(id.uuid().map(|id| (code(*kind), id, place))),
             Key::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
-            Key::Identifier(kind, it) => self.identifiers.push((code(*kind), identifier(it), place)),
+            Key::Identifier(kind, it) => {
+                self.identifiers.push((code(*kind), identifier(it), place))
+            }
             Key::Email(address) => self.emails.push((email(address), place)),
             Key::Link(kind, id, link) => {
-                if let (Some(id), Some((reference, column))) = (id.uuid(), layout(*kind).column(link)) {
-                    let slot = SLOTS.iter().position(|slot| *slot == column).map_or(0, |slot| slot.saturating_add(1));
+                if let (Some(id), Some((reference, column))) =
+                    (id.uuid(), layout(*kind).column(link))
+                {
+                    let slot = SLOTS
+                        .iter()
+                        .position(|slot| *slot == column)
+                        .map_or(0, |slot| slot.saturating_add(1));
                     let slot = i16::try_from(slot).unwrap_or_default();
-                    self.links.push(Link { kind: code(*kind), id, target: code(reference.kind), slot, place });
+                    self.links.push(Link {
+                        kind: code(*kind),
+                        id,
+                        target: code(reference.kind),
+                        slot,
+                        place,
+                    });
                 }
             }
             _ => {}
@@ -199,26 +240,84 @@ impl Sorted {
     }
 
     fn total(&mut self, members: Kind, of: Kind, owner: Option<Uuid>, place: i32) {
-        self.totals.extend(owner.map(|owner| (code(members), code(of), owner, place)));
+        self.totals
+            .extend(owner.map(|owner| (code(members), code(of), owner, place)));
     }
 
     /// The statements for what is asked, and only for that.
     fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(Gives, Query<'_>)> {
         let asked = [
-            (self.ids.len(), Gives::Record, &texts.by_id, columns!(self.ids; 0, 1, 2)),
-            (self.identifiers.len(), Gives::Record, &texts.by_identifier, columns!(self.identifiers; 0, 1, 2)),
-            (self.emails.len(), Gives::Record, &texts.by_email, columns!(self.emails; 0, 1)),
-            (self.names.len(), Gives::Record, &texts.by_name, columns!(self.names; 0, 1, 2)),
-            (self.links.len(), Gives::Record, &texts.by_link, columns!(self.links; kind, id, target, slot, place)),
-            (self.memberships.asked, Gives::Ties, &texts.memberships, self.memberships.values()),
-            (self.answers.asked, Gives::Ties, &texts.answers, self.answers.values()),
-            (self.totals.len(), Gives::Totals, &texts.totals, columns!(self.totals; 0, 1, 2, 3)),
-            (self.parts.len(), Gives::Parts, &texts.parts, columns!(self.parts; 0, 1)),
-            (self.holdings.len(), Gives::Holdings, &texts.holdings, columns!(self.holdings; 0, 1)),
-            (self.kept.len(), Gives::Kept, &texts.kept, columns!(self.kept; 0, 1)),
+            (
+                self.ids.len(),
+                Gives::Record,
+                &texts.by_id,
+                columns!(self.ids; 0, 1, 2),
+            ),
+            (
+                self.identifiers.len(),
+                Gives::Record,
+                &texts.by_identifier,
+                columns!(self.identifiers; 0, 1, 2),
+            ),
+            (
+                self.emails.len(),
+                Gives::Record,
+                &texts.by_email,
+                columns!(self.emails; 0, 1),
+            ),
+            (
+                self.names.len(),
+                Gives::Record,
+                &texts.by_name,
+                columns!(self.names; 0, 1, 2),
+            ),
+            (
+                self.links.len(),
+                Gives::Record,
+                &texts.by_link,
+                columns!(self.links; kind, id, target, slot, place),
+            ),
+            (
+                self.memberships.asked,
+                Gives::Ties,
+                &texts.memberships,
+                self.memberships.values(),
+            ),
+            (
+                self.answers.asked,
+                Gives::Ties,
+                &texts.answers,
+                self.answers.values(),
+            ),
+            (
+                self.totals.len(),
+                Gives::Totals,
+                &texts.totals,
+                columns!(self.totals; 0, 1, 2, 3),
+            ),
+            (
+                self.parts.len(),
+                Gives::Parts,
+                &texts.parts,
+                columns!(self.parts; 0, 1),
+            ),
+            (
+                self.holdings.len(),
+                Gives::Holdings,
+                &texts.holdings,
+                columns!(self.holdings; 0, 1),
+            ),
+            (
+                self.kept.len(),
+                Gives::Kept,
+                &texts.kept,
+                columns!(self.kept; 0, 1),
+            ),
         ];
         let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
-        asked.map(|(_, gives, text, values)| (gives, Query::new(text, of_tenant(tenant, [values])))).collect()
+        asked
+            .map(|(_, gives, text, values)| (gives, Query::new(text, of_tenant(tenant, [values]))))
+            .collect()
     }
 }
 
@@ -247,12 +346,19 @@ impl Read {
             }
             Gives::Parts => {
                 let sum = Sum::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
-                self.parts.entry(place).or_default().push((row.try_get(1)?, sum));
+                self.parts
+                    .entry(place)
+                    .or_default()
+                    .push((row.try_get(1)?, sum));
             }
             Gives::Kept => {
-                let (key, at) = (row.try_get::<_, &str>(1)?.into(), Timestamp::from_micros(row.try_get(2)?));
+                let (key, at) = (
+                    row.try_get::<_, &str>(1)?.into(),
+                    Timestamp::from_micros(row.try_get(2)?),
+                );
                 let answer: Vec<u8> = row.try_get(3)?;
-                self.kept.insert(place, Kept::new(key, at, Vec::new(), answer.into()));
+                self.kept
+                    .insert(place, Kept::new(key, at, Vec::new(), answer.into()));
             }
             Gives::Holdings => {
                 let ticket: i64 = row.try_get(COLUMNS.saturating_add(1))?;
@@ -278,13 +384,21 @@ impl Read {
                 Answer::Records(ties)
             }
             Question::Answered { .. } => Answer::Records(self.ties.remove(&at).unwrap_or_default()),
-            Question::Count { of: Key::Id(..), .. } => {
+            Question::Count {
+                of: Key::Id(..), ..
+            } => {
                 let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
                 Answer::Number(u64::try_from(records).unwrap_or_default())
             }
-            Question::Sum(Key::Id(..)) => Answer::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default()),
-            Question::Parts(Key::Id(..)) => Answer::Parts(self.parts.remove(&at).unwrap_or_default()),
-            Question::Holdings(_) => Answer::Holdings(self.holdings.remove(&at).unwrap_or_default()),
+            Question::Sum(Key::Id(..)) => {
+                Answer::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
+            }
+            Question::Parts(Key::Id(..)) => {
+                Answer::Parts(self.parts.remove(&at).unwrap_or_default())
+            }
+            Question::Holdings(_) => {
+                Answer::Holdings(self.holdings.remove(&at).unwrap_or_default())
+            }
             Question::Kept(_) => Answer::Kept(self.kept.remove(&at)),
             _ => return None,
         })

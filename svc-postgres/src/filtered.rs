@@ -1,5 +1,5 @@
-//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along the index of a date (FLT-05 to
-//! FLT-08). Each is one round trip.
+//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along
+//! the index of a date (FLT-05 to FLT-08). Each is one round trip.
 
 use svc_core::{
     Error,
@@ -22,18 +22,30 @@ use crate::{
 
 impl Database {
     /// What this store answers of a filter: the collection of all records of a kind.
-    pub(crate) async fn filtered(&self, kind: Kind, ordered: Ordered<'_>, plan: &Plan) -> Result<RawPage> {
+    pub(crate) async fn filtered(
+        &self,
+        kind: Kind,
+        ordered: Ordered<'_>,
+        plan: &Plan,
+    ) -> Result<RawPage> {
         if ordered.request.scope != Scope::All {
             return Err(Error::not_found().into());
         }
         match plan {
             Plan::Points(points) => self.of_points(kind, ordered, points).await,
             Plan::Range(range) => self.of_range(kind, ordered, range).await,
-            _ => Err(StoreError::unexpected("a plan that this store does not know")),
+            _ => Err(StoreError::unexpected(
+                "a plan that this store does not know",
+            )),
         }
     }
 
-    async fn of_points(&self, kind: Kind, ordered: Ordered<'_>, points: &[Point]) -> Result<RawPage> {
+    async fn of_points(
+        &self,
+        kind: Kind,
+        ordered: Ordered<'_>,
+        points: &[Point],
+    ) -> Result<RawPage> {
         let (mut questions, mut emails) = (Vec::new(), Vec::new());
         for point in points {
             match point {
@@ -47,7 +59,10 @@ impl Database {
         if !emails.is_empty() {
             // One more than may be found says that there are too many.
             let most = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
-            queries.push(Query::new(&*self.texts.by_emails, values![ordered.tenant, emails, most]));
+            queries.push(Query::new(
+                &*self.texts.by_emails,
+                values![ordered.tenant, emails, most],
+            ));
         }
         if queries.is_empty() {
             return Ok(ordered.of_points(Vec::new())?);
@@ -78,19 +93,35 @@ impl Database {
         let (known, query) = match ordered.start() {
             OrderedStart::After(mark) => {
                 let values = values![tenant, kind, mark.time, mark.row, range.to, limit];
-                (Some(mark.total), Query::new(text(&self.texts.dated_after), values))
+                (
+                    Some(mark.total),
+                    Query::new(text(&self.texts.dated_after), values),
+                )
             }
             OrderedStart::At(position) => {
-                let texts = if position == 0 { &self.texts.dated_first } else { &self.texts.dated_jump };
+                let texts = if position == 0 {
+                    &self.texts.dated_first
+                } else {
+                    &self.texts.dated_jump
+                };
                 let position = i64::try_from(position).unwrap_or(i64::MAX);
-                (None, Query::new(text(texts), values![tenant, kind, range.from, position, range.to, limit, whole]))
+                (
+                    None,
+                    Query::new(
+                        text(texts),
+                        values![tenant, kind, range.from, position, range.to, limit, whole],
+                    ),
+                )
             }
         };
         let given = self.read(tenant, vec![query]).await?;
         let rows = given.first().map_or(&[][..], Vec::as_slice);
         let (total, first) = match (known, rows.first()) {
             (Some(total), _) => (total, 0),
-            (None, Some(row)) => (u64::try_from(row.try_get::<_, i64>(0)?).unwrap_or_default(), 1),
+            (None, Some(row)) => (
+                u64::try_from(row.try_get::<_, i64>(0)?).unwrap_or_default(),
+                1,
+            ),
             (None, None) => return Err(StoreError::unexpected("a page without a total")),
         };
         Ok(ordered.of_range(behind(rows, first)?, total))

@@ -1,8 +1,9 @@
-//! Jumps to a page (COL-22): the members of a collection are in memory once somebody has jumped into it, and follow what every
-//! process writes.
+//! Jumps to a page (COL-22): the members of a collection are in memory once somebody has jumped
+//! into it, and follow what every process writes.
 //!
-//! New members have higher numbers than all before, so one indexed read before a jump tells them. A collection that something
-//! has left, or that something older has joined, is read anew: its total says when that was last (`moved`).
+//! New members have higher numbers than all before, so one indexed read before a jump tells them. A
+//! collection that something has left, or that something older has joined, is read anew: its total
+//! says when that was last (`moved`).
 
 use std::{
     collections::HashMap,
@@ -39,7 +40,12 @@ struct Known {
 
 impl Jumps {
     fn known(&self, collection: &[u8]) -> Known {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(collection).copied().unwrap_or_default()
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(collection)
+            .copied()
+            .unwrap_or_default()
     }
 
     fn learn(&self, collection: &[u8], learned: Known) {
@@ -56,11 +62,20 @@ impl Jumps {
 }
 
 impl Jumps {
-    /// The row behind which a page begins that has so many records before it; `None` behind the last one.
-    pub(crate) async fn to(&self, database: &Database, place: &Place, position: u64) -> Result<Option<i64>> {
+    /// The row behind which a page begins that has so many records before it; `None` behind the
+    /// last one.
+    pub(crate) async fn to(
+        &self,
+        database: &Database,
+        place: &Place,
+        position: u64,
+    ) -> Result<Option<i64>> {
         let name = place.collection();
         let mut known = self.known(&name);
-        let queries = vec![place.moved(&database.texts), place.members(&database.texts, known.last)];
+        let queries = vec![
+            place.moved(&database.texts),
+            place.members(&database.texts, known.last),
+        ];
         let mut given = database.read(place.tenant, queries).await?.into_iter();
         let moved: i64 = match given.next().and_then(|rows| rows.into_iter().next()) {
             Some(row) => row.try_get(0)?,
@@ -74,12 +89,25 @@ impl Jumps {
         }
         // A collection that was changed otherwise than by new members is another one for the index.
         let collection = [&*name, &moved.to_be_bytes()].concat();
-        let joined: Vec<Move> = news.iter().map(|row| Move::new(collection.as_slice().into(), *row, true)).collect();
+        let joined: Vec<Move> = news
+            .iter()
+            .map(|row| Move::new(collection.as_slice().into(), *row, true))
+            .collect();
         self.index.follow(&joined);
-        self.learn(&name, Known { moved, last: news.last().copied().unwrap_or(known.last) });
+        self.learn(
+            &name,
+            Known {
+                moved,
+                last: news.last().copied().unwrap_or(known.last),
+            },
+        );
         let nth = self.index.nth(&collection, position, async |mut load| {
             // Not in memory, or not any more.
-            let rows = if known.last == 0 { news } else { members(database, place, 0).await? };
+            let rows = if known.last == 0 {
+                news
+            } else {
+                members(database, place, 0).await?
+            };
             for row in rows {
                 load.insert(row);
             }
@@ -91,7 +119,9 @@ impl Jumps {
 
 /// The rows of a collection behind this one.
 async fn members(database: &Database, place: &Place, after: i64) -> Result<Vec<i64>> {
-    let rows = database.read(place.tenant, vec![place.members(&database.texts, after)]).await?;
+    let rows = database
+        .read(place.tenant, vec![place.members(&database.texts, after)])
+        .await?;
     numbers(rows.first().map_or(&[][..], Vec::as_slice))
 }
 

@@ -1,4 +1,5 @@
-//! Where the links of each kind stand in the table `record`: its places from the interface's tables.
+//! Where the links of each kind stand in the table `record`: its places from the interface's
+//! tables.
 
 use std::sync::LazyLock;
 
@@ -33,7 +34,10 @@ pub(crate) fn layout(kind: Kind) -> &'static Layout {
 
 /// The kind that a code stands for.
 pub(crate) fn kind_of(code: i16) -> Option<Kind> {
-    Kind::ALL.iter().copied().find(|kind| layout(*kind).code == code)
+    Kind::ALL
+        .iter()
+        .copied()
+        .find(|kind| layout(*kind).code == code)
 }
 
 impl Layout {
@@ -47,7 +51,11 @@ impl Layout {
         };
         let columns = table.columns.iter().map(place).collect();
         let code = i16::try_from(table.code).unwrap_or_default();
-        Self { table, code, columns }
+        Self {
+            table,
+            code,
+            columns,
+        }
     }
 
     /// Each link with its column.
@@ -62,7 +70,9 @@ impl Layout {
 
     /// The column that the collection under a record of `parent` goes by.
     pub(crate) fn scope(&self, parent: Kind) -> Option<&'static str> {
-        self.columns().find(|(reference, _)| reference.kind == parent && reference.is_scope).map(|(_, column)| column)
+        self.columns()
+            .find(|(reference, _)| reference.kind == parent && reference.is_scope)
+            .map(|(_, column)| column)
     }
 
     /// The links whose collections list records of this kind.

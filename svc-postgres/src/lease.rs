@@ -19,7 +19,8 @@ use crate::{
     pipeline::{Query, values},
 };
 
-/// The time of the lease of a process that looks. The process renews it when half of the time has passed.
+/// The time of the lease of a process that looks. The process renews it when half of the time has
+/// passed.
 const LOOKING: Duration = Duration::from_secs(15);
 /// The longest time without a look.
 const QUIET: Duration = Duration::from_secs(60);
@@ -27,35 +28,58 @@ const QUIET: Duration = Duration::from_secs(60);
 const READ: Duration = Duration::from_secs(1);
 /// The shortest time between two requests to look.
 const GATHER: Duration = Duration::from_millis(200);
-/// A lease that ends later than this many times its duration is invalid: its holder has another time.
+/// A lease that ends later than this many times its duration is invalid: its holder has another
+/// time.
 const SKEW: u32 = 4;
 
 impl Database {
     /// Takes or renews a lease. `false` if another process has it.
-    pub(crate) async fn take_lease(&self, name: &str, now: Timestamp, time: Duration) -> Result<bool> {
+    pub(crate) async fn take_lease(
+        &self,
+        name: &str,
+        now: Timestamp,
+        time: Duration,
+    ) -> Result<bool> {
         let latest = now.plus(time.saturating_mul(SKEW)).micros();
-        let values = values![name.to_owned(), self.process, now.plus(time).micros(), now.micros(), latest];
-        Ok(!self.ask(None, Query::new(&*self.texts.take_lease, values)).await?.is_empty())
+        let values = values![
+            name.to_owned(),
+            self.process,
+            now.plus(time).micros(),
+            now.micros(),
+            latest
+        ];
+        Ok(!self
+            .ask(None, Query::new(&*self.texts.take_lease, values))
+            .await?
+            .is_empty())
     }
 
     /// Ends a lease, if this process has it.
     pub(crate) async fn end_lease(&self, name: &str) -> Result<()> {
         let values = values![name.to_owned(), self.process];
-        self.ask(None, Query::new(&*self.texts.end_lease, values)).await?;
+        self.ask(None, Query::new(&*self.texts.end_lease, values))
+            .await?;
         Ok(())
     }
 
     /// Holder and end of a lease, and the number of requests to look.
     async fn lease(&self, name: &str) -> Result<Option<(Uuid, i64, i64)>> {
-        let rows = self.ask(None, Query::new(&*self.texts.lease, values![name.to_owned()])).await?;
-        let row =
-            rows.first().map(|row| Ok::<_, tokio_postgres::Error>((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)));
+        let rows = self
+            .ask(
+                None,
+                Query::new(&*self.texts.lease, values![name.to_owned()]),
+            )
+            .await?;
+        let row = rows.first().map(|row| {
+            Ok::<_, tokio_postgres::Error>((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+        });
         Ok(row.transpose()?)
     }
 }
 
-/// Looks for what is due over all tenants. On a cluster that asks every shard: one process at a time looks, and while nothing is due it
-/// looks only if it is asked to. On one server every process looks.
+/// Looks for what is due over all tenants. On a cluster that asks every shard: one process at a
+/// time looks, and while nothing is due it looks only if it is asked to. On one server every
+/// process looks.
 pub(crate) struct Lookout {
     name: &'static str,
     state: Mutex<State>,
@@ -93,7 +117,12 @@ pub(crate) enum Look {
 
 impl Lookout {
     pub(crate) fn new(name: &'static str) -> Self {
-        Self { name, state: Mutex::default(), asks: AtomicU64::default(), asking: AtomicU8::new(IDLE) }
+        Self {
+            name,
+            state: Mutex::default(),
+            asks: AtomicU64::default(),
+            asking: AtomicU8::new(IDLE),
+        }
     }
 
     /// Whether this process looks now.
@@ -106,7 +135,8 @@ impl Lookout {
         let lease = database.lease(self.name).await?;
         let asked = lease.map_or(0, |(.., asked)| asked);
         let valid = now.micros()..now.plus(LOOKING.saturating_mul(SKEW)).micros();
-        let is_others = lease.is_some_and(|(holder, until, _)| holder != database.process && valid.contains(&until));
+        let is_others = lease
+            .is_some_and(|(holder, until, _)| holder != database.process && valid.contains(&until));
         let renews = state.held <= now.plus(LOOKING.div_f64(2.0)).micros();
         if is_others || renews && !database.take_lease(self.name, now, LOOKING).await? {
             // What it has found is no longer known when it takes over.
@@ -145,7 +175,11 @@ impl Lookout {
                 lookout.asking.store(ASKING, Ordering::Release);
                 lookout.ask_others(&database).await;
                 tokio::time::sleep(GATHER).await;
-                if lookout.asking.compare_exchange(ASKING, IDLE, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                if lookout
+                    .asking
+                    .compare_exchange(ASKING, IDLE, Ordering::AcqRel, Ordering::Acquire)
+                    .is_ok()
+                {
                     return;
                 }
             }
@@ -162,19 +196,28 @@ impl Lookout {
 
     /// Whether this process looks, as far as it knows.
     fn is_here(&self, database: &Database) -> bool {
-        self.state.try_lock().is_ok_and(|state| state.held > (database.options.now)().micros())
+        self.state
+            .try_lock()
+            .is_ok_and(|state| state.held > (database.options.now)().micros())
     }
 
     async fn ask_others(&self, database: &Database) {
         let asked = Query::new(&*database.texts.ask_lease, values![self.name.to_owned()]);
         if let Err(error) = database.ask(None, asked).await {
-            tracing::warn!(?error, "the process that looks for what is due was not asked; it looks within a minute");
+            tracing::warn!(
+                ?error,
+                "the process that looks for what is due was not asked; it looks within a minute"
+            );
         }
     }
 }
 
 /// When the process that looks does so next, if the next entry is due then.
-pub(crate) fn next_look(topology: Topology, now: Timestamp, next: Option<Timestamp>) -> Option<Timestamp> {
+pub(crate) fn next_look(
+    topology: Topology,
+    now: Timestamp,
+    next: Option<Timestamp>,
+) -> Option<Timestamp> {
     let read = now.plus(READ);
     match topology {
         Topology::Server => next,

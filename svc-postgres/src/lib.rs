@@ -1,21 +1,34 @@
-//! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for several processes.
+//! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for
+//! several processes.
 //!
-//! [`Store::connect`] makes the tables and gives a store that registers every kind and all eight helpers; the [`guide`] says
-//! what is to be thought of on one machine, behind a pooler, with a replica, and on a cluster.
+//! [`Store::connect`] makes the tables and gives a store that registers every kind and all eight
+//! helpers; the [`guide`] says what is to be thought of on one machine, behind a pooler, with a
+//! replica, and on a cluster.
 //!
 //! How it works, from the outside in:
 //!
-//! - The rules are in `svc-core`: this crate fetches and writes. `turns` has a queue for each tenant; a `turn` is one
-//!   transaction of two round trips, however many calls it has: the first locks the tenant's row of the ledger and fetches what
-//!   the calls ask, the second writes what they change and commits. `fetch` and `apply` gather both, one statement a table.
+//! - The rules are in `svc-core`: this crate fetches and writes. `turns` has a queue for each
+//!   tenant; a `turn` is one transaction of two round trips, however many calls it has: the first
+//!   locks the tenant's row of the ledger and fetches what the calls ask, the second writes what
+//!   they change and commits. `fetch` and `apply` gather both, one statement a table.
 //! - On a cluster the statements of a tenant may go straight to its worker (`workers`).
-//! - Every text is in `texts` and `sets`, composed from constant names only, and names the tenant first. All kinds are in one
-//!   table; where their links lie in it is said by `layout`.
-//! - A read is one round trip (`database`), of a page by key (`page`); a jump to a page has its members in memory (`jumps`).
-//! - A connection goes back to the `pool` clean, or not at all. Statements of a `pipeline` are sent without waiting in between.
+//! - Every text is in `texts` and `sets`, composed from constant names only, and names the tenant
+//!   first. All kinds are in one table; where their links lie in it is said by `layout`.
+//! - A read is one round trip (`database`), of a page by key (`page`); a jump to a page has its
+//!   members in memory (`jumps`).
+//! - A connection goes back to the `pool` clean, or not at all. Statements of a `pipeline` are sent
+//!   without waiting in between.
 //! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 mod apply;
 mod cluster;
@@ -67,6 +80,9 @@ pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewK
 #[must_use]
 pub fn statements_for_tests(schema: &str) -> Vec<(String, String)> {
     let texts = texts::Texts::of(schema);
-    let own = texts.all().into_iter().map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let own = texts
+        .all()
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text.to_owned()));
     own.chain(sets::all(schema)).collect()
 }

@@ -1,4 +1,5 @@
-//! PostgreSQL under a mapped store: a pool, and the statements of the mapping sent without waiting in between.
+//! PostgreSQL under a mapped store: a pool, and the statements of the mapping sent without waiting
+//! in between.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -21,12 +22,27 @@ pub struct Mapped {
 }
 
 impl Mapped {
-    /// The database of these options; of them the URL, the connections, the patience and the statements count.
+    /// The database of these options; of them the URL, the connections, the patience and the
+    /// statements count.
     #[must_use]
     pub fn new(options: &Options) -> Self {
-        let Options { primary, connections, patience, statements, .. } = options;
-        let pool = Pool::new(primary.within(*patience), *connections, *patience, *statements);
-        Self { pool: Arc::new(pool), patience: *patience }
+        let Options {
+            primary,
+            connections,
+            patience,
+            statements,
+            ..
+        } = options;
+        let pool = Pool::new(
+            primary.within(*patience),
+            *connections,
+            *patience,
+            *statements,
+        );
+        Self {
+            pool: Arc::new(pool),
+            patience: *patience,
+        }
     }
 }
 
@@ -36,7 +52,8 @@ impl fmt::Debug for Mapped {
     }
 }
 
-/// A transaction; dropped in the middle of a call its connection is closed, and the server undoes it.
+/// A transaction; dropped in the middle of a call its connection is closed, and the server undoes
+/// it.
 struct Open {
     lent: Lent,
     patience: Duration,
@@ -53,13 +70,22 @@ impl Database for Mapped {
         run(&mut lent, &queries(&statements), self.patience).await
     }
 
-    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
         let mut lent = self.pool.get(For::Writes).await.map_err(trouble)?;
         lent.begins();
         let mut all = vec![Query::control("BEGIN")];
         all.extend(queries(&statements));
         let given = run(&mut lent, &all, self.patience).await?;
-        Ok((Box::new(Open { lent, patience: self.patience }), given))
+        Ok((
+            Box::new(Open {
+                lent,
+                patience: self.patience,
+            }),
+            given,
+        ))
     }
 }
 
@@ -69,7 +95,10 @@ impl Transaction for Open {
         run(&mut self.lent, &queries(&statements), self.patience).await
     }
 
-    async fn commit(mut self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn commit(
+        mut self: Box<Self>,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<Row>>, Trouble> {
         let mut all = queries(&statements);
         all.push(Query::control("COMMIT"));
         let given = run(&mut self.lent, &all, self.patience).await?;
@@ -78,23 +107,44 @@ impl Transaction for Open {
     }
 
     async fn roll_back(mut self: Box<Self>) {
-        if self.lent.run(&[Query::control("ROLLBACK")], self.patience).await.is_ok() {
+        if self
+            .lent
+            .run(&[Query::control("ROLLBACK")], self.patience)
+            .await
+            .is_ok()
+        {
             self.lent.is_clean_again();
         }
     }
 }
 
 fn queries(statements: &[Statement]) -> Vec<Query<'_>> {
-    let query =
-        |statement: &'_ Statement| -> Vec<Value> { statement.values.iter().cloned().map(Value::from).collect() };
-    statements.iter().map(|statement| Query::new(&*statement.text, query(statement))).collect()
+    let query = |statement: &'_ Statement| -> Vec<Value> {
+        statement.values.iter().cloned().map(Value::from).collect()
+    };
+    statements
+        .iter()
+        .map(|statement| Query::new(&*statement.text, query(statement)))
+        .collect()
 }
 
 /// The rows of each statement; all their columns are texts.
-async fn run(lent: &mut Lent, queries: &[Query<'_>], patience: Duration) -> Result<Vec<Vec<Row>>, Trouble> {
-    let given = lent.run(queries, patience).await.map_err(|(_, error)| trouble(error))?;
-    let row = |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<Row, _>>();
-    let rows = |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<Row>, _>>();
+async fn run(
+    lent: &mut Lent,
+    queries: &[Query<'_>],
+    patience: Duration,
+) -> Result<Vec<Vec<Row>>, Trouble> {
+    let given = lent
+        .run(queries, patience)
+        .await
+        .map_err(|(_, error)| trouble(error))?;
+    let row = |row: &tokio_postgres::Row| {
+        (0..row.len())
+            .map(|column| row.try_get(column))
+            .collect::<Result<Row, _>>()
+    };
+    let rows =
+        |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<Row>, _>>();
     given
         .into_iter()
         .map(rows)
@@ -108,10 +158,14 @@ fn trouble(error: StoreError) -> Trouble {
     let error = svc_core::Error::from(error);
     let (passes, cause) = (error.is_unavailable(), format!("{error:#}").into());
     match state {
-        Some(SqlState::UNIQUE_VIOLATION | SqlState::EXCLUSION_VIOLATION | SqlState::FOREIGN_KEY_VIOLATION) => {
-            Trouble::Taken(cause)
+        Some(
+            SqlState::UNIQUE_VIOLATION
+            | SqlState::EXCLUSION_VIOLATION
+            | SqlState::FOREIGN_KEY_VIOLATION,
+        ) => Trouble::Taken(cause),
+        Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => {
+            Trouble::Conflict(cause)
         }
-        Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => Trouble::Conflict(cause),
         Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => Trouble::Refused(cause),
         // Data exceptions: too long, out of range, of another form.
         Some(state) if state.code().starts_with("22") => Trouble::Refused(cause),

@@ -20,7 +20,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(3, "answers", include_str!("../migrations/0003_answers.sql")),
     Migration::new(4, "filters", include_str!("../migrations/0004_filters.sql")),
     Migration::new(5, "outbox", include_str!("../migrations/0005_outbox.sql")),
-    Migration::new(6, "webhooks", include_str!("../migrations/0006_webhooks.sql")),
+    Migration::new(
+        6,
+        "webhooks",
+        include_str!("../migrations/0006_webhooks.sql"),
+    ),
     Migration::new(7, "leases", include_str!("../migrations/0007_leases.sql")),
 ];
 
@@ -49,7 +53,8 @@ pub(crate) const DIRECTORIES: [&str; 5] = ["migration", "meta", "lease", "tenant
 
 /// Whether a schema can have this name: it goes into the text of statements.
 pub(crate) fn is_schema(name: &str) -> bool {
-    let good = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    let good =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     (1..=63).contains(&name.len())
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(good)
@@ -57,34 +62,56 @@ pub(crate) fn is_schema(name: &str) -> bool {
 
 /// The text of a change for the tables in a schema.
 pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
-    migration.sql.replace("{s}", schema).replace("{containers}", &containers())
+    migration
+        .sql
+        .replace("{s}", schema)
+        .replace("{containers}", &containers())
 }
 
-/// Refuses tables that are not where the options say: distributed over a cluster, or on one server. Tables that are missing are
-/// not judged.
-async fn check_topology(client: &Client, options: &Options, schema: &str) -> Result<(), ConnectError> {
+/// Refuses tables that are not where the options say: distributed over a cluster, or on one server.
+/// Tables that are missing are not judged.
+async fn check_topology(
+    client: &Client,
+    options: &Options,
+    schema: &str,
+) -> Result<(), ConnectError> {
     let is_cluster = is_cluster(client).await?;
     let (distributed, local) = parted(client, schema, is_cluster).await?;
     match Topology::of(options) {
         Topology::Cluster if !is_cluster => Err(ConnectError::NotACluster),
-        // Another process that opens the same schema makes the first table before it distributes all of them.
+        // Another process that opens the same schema makes the first table before it distributes
+        // all of them.
         Topology::Cluster if local.iter().any(|table| table != "migration") => {
-            Err(ConnectError::NotDistributed { schema: schema.to_owned(), tables: local.join(", ") })
+            Err(ConnectError::NotDistributed {
+                schema: schema.to_owned(),
+                tables: local.join(", "),
+            })
         }
-        Topology::Server if !distributed.is_empty() => Err(ConnectError::Distributed(schema.to_owned())),
+        Topology::Server if !distributed.is_empty() => {
+            Err(ConnectError::Distributed(schema.to_owned()))
+        }
         _ => Ok(()),
     }
 }
 
-/// Whether the database is a node of a Citus cluster: whether it has the catalogue of distributed tables.
+/// Whether the database is a node of a Citus cluster: whether it has the catalogue of distributed
+/// tables.
 async fn is_cluster(client: &Client) -> Result<bool, ConnectError> {
     let text = "SELECT to_regclass('pg_dist_partition') IS NOT NULL, ''";
-    Ok(pairs(client, text).await?.iter().any(|(is_there, _)| is_there == "t"))
+    Ok(pairs(client, text)
+        .await?
+        .iter()
+        .any(|(is_there, _)| is_there == "t"))
 }
 
 /// The tables of the schema that are distributed, and those that are not.
-async fn parted(client: &Client, schema: &str, is_cluster: bool) -> Result<(Vec<String>, Vec<String>), ConnectError> {
-    // By a hash of the tenant, or as a reference table. Schemas that are one shard are none of these.
+async fn parted(
+    client: &Client,
+    schema: &str,
+    is_cluster: bool,
+) -> Result<(Vec<String>, Vec<String>), ConnectError> {
+    // By a hash of the tenant, or as a reference table. Schemas that are one shard are none of
+    // these.
     let is_distributed = if is_cluster {
         "EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = c.oid AND (p.partmethod = 'h' OR p.repmodel = 't'))"
     } else {
@@ -95,13 +122,18 @@ async fn parted(client: &Client, schema: &str, is_cluster: bool) -> Result<(Vec<
          WHERE n.nspname = '{schema}' AND c.relkind = 'r' ORDER BY c.relname"
     );
     let tables = pairs(client, &text).await?;
-    let ours = tables.into_iter().filter(|(table, _)| TABLES.contains(&table.as_str()));
-    let (distributed, local): (Vec<_>, Vec<_>) = ours.partition(|(_, is_distributed)| is_distributed == "t");
-    let names = |tables: Vec<(String, String)>| tables.into_iter().map(|(table, _)| table).collect();
+    let ours = tables
+        .into_iter()
+        .filter(|(table, _)| TABLES.contains(&table.as_str()));
+    let (distributed, local): (Vec<_>, Vec<_>) =
+        ours.partition(|(_, is_distributed)| is_distributed == "t");
+    let names =
+        |tables: Vec<(String, String)>| tables.into_iter().map(|(table, _)| table).collect();
     Ok((names(distributed), names(local)))
 }
 
-/// Removes the tables of these options with all that is in them; only where the first of the changes is recorded.
+/// Removes the tables of these options with all that is in them; only where the first of the
+/// changes is recorded.
 pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
@@ -111,7 +143,9 @@ pub(crate) async fn remove(options: &Options) -> Result<(), ConnectError> {
     check_topology(&client, options, schema).await?;
     let transaction = client.transaction().await?;
     for table in TABLES {
-        transaction.batch_execute(&format!("DROP TABLE IF EXISTS {schema}.{table}")).await?;
+        transaction
+            .batch_execute(&format!("DROP TABLE IF EXISTS {schema}.{table}"))
+            .await?;
     }
     Ok(transaction.commit().await?)
 }
@@ -129,12 +163,16 @@ fn is_ours(found: &[(u32, String)]) -> bool {
 }
 
 fn checked(options: &Options) -> Result<&str, ConnectError> {
-    if is_schema(&options.schema) { Ok(&options.schema) } else { Err(ConnectError::Schema(options.schema.clone())) }
+    if is_schema(&options.schema) {
+        Ok(&options.schema)
+    } else {
+        Err(ConnectError::Schema(options.schema.clone()))
+    }
 }
 
-/// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant, as `svc.tenant` names it. The
-/// look-ups that find a tenant see more: one the containers of all, one what is to be sent, one the webhooks of all, one the
-/// stored responses that are too old.
+/// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant,
+/// as `svc.tenant` names it. The look-ups that find a tenant see more: one the containers of all,
+/// one what is to be sent, one the webhooks of all, one the stored responses that are too old.
 fn fences(schema: &str) -> String {
     let own = "tenant = CASE WHEN current_setting('svc.tenant', true) ~ '^[0-9]+$' \
                THEN current_setting('svc.tenant', true)::bigint END";
@@ -145,7 +183,11 @@ fn fences(schema: &str) -> String {
              ALTER TABLE {name} ENABLE ROW LEVEL SECURITY; ALTER TABLE {name} FORCE ROW LEVEL SECURITY;"
         )
     };
-    let tables: String = TABLES.iter().filter(|table| !DIRECTORIES.contains(table)).map(fence).collect();
+    let tables: String = TABLES
+        .iter()
+        .filter(|table| !DIRECTORIES.contains(table))
+        .map(fence)
+        .collect();
     let found = |table: &str, which: &str| {
         format!(
             "DROP POLICY IF EXISTS of_the_directory ON {schema}.{table}; CREATE POLICY of_the_directory ON {schema}.{table} \
@@ -153,11 +195,14 @@ fn fences(schema: &str) -> String {
         )
     };
     let containers = found("record", &format!(" AND kind IN ({})", containers()));
-    let whole = ["outbox", "webhook", "ledger", "kept"].map(|table| found(table, "")).join(" ");
+    let whole = ["outbox", "webhook", "ledger", "kept"]
+        .map(|table| found(table, ""))
+        .join(" ");
     format!("{tables} {containers} {whole}")
 }
 
-/// Whether every table of tenants has its fence: then nothing is asked that would wait for a reader.
+/// Whether every table of tenants has its fence: then nothing is asked that would wait for a
+/// reader.
 async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> {
     let text = format!(
         "SELECT c.relname, p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid \
@@ -168,27 +213,38 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
     Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 5)
 }
 
-/// Brings the tables up to date in one transaction; a second process waits and finds them so. Nothing is changed, and no right to
-/// change anything is needed, where nothing is missing. On a cluster, new tables are distributed in the same transaction.
+/// Brings the tables up to date in one transaction; a second process waits and finds them so.
+/// Nothing is changed, and no right to change anything is needed, where nothing is missing. On a
+/// cluster, new tables are distributed in the same transaction.
 pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
     check_topology(&client, options, schema).await?;
     if !lacks(&found(&client, schema).await?)?.is_empty() {
-        // Outside of the transaction: two that make a schema or a table at the same time may fail, and then it is there.
+        // Outside of the transaction: two that make a schema or a table at the same time may fail,
+        // and then it is there.
         let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
         made_by_now(client.batch_execute(&made).await)?;
         made_by_now(client.batch_execute(&record(schema)).await)?;
         let transaction = client.transaction().await?;
-        transaction.batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE")).await?;
+        transaction
+            .batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE"))
+            .await?;
         for migration in lacks(&found(transaction.client(), schema).await?)? {
             transaction.batch_execute(&ddl(migration, schema)).await?;
-            transaction.batch_execute(&recorded(migration, schema, (options.now)())).await?;
+            transaction
+                .batch_execute(&recorded(migration, schema, (options.now)()))
+                .await?;
         }
         if Topology::of(options) == Topology::Cluster {
             let (_, local) = parted(transaction.client(), schema, true).await?;
-            for table in TABLES.iter().filter(|table| local.iter().any(|local| local == *table)) {
-                transaction.batch_execute(&distributing(table, schema)).await?;
+            for table in TABLES
+                .iter()
+                .filter(|table| local.iter().any(|local| local == *table))
+            {
+                transaction
+                    .batch_execute(&distributing(table, schema))
+                    .await?;
             }
         }
         transaction.commit().await?;
@@ -197,8 +253,12 @@ pub(crate) async fn migrate(options: &Options) -> Result<(), ConnectError> {
         let transaction = client.transaction().await?;
         // Whoever reads while this waits would wait behind it.
         let waits = options.patience.as_millis().max(1);
-        transaction.batch_execute(&format!("SET LOCAL lock_timeout = {waits}")).await?;
-        transaction.batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE")).await?;
+        transaction
+            .batch_execute(&format!("SET LOCAL lock_timeout = {waits}"))
+            .await?;
+        transaction
+            .batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE"))
+            .await?;
         if !is_fenced(transaction.client(), schema).await? {
             transaction.batch_execute(&fences(schema)).await?;
         }
@@ -216,7 +276,13 @@ fn made_by_now(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_post
         SqlState::DUPLICATE_OBJECT,
         SqlState::INSUFFICIENT_PRIVILEGE,
     ];
-    made.or_else(|error| if error.code().is_some_and(|code| passed.contains(code)) { Ok(()) } else { Err(error) })
+    made.or_else(|error| {
+        if error.code().is_some_and(|code| passed.contains(code)) {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })
 }
 
 /// The table that records the changes.
@@ -230,28 +296,38 @@ fn record(schema: &str) -> String {
 /// Records a change: numbers and names of this crate, and hex.
 fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
     let (number, name, checksum) = (migration.number, migration.name, migration.checksum());
-    format!("INSERT INTO {schema}.migration VALUES ({number}, '{name}', '{checksum}', {})", now.micros())
+    format!(
+        "INSERT INTO {schema}.migration VALUES ({number}, '{name}', '{checksum}', {})",
+        now.micros()
+    )
 }
 
 /// The changes that are recorded, in order.
 async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, ConnectError> {
     // By the column: `number` alone would be the text that is selected, of which 10 comes before 2.
-    let text = format!("SELECT m.number::text, m.checksum FROM {schema}.migration m ORDER BY m.number");
+    let text =
+        format!("SELECT m.number::text, m.checksum FROM {schema}.migration m ORDER BY m.number");
     let rows = match pairs(client, &text).await {
         Err(error)
-            if error
-                .code()
-                .is_some_and(|code| [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(code)) =>
+            if error.code().is_some_and(|code| {
+                [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(code)
+            }) =>
         {
             return Ok(Vec::new());
         }
         rows => rows?,
     };
-    Ok(rows.into_iter().filter_map(|(number, checksum)| Some((number.parse().ok()?, checksum))).collect())
+    Ok(rows
+        .into_iter()
+        .filter_map(|(number, checksum)| Some((number.parse().ok()?, checksum)))
+        .collect())
 }
 
 /// Rows of two columns.
-async fn pairs(client: &Client, text: &str) -> Result<Vec<(String, String)>, tokio_postgres::Error> {
+async fn pairs(
+    client: &Client,
+    text: &str,
+) -> Result<Vec<(String, String)>, tokio_postgres::Error> {
     let rows = client.simple_query(text).await?;
     let pairs = rows.iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())),
@@ -262,32 +338,49 @@ async fn pairs(client: &Client, text: &str) -> Result<Vec<(String, String)>, tok
 
 fn lacks(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {
     missing(MIGRATIONS, found).map_err(|mismatch| match mismatch {
-        Mismatch::Newer(found) => {
-            ConnectError::Newer { found, known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX) }
-        }
+        Mismatch::Newer(found) => ConnectError::Newer {
+            found,
+            known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX),
+        },
         Mismatch::Damaged(number) => ConnectError::Damaged(number),
     })
 }
 
-/// The statements that make the tables on a cluster of Citus, to be run there by somebody who may: directories on every node,
-/// everything else by tenant.
+/// The statements that make the tables on a cluster of Citus, to be run there by somebody who may:
+/// directories on every node, everything else by tenant.
 pub(crate) fn on_citus(options: &Options) -> Result<String, ConnectError> {
     let schema = checked(options)?;
-    let made = MIGRATIONS
+    let made = MIGRATIONS.iter().map(|migration| {
+        format!(
+            "{}{};\n",
+            ddl(migration, schema),
+            recorded(migration, schema, (options.now)())
+        )
+    });
+    let distributed = TABLES
         .iter()
-        .map(|migration| format!("{}{};\n", ddl(migration, schema), recorded(migration, schema, (options.now)())));
-    let distributed = TABLES.iter().map(|table| format!("{};\n", distributing(table, schema)));
-    let first = format!("CREATE SCHEMA IF NOT EXISTS {schema};\n{};\n", record(schema));
-    Ok(std::iter::once(first).chain(made).chain(distributed).collect())
+        .map(|table| format!("{};\n", distributing(table, schema)));
+    let first = format!(
+        "CREATE SCHEMA IF NOT EXISTS {schema};\n{};\n",
+        record(schema)
+    );
+    Ok(std::iter::once(first)
+        .chain(made)
+        .chain(distributed)
+        .collect())
 }
 
 /// Distributes a table over a cluster: a directory to every node, every other table by tenant.
 fn distributing(table: &str, schema: &str) -> String {
     match table {
-        table if DIRECTORIES.contains(&table) => format!("SELECT create_reference_table('{schema}.{table}')"),
+        table if DIRECTORIES.contains(&table) => {
+            format!("SELECT create_reference_table('{schema}.{table}')")
+        }
         "ledger" => format!("SELECT create_distributed_table('{schema}.ledger', 'tenant')"),
         table => {
-            format!("SELECT create_distributed_table('{schema}.{table}', 'tenant', colocate_with => '{schema}.ledger')")
+            format!(
+                "SELECT create_distributed_table('{schema}.{table}', 'tenant', colocate_with => '{schema}.ledger')"
+            )
         }
     }
 }

@@ -14,18 +14,21 @@ use crate::{connect::Connector, error::ConnectError};
 /// Tells the time.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How long what was sent may stay without a sign that it has arrived, before a connection counts as lost.
+/// How long what was sent may stay without a sign that it has arrived, before a connection counts
+/// as lost.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// How statements reach the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Statements {
-    /// Prepared once a connection, by name: the fastest. Needs a connection that stays the same server session, or a pooler
-    /// that knows names (pgbouncer 1.21 and later with `max_prepared_statements`).
+    /// Prepared once a connection, by name: the fastest. Needs a connection that stays the same
+    /// server session, or a pooler that knows names (pgbouncer 1.21 and later with
+    /// `max_prepared_statements`).
     #[default]
     Named,
-    /// Sent whole each time: for poolers in transaction mode that know no names. Still one round trip.
+    /// Sent whole each time: for poolers in transaction mode that know no names. Still one round
+    /// trip.
     Unnamed,
 }
 
@@ -57,9 +60,10 @@ pub struct Options {
 impl Options {
     /// The database that a URL names, such as `postgres://user@localhost/crm`.
     ///
-    /// With the feature `tls` the way is encrypted unless the URL says `sslmode=disable`, and the server's certificate is
-    /// checked against those of the system; without it `sslmode=require` is refused. `verify-ca` and `verify-full` are the same as
-    /// `require`, which always verifies certificate and name.
+    /// With the feature `tls` the way is encrypted unless the URL says `sslmode=disable`, and the
+    /// server's certificate is checked against those of the system; without it `sslmode=require` is
+    /// refused. `verify-ca` and `verify-full` are the same as `require`, which always verifies
+    /// certificate and name.
     ///
     /// # Errors
     ///
@@ -84,8 +88,8 @@ impl Options {
         })
     }
 
-    /// Reads go to this server, a replica of the first; see the guide. A caller of this process sees its own writes: where
-    /// the replica has not got them yet, the first server answers.
+    /// Reads go to this server, a replica of the first; see the guide. A caller of this process
+    /// sees its own writes: where the replica has not got them yet, the first server answers.
     ///
     /// # Errors
     ///
@@ -95,7 +99,8 @@ impl Options {
         Ok(self)
     }
 
-    /// Trusts these authorities, in PEM, instead of those of the system, for every server of these options.
+    /// Trusts these authorities, in PEM, instead of those of the system, for every server of these
+    /// options.
     ///
     /// # Errors
     ///
@@ -103,51 +108,59 @@ impl Options {
     #[cfg(feature = "tls")]
     pub fn trusting(mut self, certificates: &[u8]) -> Result<Self, ConnectError> {
         let tls = crate::tls::trusting(certificates)?;
-        for connector in [Some(&mut self.primary), self.replica.as_mut()].into_iter().flatten() {
+        for connector in [Some(&mut self.primary), self.replica.as_mut()]
+            .into_iter()
+            .flatten()
+        {
             connector.tls = Some(tls.clone());
         }
         Ok(self)
     }
 
-    /// The schema of the tables, made when there is none: lower-case letters, digits and underscores; `svc` unless set.
+    /// The schema of the tables, made when there is none: lower-case letters, digits and
+    /// underscores; `svc` unless set.
     #[must_use]
     pub fn schema(mut self, name: &str) -> Self {
         name.clone_into(&mut self.schema);
         self
     }
 
-    /// Connections to a server at most (default: 16; at least 2). Writes leave a quarter of them to reads.
+    /// Connections to a server at most (default: 16; at least 2). Writes leave a quarter of them to
+    /// reads.
     #[must_use]
     pub fn connections(mut self, most: usize) -> Self {
         self.connections = most.max(2);
         self
     }
 
-    /// How long a call waits for a connection, and for a lock that somebody else holds, before that is tried again or the call
-    /// is 503 (UND-36); a read waits twice as long for its answer (default: two seconds). A write is tried again until the
-    /// deadline of its call, or for half a minute.
+    /// How long a call waits for a connection, and for a lock that somebody else holds, before that
+    /// is tried again or the call is 503 (UND-36); a read waits twice as long for its answer
+    /// (default: two seconds). A write is tried again until the deadline of its call, or for half a
+    /// minute.
     #[must_use]
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
 
-    /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to 512 of its entries here.
+    /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to
+    /// 512 of its entries here.
     #[must_use]
     pub fn queue(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
         self
     }
 
-    /// How many writes of one tenant share one transaction at most (default: 64); with 1 each has its own.
+    /// How many writes of one tenant share one transaction at most (default: 64); with 1 each has
+    /// its own.
     #[must_use]
     pub fn batch(mut self, calls: usize) -> Self {
         self.batch = calls.max(1);
         self
     }
 
-    /// How long what was read of a key may be used again (default: not at all). A key that is revoked is taken for so much
-    /// longer; each request saves a round trip.
+    /// How long what was read of a key may be used again (default: not at all). A key that is
+    /// revoked is taken for so much longer; each request saves a round trip.
     #[must_use]
     pub fn key_cache(mut self, time: Duration) -> Self {
         self.key_cache = time;
@@ -161,46 +174,50 @@ impl Options {
         self
     }
 
-    /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant. Tables that are missing are made
-    /// and distributed when the store is opened. Tables that are not distributed are refused then; without this option, distributed
-    /// tables are.
+    /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant.
+    /// Tables that are missing are made and distributed when the store is opened. Tables that are
+    /// not distributed are refused then; without this option, distributed tables are.
     ///
-    /// The statements of a tenant go directly to the worker that has its shard, over [`Options::connections`] to each worker. The
-    /// cluster must name its workers as this machine reaches them. If a worker cannot be reached, and for everything that
-    /// belongs to no tenant, the coordinator is asked. Statements are always [`Statements::Unnamed`]. A record that is committed while
-    /// a page is read may be on a page whose total does not count it yet.
+    /// The statements of a tenant go directly to the worker that has its shard, over
+    /// [`Options::connections`] to each worker. The cluster must name its workers as this machine
+    /// reaches them. If a worker cannot be reached, and for everything that belongs to no tenant,
+    /// the coordinator is asked. Statements are always [`Statements::Unnamed`]. A record that is
+    /// committed while a page is read may be on a page whose total does not count it yet.
     #[must_use]
     pub fn cluster(mut self) -> Self {
         self.cluster = true;
         self
     }
 
-    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410 (SYN-08), so let clients come
-    /// back much sooner; the oldest go with later writes of their tenant.
+    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410
+    /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
+    /// tenant.
     #[must_use]
     pub fn keep_changes(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
         self
     }
 
-    /// A second fence between tenants: the server itself shows rows of the tenant of a transaction only. The tables get
-    /// policies when the store is opened; the role must be neither a superuser nor one with `BYPASSRLS`, for whom they do not
-    /// hold.
+    /// A second fence between tenants: the server itself shows rows of the tenant of a transaction
+    /// only. The tables get policies when the store is opened; the role must be neither a superuser
+    /// nor one with `BYPASSRLS`, for whom they do not hold.
     #[must_use]
     pub fn row_level_security(mut self) -> Self {
         self.row_level_security = true;
         self
     }
 
-    /// How it is decided whether a posted person is known already (HLP-04); [`StockMatching`] unless set. It must have no
-    /// effects of its own: it is asked again when the transaction of a call is done again.
+    /// How it is decided whether a posted person is known already (HLP-04); [`StockMatching`]
+    /// unless set. It must have no effects of its own: it is asked again when the transaction of a
+    /// call is done again.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    /// What the two share objects are called on the wire; fixed in the database when the tables are made (HAL-11).
+    /// What the two share objects are called on the wire; fixed in the database when the tables are
+    /// made (HAL-11).
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
@@ -215,15 +232,24 @@ impl Options {
     }
 }
 
-/// The URL with `sslmode=require` for the modes that the client does not know: it verifies certificate and name in any case.
+/// The URL with `sslmode=require` for the modes that the client does not know: it verifies
+/// certificate and name in any case.
 fn verified(url: &str) -> String {
     let known = |parameter: &str| match parameter {
         "sslmode=verify-full" | "sslmode=verify-ca" => "sslmode=require".to_owned(),
         other => other.to_owned(),
     };
-    let all = |parameters: &str, between: &str| parameters.split(between).map(known).collect::<Vec<_>>().join(between);
+    let all = |parameters: &str, between: &str| {
+        parameters
+            .split(between)
+            .map(known)
+            .collect::<Vec<_>>()
+            .join(between)
+    };
     match url.split_once('?') {
-        Some((place, query)) if url.starts_with("postgres") => format!("{place}?{}", all(query, "&")),
+        Some((place, query)) if url.starts_with("postgres") => {
+            format!("{place}?{}", all(query, "&"))
+        }
         _ if url.starts_with("postgres") => url.to_owned(),
         _ => all(url, " "),
     }
@@ -252,7 +278,9 @@ fn connector(url: &str) -> Result<Connector, ConnectError> {
 impl fmt::Debug for Options {
     /// Without the configuration: it may hold a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("schema", &self.schema).finish_non_exhaustive()
+        f.debug_struct("Options")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
     }
 }
 
@@ -266,12 +294,18 @@ mod tests {
     #[cfg(feature = "tls")]
     fn the_words_of_libpq_for_verified_tls_are_known() {
         for mode in ["require", "verify-ca", "verify-full"] {
-            let options = Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap();
-            assert_eq!(options.primary.config.get_ssl_mode(), SslMode::Require, "{mode}");
+            let options =
+                Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap();
+            assert_eq!(
+                options.primary.config.get_ssl_mode(),
+                SslMode::Require,
+                "{mode}"
+            );
         }
         let words = Options::new("host=localhost user=svc sslmode=verify-full dbname=crm").unwrap();
         assert_eq!(words.primary.config.get_ssl_mode(), SslMode::Require);
-        let password = "postgres://svc:sslmode=verify-ca@localhost/crm?connect_timeout=1&sslmode=verify-ca";
+        let password =
+            "postgres://svc:sslmode=verify-ca@localhost/crm?connect_timeout=1&sslmode=verify-ca";
         let config = Options::new(password).unwrap().primary.config;
         assert_eq!(config.get_password(), Some(&b"sslmode=verify-ca"[..]));
         assert_eq!(config.get_ssl_mode(), SslMode::Require);
@@ -281,7 +315,8 @@ mod tests {
     #[cfg(not(feature = "tls"))]
     fn verified_tls_is_refused_without_the_feature() {
         for mode in ["require", "verify-ca", "verify-full"] {
-            let refused = Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap_err();
+            let refused =
+                Options::new(&format!("postgres://svc@localhost/crm?sslmode={mode}")).unwrap_err();
             assert!(matches!(refused, ConnectError::NoTls), "{mode}: {refused}");
         }
         let options = Options::new("postgres://svc@localhost/crm").unwrap();

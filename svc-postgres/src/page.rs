@@ -34,7 +34,18 @@ impl Database {
         let place = Place::of(tenant, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
-            return self.filtered(kind, Ordered { cursors, tenant, collection: &collection, request }, &plan).await;
+            return self
+                .filtered(
+                    kind,
+                    Ordered {
+                        cursors,
+                        tenant,
+                        collection: &collection,
+                        request,
+                    },
+                    &plan,
+                )
+                .await;
         }
         let start = cursors.start(tenant, &collection, page);
         // One more than the page has says whether others follow.
@@ -89,7 +100,11 @@ fn read(given: &[Vec<Row>], place: &Place, first: usize, size: u32) -> Result<Re
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     let (records, last) = records(given.last().map_or(&[][..], Vec::as_slice), first, size)?;
     let total: i64 = total.try_get(0)?;
-    Ok(Read { records, last, total: u64::try_from(total).unwrap_or_default() })
+    Ok(Read {
+        records,
+        last,
+        total: u64::try_from(total).unwrap_or_default(),
+    })
 }
 
 /// The records in the rows of a page, whose columns begin at `first`.
@@ -110,5 +125,8 @@ fn records(rows: &[Row], first: usize, size: usize) -> Result<(Vec<RawRecord>, O
     let more = records.len() > size;
     records.truncate(size);
     let last = records.last().filter(|_| more).map(|stored| stored.row);
-    Ok((records.into_iter().map(|stored| stored.record).collect(), last))
+    Ok((
+        records.into_iter().map(|stored| stored.record).collect(),
+        last,
+    ))
 }

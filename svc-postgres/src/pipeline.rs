@@ -11,7 +11,8 @@ use futures_util::future::{MaybeDone, maybe_done};
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
-/// A value of a statement with its type: an unnamed statement is planned before the server knows what comes.
+/// A value of a statement with its type: an unnamed statement is planned before the server knows
+/// what comes.
 pub(crate) struct Value {
     pub(crate) value: Box<dyn ToSql + Sync + Send>,
     pub(crate) type_: Type,
@@ -44,7 +45,10 @@ typed! {
 
 impl<T: Typed> From<T> for Value {
     fn from(value: T) -> Self {
-        Self { value: Box::new(value), type_: T::TYPE }
+        Self {
+            value: Box::new(value),
+            type_: T::TYPE,
+        }
     }
 }
 
@@ -54,8 +58,8 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// The values of a statement about several rows: what all rows have in a field, field by field. The rows are structs or tuples,
-/// and lose their fields.
+/// The values of a statement about several rows: what all rows have in a field, field by field. The
+/// rows are structs or tuples, and lose their fields.
 macro_rules! columns {
     ($rows:expr; $($field:tt),+ $(,)?) => {
         vec![$($crate::pipeline::Value::from(
@@ -67,32 +71,42 @@ pub(crate) use columns;
 
 /// The values of a statement in parts; the tenant comes first.
 pub(crate) fn of_tenant<const N: usize>(tenant: i64, parts: [Vec<Value>; N]) -> Vec<Value> {
-    std::iter::once(Value::from(tenant)).chain(parts.into_iter().flatten()).collect()
+    std::iter::once(Value::from(tenant))
+        .chain(parts.into_iter().flatten())
+        .collect()
 }
 
 /// One statement to run.
 pub(crate) struct Query<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// `None`: it has no values and gives no rows, and may be several at once, such as `BEGIN; SET LOCAL …`.
+    /// `None`: it has no values and gives no rows, and may be several at once, such as
+    /// `BEGIN; SET LOCAL …`.
     pub(crate) values: Option<Vec<Value>>,
 }
 
 impl<'a> Query<'a> {
     /// A statement with its values.
     pub(crate) fn new(text: impl Into<Cow<'a, str>>, values: Vec<Value>) -> Self {
-        Self { text: text.into(), values: Some(values) }
+        Self {
+            text: text.into(),
+            values: Some(values),
+        }
     }
 
     /// What begins and ends transactions.
     pub(crate) fn control(text: impl Into<Cow<'a, str>>) -> Self {
-        Self { text: text.into(), values: None }
+        Self {
+            text: text.into(),
+            values: None,
+        }
     }
 }
 
-/// Runs futures whose first poll sends something, and whose answers come in the order in which that was done: all are
-/// polled once, in order, and then each in its turn. What each came to.
+/// Runs futures whose first poll sends something, and whose answers come in the order in which that
+/// was done: all are polled once, in order, and then each in its turn. What each came to.
 pub(crate) async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
-    let mut all: Vec<Pin<Box<MaybeDone<F>>>> = futures.map(|future| Box::pin(maybe_done(future))).collect();
+    let mut all: Vec<Pin<Box<MaybeDone<F>>>> =
+        futures.map(|future| Box::pin(maybe_done(future))).collect();
     let mut first = true;
     poll_fn(|cx: &mut Context<'_>| {
         let mut waits = false;
@@ -102,10 +116,16 @@ pub(crate) async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec
             }
         }
         first = false;
-        if waits { Poll::Pending } else { Poll::Ready(()) }
+        if waits {
+            Poll::Pending
+        } else {
+            Poll::Ready(())
+        }
     })
     .await;
-    all.iter_mut().filter_map(|one| one.as_mut().take_output()).collect()
+    all.iter_mut()
+        .filter_map(|one| one.as_mut().take_output())
+        .collect()
 }
 
 #[cfg(test)]
@@ -114,7 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// All are begun in their order before any is waited for, and those behind one that waits are not asked again.
+    /// All are begun in their order before any is waited for, and those behind one that waits are
+    /// not asked again.
     #[test]
     fn all_are_begun_in_order() {
         let begun = RefCell::new(Vec::new());
@@ -124,7 +145,11 @@ mod tests {
             poll_fn(move |_| {
                 begun.borrow_mut().push(number);
                 polls += 1;
-                if number == 40 && polls == 1 { Poll::Pending } else { Poll::Ready(number) }
+                if number == 40 && polls == 1 {
+                    Poll::Pending
+                } else {
+                    Poll::Ready(number)
+                }
             })
         };
         let mut all = std::pin::pin!(in_order((0..50).map(one)));

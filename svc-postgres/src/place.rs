@@ -36,24 +36,46 @@ impl Place {
         let under = match scope {
             Scope::All => None,
             Scope::Under(address) => {
-                let column = layout(kind).scope(address.kind).ok_or_else(Error::not_found)?;
-                let slot = SLOTS.iter().position(|slot| *slot == column).ok_or_else(Error::not_found)?;
-                Some(Under { address: address.clone(), owner: address.id.uuid().ok_or_else(Error::not_found)?, slot })
+                let column = layout(kind)
+                    .scope(address.kind)
+                    .ok_or_else(Error::not_found)?;
+                let slot = SLOTS
+                    .iter()
+                    .position(|slot| *slot == column)
+                    .ok_or_else(Error::not_found)?;
+                Some(Under {
+                    address: address.clone(),
+                    owner: address.id.uuid().ok_or_else(Error::not_found)?,
+                    slot,
+                })
             }
-            _ => return Err(StoreError::unexpected("a scope that this store does not know")),
+            _ => {
+                return Err(StoreError::unexpected(
+                    "a scope that this store does not know",
+                ));
+            }
         };
-        Ok(Self { tenant, kind, under })
+        Ok(Self {
+            tenant,
+            kind,
+            under,
+        })
     }
 
     /// What names the collection in cursors and in memory.
     pub(crate) fn collection(&self) -> Collection {
-        let owner = self.under.as_ref().map(|under| (under.address.kind, &under.owner.as_bytes()[..]));
+        let owner = self
+            .under
+            .as_ref()
+            .map(|under| (under.address.kind, &under.owner.as_bytes()[..]));
         offset_index::collection(self.tenant, self.kind, owner)
     }
 
     /// The code of the owner's kind, and its id.
     fn owner(&self) -> (i16, Uuid) {
-        self.under.as_ref().map_or((0, ALL), |under| (code(under.address.kind), under.owner))
+        self.under
+            .as_ref()
+            .map_or((0, ALL), |under| (code(under.address.kind), under.owner))
     }
 
     fn text<'a>(&self, of_all: &'a str, under: &'a [String; 4]) -> &'a str {
@@ -78,7 +100,9 @@ impl Place {
     pub(crate) fn whole_at<'a>(&self, texts: &'a Texts, position: u64, limit: i64) -> Query<'a> {
         let (scope, owner) = self.owner();
         // The statement adds one to it.
-        let position = i64::try_from(position).unwrap_or(i64::MAX).min(i64::MAX.saturating_sub(1));
+        let position = i64::try_from(position)
+            .unwrap_or(i64::MAX)
+            .min(i64::MAX.saturating_sub(1));
         let values = values![self.tenant, code(self.kind), position, limit, scope, owner];
         Query::new(self.text(&texts.page_at, &texts.page_at_under), values)
     }
@@ -88,7 +112,10 @@ impl Place {
         let (scope, owner) = self.owner();
         let rows = self.with_owner(values![self.tenant, code(self.kind), after, limit]);
         [
-            Query::new(&*texts.total_of, values![self.tenant, code(self.kind), scope, owner]),
+            Query::new(
+                &*texts.total_of,
+                values![self.tenant, code(self.kind), scope, owner],
+            ),
             Query::new(self.text(&texts.rows_of_all, &texts.rows_under), rows),
         ]
     }
@@ -96,21 +123,33 @@ impl Place {
     /// The rows of the collection behind one.
     pub(crate) fn members<'a>(&self, texts: &'a Texts, after: i64) -> Query<'a> {
         let values = self.with_owner(values![self.tenant, code(self.kind), after]);
-        Query::new(self.text(&texts.members_of_all, &texts.members_under), values)
+        Query::new(
+            self.text(&texts.members_of_all, &texts.members_under),
+            values,
+        )
     }
 
     /// When something last left the collection.
     pub(crate) fn moved<'a>(&self, texts: &'a Texts) -> Query<'a> {
         let (scope, owner) = self.owner();
-        Query::new(&*texts.moved, values![self.tenant, code(self.kind), scope, owner])
+        Query::new(
+            &*texts.moved,
+            values![self.tenant, code(self.kind), scope, owner],
+        )
     }
 
     /// Whether the owner is where its address says.
     pub(crate) fn has_owner(&self, links: Option<&[Option<Uuid>]>) -> bool {
-        let Some(Under { address, .. }) = &self.under else { return true };
-        let parent = layout(address.kind).parent().and_then(|column| SLOTS.iter().position(|slot| *slot == column));
+        let Some(Under { address, .. }) = &self.under else {
+            return true;
+        };
+        let parent = layout(address.kind)
+            .parent()
+            .and_then(|column| SLOTS.iter().position(|slot| *slot == column));
         links.is_some_and(|links| {
-            let parent = parent.and_then(|slot| links.get(slot).copied().flatten()).map(Into::into);
+            let parent = parent
+                .and_then(|slot| links.get(slot).copied().flatten())
+                .map(Into::into);
             address.admits_parent(parent.as_ref())
         })
     }

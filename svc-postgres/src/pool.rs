@@ -40,7 +40,8 @@ pub(crate) struct Pool {
     texts: Option<Arc<Texts>>,
 }
 
-/// A connection. Whoever uses it polls its wire: a task of its own would have to be woken for each question and each answer.
+/// A connection. Whoever uses it polls its wire: a task of its own would have to be woken for each
+/// question and each answer.
 struct Connection {
     session: Session,
     wire: Fuse<Wire>,
@@ -52,8 +53,8 @@ struct Session {
     prepared: HashMap<String, Statement>,
 }
 
-/// A connection that somebody uses. It goes back to the pool when it is dropped, unless something may be open on it: then it
-/// is closed, and the server undoes what was begun.
+/// A connection that somebody uses. It goes back to the pool when it is dropped, unless something
+/// may be open on it: then it is closed, and the server undoes what was begun.
 pub(crate) struct Lent {
     pool: Arc<Pool>,
     connection: Option<Connection>,
@@ -69,8 +70,16 @@ pub(crate) enum For {
 }
 
 impl Pool {
-    pub(crate) fn new(connector: Connector, size: usize, patience: Duration, statements: Statements) -> Self {
-        let writers = size.saturating_mul(3).div_ceil(4).clamp(1, size.saturating_sub(1).max(1));
+    pub(crate) fn new(
+        connector: Connector,
+        size: usize,
+        patience: Duration,
+        statements: Statements,
+    ) -> Self {
+        let writers = size
+            .saturating_mul(3)
+            .div_ceil(4)
+            .clamp(1, size.saturating_sub(1).max(1));
         Self {
             connector,
             idle: Mutex::default(),
@@ -86,13 +95,18 @@ impl Pool {
 
     /// Names the statement of an error as these texts do.
     pub(crate) fn naming(self, texts: Arc<Texts>) -> Self {
-        Self { texts: Some(texts), ..self }
+        Self {
+            texts: Some(texts),
+            ..self
+        }
     }
 
     /// A connection, as soon as one is free; [`StoreError::Busy`] when that takes too long.
     pub(crate) async fn get(self: &Arc<Self>, purpose: For) -> Result<Lent> {
         let _waits = Arc::clone(&self.waiting);
-        tokio::time::timeout(self.patience, self.wait(purpose)).await.unwrap_or(Err(StoreError::Busy))
+        tokio::time::timeout(self.patience, self.wait(purpose))
+            .await
+            .unwrap_or(Err(StoreError::Busy))
     }
 
     async fn wait(self: &Arc<Self>, purpose: For) -> Result<Lent> {
@@ -107,7 +121,12 @@ impl Pool {
             Some(connection) => connection,
             None => Connection::new(self.connector.open().await?),
         };
-        Ok(Lent { pool: Arc::clone(self), connection: Some(connection), is_clean: true, _places: (place, writer) })
+        Ok(Lent {
+            pool: Arc::clone(self),
+            connection: Some(connection),
+            is_clean: true,
+            _places: (place, writer),
+        })
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
@@ -118,7 +137,11 @@ impl Pool {
     pub(crate) fn load(&self) -> (usize, usize, usize) {
         let idle = self.idle().len();
         let busy = self.size.saturating_sub(self.places.available_permits());
-        (busy, idle, Arc::strong_count(&self.waiting).saturating_sub(1))
+        (
+            busy,
+            idle,
+            Arc::strong_count(&self.waiting).saturating_sub(1),
+        )
     }
 }
 
@@ -133,10 +156,11 @@ impl Lent {
         self.is_clean = true;
     }
 
-    /// Runs statements in one round trip; what each of those with values gave, and the first that failed with its place among all.
+    /// Runs statements in one round trip; what each of those with values gave, and the first that
+    /// failed with its place among all.
     ///
-    /// All of them have been sent when this waits for the first time. Statements that this connection has not prepared yet
-    /// are, in a round trip before.
+    /// All of them have been sent when this waits for the first time. Statements that this
+    /// connection has not prepared yet are, in a round trip before.
     ///
     /// # Errors
     ///
@@ -154,7 +178,8 @@ impl Lent {
             return Err((usize::MAX, StoreError::Silent));
         };
         let is_closed = self.connection.as_ref().is_none_or(Connection::is_closed);
-        let is_at_fault = matches!(&done, Err((_, error)) if is_closed || error.is_of_the_connection());
+        let is_at_fault =
+            matches!(&done, Err((_, error)) if is_closed || error.is_of_the_connection());
         if matches!(&done, Err((_, error)) if error.is_retried_once()) {
             // The others may have prepared the same statements.
             self.pool.idle().clear();
@@ -163,15 +188,31 @@ impl Lent {
         done
     }
 
-    async fn run_all(&mut self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
+    async fn run_all(
+        &mut self,
+        queries: &[Query<'_>],
+    ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
         let by_name = self.pool.statements == Statements::Named;
-        let gone = || (0, StoreError::unexpected("a connection that was given back"));
+        let gone = || {
+            (
+                0,
+                StoreError::unexpected("a connection that was given back"),
+            )
+        };
         let connection = self.connection.as_mut().ok_or_else(gone)?;
-        let all = connection.run(queries, by_name).await.map_err(|error| (0, error))?;
+        let all = connection
+            .run(queries, by_name)
+            .await
+            .map_err(|error| (0, error))?;
         let mut given = Vec::with_capacity(queries.len());
         for (place, (query, one)) in queries.iter().zip(all).enumerate() {
             let named = |error: StoreError| {
-                error.of_statement(self.pool.texts.as_ref().and_then(|texts| texts.name_of(&query.text)))
+                error.of_statement(
+                    self.pool
+                        .texts
+                        .as_ref()
+                        .and_then(|texts| texts.name_of(&query.text)),
+                )
             };
             let rows = one.map_err(|error| (place, named(error)))?;
             if query.values.is_some() {
@@ -195,13 +236,21 @@ impl Drop for Lent {
 
 impl Connection {
     fn new((client, wire): (Client, Wire)) -> Self {
-        Self { session: Session { client, prepared: HashMap::new() }, wire: wire.fuse() }
+        Self {
+            session: Session {
+                client,
+                prepared: HashMap::new(),
+            },
+            wire: wire.fuse(),
+        }
     }
 
     /// The connection, unless the server has ended it since it was last used.
     fn if_open(mut self) -> Option<Self> {
         // What wakes nobody now is asked again when the connection is used.
-        _ = self.wire.poll_unpin(&mut Context::from_waker(Waker::noop()));
+        _ = self
+            .wire
+            .poll_unpin(&mut Context::from_waker(Waker::noop()));
         (!self.is_closed()).then_some(self)
     }
 
@@ -269,11 +318,18 @@ impl Session {
         };
         if by_name {
             let statement = self.prepared.get(&*query.text);
-            let statement = statement.ok_or_else(|| StoreError::unexpected("a statement that was not prepared"))?;
-            let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|it| &*it.value as &(dyn ToSql + Sync)).collect();
+            let statement = statement
+                .ok_or_else(|| StoreError::unexpected("a statement that was not prepared"))?;
+            let values: Vec<&(dyn ToSql + Sync)> = values
+                .iter()
+                .map(|it| &*it.value as &(dyn ToSql + Sync))
+                .collect();
             return Ok(self.client.query(statement, &values).await?);
         }
-        let values: Vec<_> = values.iter().map(|it| (&*it.value as &(dyn ToSql + Sync), it.type_.clone())).collect();
+        let values: Vec<_> = values
+            .iter()
+            .map(|it| (&*it.value as &(dyn ToSql + Sync), it.type_.clone()))
+            .collect();
         Ok(self.client.query_typed(&query.text, &values).await?)
     }
 }

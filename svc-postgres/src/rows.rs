@@ -23,29 +23,39 @@ pub(crate) const COLUMNS: usize = 22;
 
 /// The id of a record that is in this database, or comes into it.
 pub(crate) fn known(id: &Id) -> Result<Uuid> {
-    id.uuid().ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
+    id.uuid()
+        .ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
 }
 
 /// The record whose columns begin at `first`, as [`columns`](crate::texts) names them.
 pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
     let at = |offset: usize| first.saturating_add(offset);
-    let kind = kind_of(row.try_get(at(0))?).ok_or_else(|| StoreError::unexpected("a stored record of no kind"))?;
+    let kind = kind_of(row.try_get(at(0))?)
+        .ok_or_else(|| StoreError::unexpected("a stored record of no kind"))?;
     let layout = layout(kind);
-    let mut meta = Meta::new(row.try_get::<_, Uuid>(at(2))?.into(), Timestamp::from_micros(row.try_get(at(3))?));
+    let mut meta = Meta::new(
+        row.try_get::<_, Uuid>(at(2))?.into(),
+        Timestamp::from_micros(row.try_get(at(3))?),
+    );
     meta.modified = Timestamp::from_micros(row.try_get(at(4))?);
     meta.identifiers = Identifiers::from_stored(row.try_get(at(5))?);
     let body: &[u8] = row.try_get(at(6))?;
     let mut record = RawRecord::stored(kind, meta, Bytes::copy_from_slice(body));
     for (reference, column) in layout.columns() {
         let slot = SLOTS.iter().position(|slot| *slot == column);
-        let Some(to) = row.try_get::<_, Option<Uuid>>(at(slot.map_or(11, |slot| slot.saturating_add(7))))? else {
+        let Some(to) =
+            row.try_get::<_, Option<Uuid>>(at(slot.map_or(11, |slot| slot.saturating_add(7))))?
+        else {
             continue;
         };
         let home = match slot.filter(|_| reference.home_link().is_some()) {
             Some(slot) => row.try_get::<_, Option<Uuid>>(at(slot.saturating_add(18)))?,
             None => None,
         };
-        record.add_link(reference.name, Address::new(reference.kind, to.into(), home.map(Id::from)).into());
+        record.add_link(
+            reference.name,
+            Address::new(reference.kind, to.into(), home.map(Id::from)).into(),
+        );
     }
     for (name, source) in &layout.table.computed {
         if let Some(value) = computed(row, first, *source)? {
@@ -57,8 +67,18 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<Stored> {
 
 fn computed(row: &Row, first: usize, source: Source) -> Result<Option<Computed>> {
     let at = |offset: usize| first.saturating_add(offset);
-    let count = |offset| Ok::<_, StoreError>(row.try_get::<_, Option<i64>>(at(offset))?.unwrap_or_default());
-    let moment = |offset| Ok::<_, StoreError>(row.try_get::<_, Option<i64>>(at(offset))?.map(Timestamp::from_micros));
+    let count = |offset| {
+        Ok::<_, StoreError>(
+            row.try_get::<_, Option<i64>>(at(offset))?
+                .unwrap_or_default(),
+        )
+    };
+    let moment = |offset| {
+        Ok::<_, StoreError>(
+            row.try_get::<_, Option<i64>>(at(offset))?
+                .map(Timestamp::from_micros),
+        )
+    };
     Ok(match source {
         Source::Outside => Some(Computed::Count(0)),
         Source::Relation(kind) => Some(Computed::Relation(kind)),
@@ -67,7 +87,9 @@ fn computed(row: &Row, first: usize, source: Source) -> Result<Option<Computed>>
         Source::Number(_) => Some(Computed::Count(count(16)?)),
         Source::Sum(_) => {
             let text: Option<&str> = row.try_get(at(17))?;
-            Some(Computed::Amount(text.and_then(Amount::parse).unwrap_or_default()))
+            Some(Computed::Amount(
+                text.and_then(Amount::parse).unwrap_or_default(),
+            ))
         }
         Source::ScheduledStart => moment(12)?.map(Computed::Timestamp),
         Source::ScheduledStop => moment(13)?.map(Computed::Timestamp),

@@ -1,8 +1,8 @@
-//! Removing a record with everything that goes with it: at most four statements, however many kinds there are. `$1` is the tenant, `$2`
-//! the id of the record.
+//! Removing a record with everything that goes with it: at most four statements, however many kinds
+//! there are. `$1` is the tenant, `$2` the id of the record.
 //!
-//! What is deleted from several tables is one statement with common table expressions. A cluster takes those that delete in one hop,
-//! and none that inserts.
+//! What is deleted from several tables is one statement with common table expressions. A cluster
+//! takes those that delete in one hop, and none that inserts.
 
 use svc_core::{
     model::Kind,
@@ -13,14 +13,16 @@ use svc_core::{
 
 use crate::layout::{ALL, Layout, SLOTS, layout};
 
-/// Records that are deleted together, and links to them that are emptied. All of it begins with one record.
+/// Records that are deleted together, and links to them that are emptied. All of it begins with one
+/// record.
 #[derive(Debug, Default)]
 pub(crate) struct Removal {
     /// The kinds of the records that a condition holds for.
     deleted: Vec<(Condition, Vec<Kind>)>,
     /// The same of links, with their columns.
     cleared: Vec<(Condition, &'static str, Vec<Kind>)>,
-    /// Whether the record is a person, whose tickets, outbox entries and stored responses are deleted as well.
+    /// Whether the record is a person, whose tickets, outbox entries and stored responses are
+    /// deleted as well.
     forgets: bool,
 }
 
@@ -37,7 +39,10 @@ impl Condition {
     fn of(set: &Set) -> Self {
         match set {
             Set::Under(kind, link, inner) => {
-                let column = layout(*kind).column(link).map(|(_, column)| column).unwrap_or_default();
+                let column = layout(*kind)
+                    .column(link)
+                    .map(|(_, column)| column)
+                    .unwrap_or_default();
                 Self::leading_to(column, inner)
             }
             _ => Self::Itself,
@@ -52,7 +57,9 @@ impl Condition {
     fn text(&self, schema: &str, name: &str) -> String {
         match self {
             Self::Itself => format!("{name}.id = $2"),
-            Self::LeadsTo(column, _, inner) if **inner == Self::Itself => format!("{name}.{column} = $2"),
+            Self::LeadsTo(column, _, inner) if **inner == Self::Itself => {
+                format!("{name}.{column} = $2")
+            }
             Self::LeadsTo(column, kind, inner) => {
                 let (within, code) = (format!("{name}i"), layout(*kind).code);
                 let condition = inner.text(schema, &within);
@@ -69,7 +76,11 @@ impl Removal {
     /// Adds records that are deleted.
     pub(crate) fn delete(&mut self, set: &Set) {
         let condition = Condition::of(set);
-        match self.deleted.iter_mut().find(|(other, _)| *other == condition) {
+        match self
+            .deleted
+            .iter_mut()
+            .find(|(other, _)| *other == condition)
+        {
             Some((_, kinds)) => kinds.push(set.kind()),
             None => self.deleted.push((condition, vec![set.kind()])),
         }
@@ -78,7 +89,11 @@ impl Removal {
     /// Adds a link that is emptied where it leads to a record of a set.
     pub(crate) fn clear(&mut self, kind: Kind, column: &'static str, to: &Set) {
         let condition = Condition::leading_to(column, to);
-        match self.cleared.iter_mut().find(|(other, ..)| *other == condition) {
+        match self
+            .cleared
+            .iter_mut()
+            .find(|(other, ..)| *other == condition)
+        {
             Some((_, _, kinds)) => kinds.push(kind),
             None => self.cleared.push((condition, column, vec![kind])),
         }
@@ -94,12 +109,19 @@ impl Removal {
         i64::try_from(self.deleted.len()).unwrap_or(i64::MAX)
     }
 
-    /// Writes to the feed that each record is deleted: under numbers from `$3` on, at this moment (`$4`). What goes with a record
-    /// comes before it.
+    /// Writes to the feed that each record is deleted: under numbers from `$3` on, at this moment
+    /// (`$4`). What goes with a record comes before it.
     pub(crate) fn telling(&self, schema: &str) -> Option<String> {
         let what = What::Deleted as i16;
-        let parents = self.cases(|of, kind| Some(format!("d.{}", kind.schema().home.and_then(|_| of.parent())?)));
-        let parent = parents.map_or("NULL::uuid".to_owned(), |cases| format!("CASE d.kind{cases} END"));
+        let parents = self.cases(|of, kind| {
+            Some(format!(
+                "d.{}",
+                kind.schema().home.and_then(|_| of.parent())?
+            ))
+        });
+        let parent = parents.map_or("NULL::uuid".to_owned(), |cases| {
+            format!("CASE d.kind{cases} END")
+        });
         let records = self.records(schema, &format!("d.kind, d.id, d.seq, {parent} AS parent"))?;
         Some(format!(
             "INSERT INTO {schema}.feed (tenant, seq, step, kind, id, parent, what, at) \
@@ -110,14 +132,31 @@ impl Removal {
 
     /// Empties the links.
     pub(crate) fn clearing(&self, schema: &str) -> Option<String> {
-        let links = || self.cleared.iter().map(|(condition, _, kinds)| (condition, &**kinds));
+        let links = || {
+            self.cleared
+                .iter()
+                .map(|(condition, _, kinds)| (condition, &**kinds))
+        };
         let set = |column: &str| {
             let of_column = self.cleared.iter().filter(|(_, of, _)| *of == column);
-            let emptied = any(schema, "t", of_column.map(|(condition, _, kinds)| (condition, &**kinds)))?;
-            Some(format!("{column} = CASE WHEN {emptied} THEN NULL ELSE t.{column} END"))
+            let emptied = any(
+                schema,
+                "t",
+                of_column.map(|(condition, _, kinds)| (condition, &**kinds)),
+            )?;
+            Some(format!(
+                "{column} = CASE WHEN {emptied} THEN NULL ELSE t.{column} END"
+            ))
         };
-        let columns: Vec<String> = SLOTS.into_iter().chain(["modified_by"]).filter_map(set).collect();
-        let (records, condition) = (records(schema, "d.id", links())?, any(schema, "t", links())?);
+        let columns: Vec<String> = SLOTS
+            .into_iter()
+            .chain(["modified_by"])
+            .filter_map(set)
+            .collect();
+        let (records, condition) = (
+            records(schema, "d.id", links())?,
+            any(schema, "t", links())?,
+        );
         Some(format!(
             "UPDATE {schema}.record t SET {} WHERE t.tenant = $1 AND t.id = ANY (ARRAY(SELECT x.id FROM {records} x)) \
              AND ({condition})",
@@ -130,10 +169,9 @@ impl Removal {
         let s = schema;
         let mut deletes = Vec::new();
         if self.forgets {
-            deletes.extend(
-                ["holder", "outbox"]
-                    .map(|table| format!("DELETE FROM {s}.{table} t WHERE t.tenant = $1 AND t.person = $2")),
-            );
+            deletes.extend(["holder", "outbox"].map(|table| {
+                format!("DELETE FROM {s}.{table} t WHERE t.tenant = $1 AND t.person = $2")
+            }));
             deletes.push(format!(
                 "DELETE FROM {s}.kept t WHERE t.tenant = $1 AND t.key = ANY (ARRAY( \
                  SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2))"
@@ -143,13 +181,21 @@ impl Removal {
             deletes.extend(self.deletes(s, &records));
         }
         let last = deletes.pop()?;
-        let first = deletes.iter().enumerate().map(|(place, delete)| format!("d{place} AS ({delete})"));
+        let first = deletes
+            .iter()
+            .enumerate()
+            .map(|(place, delete)| format!("d{place} AS ({delete})"));
         let first = first.collect::<Vec<_>>().join(", ");
-        Some(if first.is_empty() { last } else { format!("WITH {first} {last}") })
+        Some(if first.is_empty() {
+            last
+        } else {
+            format!("WITH {first} {last}")
+        })
     }
 
     fn deletes(&self, s: &str, records: &str) -> Vec<String> {
-        // As an array, so that the index of the table is used whatever the planner believes to know of it.
+        // As an array, so that the index of the table is used whatever the planner believes to know
+        // of it.
         let delete = |table: &str, key: &str, of: &str, kinds: &[Kind]| {
             let codes = codes(kinds);
             format!(
@@ -159,8 +205,15 @@ impl Removal {
         };
         let all: Vec<Kind> = self.kinds().collect();
         let mut texts = Vec::new();
-        let is_counted = |kind: &Kind| Kind::ALL.iter().any(|member| layout(*member).scope(*kind).is_some());
-        let members = |member: &Kind| self.kinds().any(|kind| layout(*member).scope(kind).is_some());
+        let is_counted = |kind: &Kind| {
+            Kind::ALL
+                .iter()
+                .any(|member| layout(*member).scope(*kind).is_some())
+        };
+        let members = |member: &Kind| {
+            self.kinds()
+                .any(|kind| layout(*member).scope(kind).is_some())
+        };
         if all.iter().any(is_counted) {
             let members: Vec<Kind> = Kind::ALL.iter().copied().filter(members).collect();
             texts.push(format!(
@@ -169,7 +222,11 @@ impl Removal {
                 codes(&members)
             ));
         }
-        let with_parts: Vec<Kind> = all.iter().copied().filter(|kind| has_parts(layout(*kind))).collect();
+        let with_parts: Vec<Kind> = all
+            .iter()
+            .copied()
+            .filter(|kind| has_parts(layout(*kind)))
+            .collect();
         if !with_parts.is_empty() {
             texts.push(delete("part", "owner", "id", &with_parts));
         }
@@ -180,8 +237,18 @@ impl Removal {
             texts.push(delete("email", "seq", "seq", &[Kind::Person]));
         }
         texts.push(delete("identifier", "seq", "seq", &all));
-        let condition = any(s, "t", self.deleted.iter().map(|(condition, kinds)| (condition, &**kinds)));
-        texts.extend(condition.map(|condition| format!("{} AND ({condition})", delete("record", "id", "id", &all))));
+        let condition = any(
+            s,
+            "t",
+            self.deleted
+                .iter()
+                .map(|(condition, kinds)| (condition, &**kinds)),
+        );
+        texts.extend(
+            condition.map(|condition| {
+                format!("{} AND ({condition})", delete("record", "id", "id", &all))
+            }),
+        );
         texts
     }
 
@@ -213,17 +280,31 @@ impl Removal {
 
     /// The records that are deleted: these columns of each, and the place of its condition.
     fn records(&self, schema: &str, columns: &str) -> Option<String> {
-        records(schema, columns, self.deleted.iter().map(|(condition, kinds)| (condition, &**kinds)))
+        records(
+            schema,
+            columns,
+            self.deleted
+                .iter()
+                .map(|(condition, kinds)| (condition, &**kinds)),
+        )
     }
 
     /// The kinds of the records that are deleted.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
-        self.deleted.iter().flat_map(|(_, kinds)| kinds.iter().copied())
+        self.deleted
+            .iter()
+            .flat_map(|(_, kinds)| kinds.iter().copied())
     }
 
     /// The branches of a `CASE` by the kind, for those kinds that have one.
     fn cases(&self, branch: impl Fn(&Layout, Kind) -> Option<String>) -> Option<String> {
-        let case = |kind: Kind| Some(format!(" WHEN {} THEN {}", layout(kind).code, branch(layout(kind), kind)?));
+        let case = |kind: Kind| {
+            Some(format!(
+                " WHEN {} THEN {}",
+                layout(kind).code,
+                branch(layout(kind), kind)?
+            ))
+        };
         let mut kinds: Vec<Kind> = self.kinds().collect();
         kinds.sort_unstable_by_key(|kind| layout(*kind).code);
         kinds.dedup();
@@ -232,7 +313,8 @@ impl Removal {
     }
 }
 
-/// The records that one of these conditions holds for: these columns of each, and the place of the condition.
+/// The records that one of these conditions holds for: these columns of each, and the place of the
+/// condition.
 fn records<'a>(
     schema: &str,
     columns: &str,
@@ -250,30 +332,53 @@ fn records<'a>(
 }
 
 /// Whether one of these conditions holds for a record that is called `name`.
-fn any<'a>(schema: &str, name: &str, conditions: impl Iterator<Item = (&'a Condition, &'a [Kind])>) -> Option<String> {
+fn any<'a>(
+    schema: &str,
+    name: &str,
+    conditions: impl Iterator<Item = (&'a Condition, &'a [Kind])>,
+) -> Option<String> {
     let text = |(condition, kinds): (&Condition, &[Kind])| {
-        format!("{name}.kind IN ({}) AND {}", codes(kinds), condition.text(schema, name))
+        format!(
+            "{name}.kind IN ({}) AND {}",
+            codes(kinds),
+            condition.text(schema, name)
+        )
     };
     let texts: Vec<String> = conditions.map(text).collect();
     (!texts.is_empty()).then(|| texts.join(" OR "))
 }
 
 fn codes(kinds: &[Kind]) -> String {
-    let codes: Vec<String> = kinds.iter().map(|kind| layout(*kind).code.to_string()).collect();
+    let codes: Vec<String> = kinds
+        .iter()
+        .map(|kind| layout(*kind).code.to_string())
+        .collect();
     codes.join(", ")
 }
 
 fn has_parts(layout: &Layout) -> bool {
-    layout.table.computed.iter().any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
+    layout
+        .table
+        .computed
+        .iter()
+        .any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
 }
 
 /// Every text with a name, of the removal of a record of each kind: for tests.
 pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
     let texts = |kind: &Kind| {
         let removal = removal_of(*kind);
-        let texts =
-            [removal.clearing(schema), removal.telling(schema), removal.discounting(schema), removal.deleting(schema)];
-        texts.into_iter().flatten().map(|text| (format!("removing a {}", kind.singular()), text)).collect::<Vec<_>>()
+        let texts = [
+            removal.clearing(schema),
+            removal.telling(schema),
+            removal.discounting(schema),
+            removal.deleting(schema),
+        ];
+        texts
+            .into_iter()
+            .flatten()
+            .map(|text| (format!("removing a {}", kind.singular()), text))
+            .collect::<Vec<_>>()
     };
     Kind::ALL.iter().flat_map(texts).collect()
 }
@@ -307,14 +412,29 @@ mod tests {
     fn a_removal_is_a_few_statements() {
         let of = |kind: &Kind| {
             let name = format!("removing a {}", kind.singular());
-            all("s").into_iter().filter(|(text_name, _)| *text_name == name).count()
+            all("s")
+                .into_iter()
+                .filter(|(text_name, _)| *text_name == name)
+                .count()
         };
         assert_eq!(of(&Kind::Person), 4);
         assert_eq!(of(&Kind::Petition), 3);
         assert!(Kind::ALL.iter().all(|kind| (3..=4).contains(&of(kind))));
         let person = removal_of(Kind::Person).deleting("s").unwrap();
-        for table in ["holder", "outbox", "kept", "total", "email", "identifier", "record"] {
-            assert_eq!(person.matches(&format!("DELETE FROM s.{table} t")).count(), 1, "{table}: {person}");
+        for table in [
+            "holder",
+            "outbox",
+            "kept",
+            "total",
+            "email",
+            "identifier",
+            "record",
+        ] {
+            assert_eq!(
+                person.matches(&format!("DELETE FROM s.{table} t")).count(),
+                1,
+                "{table}: {person}"
+            );
         }
     }
 
@@ -322,7 +442,8 @@ mod tests {
     fn kinds_with_the_same_condition_share_it() {
         let removal = removal_of(Kind::Person);
         let clearing = removal.clearing("s").unwrap();
-        // Each of l1, l2 and modified_by leads to the person, and two columns to the canvasses of the person.
+        // Each of l1, l2 and modified_by leads to the person, and two columns to the canvasses of
+        // the person.
         assert_eq!(clearing.matches("SELECT d.id").count(), 5, "{clearing}");
         assert_eq!(clearing.matches(" = CASE WHEN").count(), 5, "{clearing}");
         // What goes with the person comes first.

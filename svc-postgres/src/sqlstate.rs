@@ -1,7 +1,8 @@
 //! What is done about an error that PostgreSQL reports, by its SQLSTATE.
 //!
-//! An error is retried only if the same statements can succeed later. Everything else is reported immediately: a retry would hide
-//! the cause behind a 503, and the other writes of the tenant would wait for it.
+//! An error is retried only if the same statements can succeed later. Everything else is reported
+//! immediately: a retry would hide the cause behind a 503, and the other writes of the tenant would
+//! wait for it.
 
 use tokio_postgres::error::SqlState;
 
@@ -12,7 +13,8 @@ pub(crate) enum Remedy {
     Retry,
     /// The connection is closed, and the transaction is retried on another one until the deadline.
     Reconnect,
-    /// All idle connections are closed, and the transaction is retried once on a new one. A second error fails.
+    /// All idle connections are closed, and the transaction is retried once on a new one. A second
+    /// error fails.
     RetryOnce,
     /// The calls are 503 immediately.
     Unavailable,
@@ -20,17 +22,21 @@ pub(crate) enum Remedy {
     Fail,
 }
 
-/// SQLSTATEs, or how they begin, and what is done about them. The longest one that fits counts; what is not listed fails.
+/// SQLSTATEs, or how they begin, and what is done about them. The longest one that fits counts;
+/// what is not listed fails.
 const REMEDIES: &[(&str, Remedy)] = &[
-    // Connection exceptions. A pooler reports its own errors so, and Citus that a worker cannot be reached.
+    // Connection exceptions. A pooler reports its own errors so, and Citus that a worker cannot be
+    // reached.
     ("08", Remedy::Reconnect),
     // `cached plan must not change result type`, after another process has altered a table.
     ("0A000", Remedy::RetryOnce),
-    // Another transaction has changed what this one relies on. `StoreError::is_conflict` limits the attempts.
+    // Another transaction has changed what this one relies on. `StoreError::is_conflict` limits the
+    // attempts.
     ("23505", Remedy::Retry),
     // The connection leads to a server that was the primary.
     ("25006", Remedy::Reconnect),
-    // The server has ended a session that was idle in a transaction, or whose transaction took too long.
+    // The server has ended a session that was idle in a transaction, or whose transaction took too
+    // long.
     ("25P03", Remedy::Reconnect),
     ("25P04", Remedy::Reconnect),
     // A pooler has changed the server connection: the prepared statements are gone.
@@ -43,21 +49,26 @@ const REMEDIES: &[(&str, Remedy)] = &[
     ("53100", Remedy::Unavailable),
     // `lock_timeout` has passed.
     ("55P03", Remedy::Retry),
-    // An administrator or `statement_timeout` has cancelled the statement. It would be cancelled again.
+    // An administrator or `statement_timeout` has cancelled the statement. It would be cancelled
+    // again.
     ("57014", Remedy::Unavailable),
     // The server shuts down, has crashed, starts, or has ended an idle session.
     ("57P01", Remedy::Reconnect),
     ("57P02", Remedy::Reconnect),
     ("57P03", Remedy::Reconnect),
     ("57P05", Remedy::Reconnect),
-    // Citus reports a worker that was lost at COMMIT so, and PostgreSQL a row that was updated concurrently.
+    // Citus reports a worker that was lost at COMMIT so, and PostgreSQL a row that was updated
+    // concurrently.
     ("XX000", Remedy::RetryOnce),
 ];
 
 /// What is done about an SQLSTATE.
 pub(crate) fn remedy(state: &SqlState) -> Remedy {
-    let fits = REMEDIES.iter().filter(|(prefix, _)| state.code().starts_with(prefix));
-    fits.max_by_key(|(prefix, _)| prefix.len()).map_or(Remedy::Fail, |(_, remedy)| *remedy)
+    let fits = REMEDIES
+        .iter()
+        .filter(|(prefix, _)| state.code().starts_with(prefix));
+    fits.max_by_key(|(prefix, _)| prefix.len())
+        .map_or(Remedy::Fail, |(_, remedy)| *remedy)
 }
 
 #[cfg(test)]
@@ -67,18 +78,49 @@ mod tests {
     #[test]
     fn only_what_can_pass_is_retried_until_the_deadline() {
         let expected = [
-            (Remedy::Retry, &["40001", "40P01", "53200", "53300", "53400", "55P03", "23505"][..]),
-            (Remedy::Reconnect, &["08000", "08001", "08003", "08006", "08P01", "25006", "25P03", "25P04"]),
+            (
+                Remedy::Retry,
+                &[
+                    "40001", "40P01", "53200", "53300", "53400", "55P03", "23505",
+                ][..],
+            ),
+            (
+                Remedy::Reconnect,
+                &[
+                    "08000", "08001", "08003", "08006", "08P01", "25006", "25P03", "25P04",
+                ],
+            ),
             (Remedy::Reconnect, &["57P01", "57P02", "57P03", "57P05"]),
             (Remedy::RetryOnce, &["0A000", "26000", "XX000"]),
             (Remedy::Unavailable, &["53100", "57014"]),
-            (Remedy::Fail, &["22001", "22003", "22P02", "22021", "23502", "23503", "23514", "23P01"]),
-            (Remedy::Fail, &["42501", "42601", "42703", "42704", "42883", "42P01", "3D000", "3F000", "28000", "28P01"]),
-            (Remedy::Fail, &["XX001", "XX002", "54000", "54001", "55000", "55006", "57P04", "58030", "P0001", "25P02"]),
+            (
+                Remedy::Fail,
+                &[
+                    "22001", "22003", "22P02", "22021", "23502", "23503", "23514", "23P01",
+                ],
+            ),
+            (
+                Remedy::Fail,
+                &[
+                    "42501", "42601", "42703", "42704", "42883", "42P01", "3D000", "3F000",
+                    "28000", "28P01",
+                ],
+            ),
+            (
+                Remedy::Fail,
+                &[
+                    "XX001", "XX002", "54000", "54001", "55000", "55006", "57P04", "58030",
+                    "P0001", "25P02",
+                ],
+            ),
         ];
         for (remedy_expected, states) in expected {
             for state in states {
-                assert_eq!(remedy(&SqlState::from_code(state)), remedy_expected, "{state}");
+                assert_eq!(
+                    remedy(&SqlState::from_code(state)),
+                    remedy_expected,
+                    "{state}"
+                );
             }
         }
     }
@@ -86,7 +128,13 @@ mod tests {
     #[test]
     fn each_line_of_the_table_is_once_there_and_decides_something() {
         for (index, (prefix, line)) in REMEDIES.iter().enumerate() {
-            assert!(!REMEDIES.iter().skip(index + 1).any(|(other, _)| other == prefix), "{prefix}");
+            assert!(
+                !REMEDIES
+                    .iter()
+                    .skip(index + 1)
+                    .any(|(other, _)| other == prefix),
+                "{prefix}"
+            );
             assert_ne!(*line, Remedy::Fail, "{prefix}: what is not listed fails");
             let state = SqlState::from_code(&format!("{prefix:0<5}"));
             assert_eq!(remedy(&state), *line, "{prefix}");

@@ -1,4 +1,5 @@
-//! The store: a database that is open, and what it does for the interface. Its parts know nothing of it.
+//! The store: a database that is open, and what it does for the interface. Its parts know nothing
+//! of it.
 
 mod calls;
 mod keys;
@@ -39,7 +40,8 @@ use crate::{
     turns::Turns,
 };
 
-/// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the connections.
+/// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the
+/// connections.
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -61,12 +63,13 @@ struct Inner {
 }
 
 impl Store {
-    /// Connects, makes the tables where there are none, and brings them up to date (UND-42). Several processes may do so at
-    /// once.
+    /// Connects, makes the tables where there are none, and brings them up to date (UND-42).
+    /// Several processes may do so at once.
     ///
     /// # Errors
     ///
-    /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other share names.
+    /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other
+    /// share names.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
         migrate::migrate(&options).await?;
         let keys = (KeyCache::default(), KeyEpochs::new(options.key_cache));
@@ -86,10 +89,13 @@ impl Store {
             keys,
             tenants: Mutex::default(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
-    /// Whether the schema has tables of this crate: what [`Store::connect`] would find. Nothing is made.
+    /// Whether the schema has tables of this crate: what [`Store::connect`] would find. Nothing is
+    /// made.
     ///
     /// # Errors
     ///
@@ -98,18 +104,19 @@ impl Store {
         migrate::is_there(options).await
     }
 
-    /// Removes everything: the tables with all that is in them, of every tenant. Nobody may be connected with a [`Store`].
+    /// Removes everything: the tables with all that is in them, of every tenant. Nobody may be
+    /// connected with a [`Store`].
     ///
     /// # Errors
     ///
-    /// [`ConnectError::NotOurs`] for a schema without tables of this crate; whatever the database reports, and nothing is
-    /// removed then.
+    /// [`ConnectError::NotOurs`] for a schema without tables of this crate; whatever the database
+    /// reports, and nothing is removed then.
     pub async fn remove(options: &Options) -> Result<(), ConnectError> {
         migrate::remove(options).await
     }
 
-    /// The statements that make the tables on a cluster of Citus, which shards by tenant; somebody who may make tables there runs
-    /// them before a store is opened.
+    /// The statements that make the tables on a cluster of Citus, which shards by tenant; somebody
+    /// who may make tables there runs them before a store is opened.
     ///
     /// # Errors
     ///
@@ -124,8 +131,9 @@ impl Store {
         &self.database().options.share_names
     }
 
-    /// Registers every kind and all eight helpers, which run natively in one transaction each: see [`ApiBuilder::store`]. Scheduling
-    /// is one of them where somebody [delivers](ApiBuilder::deliver).
+    /// Registers every kind and all eight helpers, which run natively in one transaction each: see
+    /// [`ApiBuilder::store`]. Scheduling is one of them where somebody
+    /// [delivers](ApiBuilder::deliver).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -159,26 +167,32 @@ impl Store {
         }
     }
 
-    /// Writes a mark, or replaces it: a short text that a program keeps in the database for itself, such as how far it got
-    /// with filling it.
+    /// Writes a mark, or replaces it: a short text that a program keeps in the database for itself,
+    /// such as how far it got with filling it.
     ///
     /// # Errors
     ///
     /// Trouble with the database.
     pub async fn mark(&self, name: &str, value: &str) -> Result<()> {
         let values = values![mark(name), value.as_bytes().to_vec()];
-        self.database().ask(None, Query::new(&*self.database().texts.set_meta, values)).await?;
+        self.database()
+            .ask(None, Query::new(&*self.database().texts.set_meta, values))
+            .await?;
         Ok(())
     }
 
-    /// Takes or renews a lease for a time: what a program must do in one process of the database at a time, such as filling it.
-    /// `false` if another process has the lease. A lease ends with [`Store::end_lease`], or when its time is over.
+    /// Takes or renews a lease for a time: what a program must do in one process of the database at
+    /// a time, such as filling it. `false` if another process has the lease. A lease ends with
+    /// [`Store::end_lease`], or when its time is over.
     ///
     /// # Errors
     ///
     /// Errors of the database.
     pub async fn take_lease(&self, name: &str, time: Duration) -> Result<bool> {
-        Ok(self.database().take_lease(&mark(name), self.now(), time).await?)
+        Ok(self
+            .database()
+            .take_lease(&mark(name), self.now(), time)
+            .await?)
     }
 
     /// Ends a lease, if this process has it.
@@ -196,8 +210,16 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn read_mark(&self, name: &str) -> Result<Option<String>> {
-        let rows = self.database().ask(None, Query::new(&*self.database().texts.meta, values![mark(name)])).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
+        let rows = self
+            .database()
+            .ask(
+                None,
+                Query::new(&*self.database().texts.meta, values![mark(name)]),
+            )
+            .await?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
         let value: Vec<u8> = row.try_get(0).map_err(StoreError::from)?;
         Ok(Some(String::from_utf8_lossy(&value).into_owned()))
     }
@@ -216,7 +238,8 @@ fn mark(name: &str) -> String {
     format!("mark.{name}")
 }
 
-/// The number that the tenant's ledger has: it goes up with every transaction that changes something, of any process.
+/// The number that the tenant's ledger has: it goes up with every transaction that changes
+/// something, of any process.
 #[async_trait::async_trait]
 impl Revision for Store {
     async fn revision(&self, tenant: &Tenant, _: std::time::Instant) -> Option<u64> {
@@ -229,7 +252,8 @@ impl Revision for Store {
         u64::try_from(seq).ok()
     }
 
-    /// With a replica the number is always asked for: the replica must have the writes of other processes up to it.
+    /// With a replica the number is always asked for: the replica must have the writes of other
+    /// processes up to it.
     fn is_remote(&self) -> bool {
         !self.database().has_replica()
     }
@@ -237,6 +261,8 @@ impl Revision for Store {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("schema", &self.database().options.schema).finish_non_exhaustive()
+        f.debug_struct("Store")
+            .field("schema", &self.database().options.schema)
+            .finish_non_exhaustive()
     }
 }

@@ -1,8 +1,10 @@
-//! Every statement of this crate but those that remove records with what goes with them (`sets`) and change tables (`migrate`). `$1` is the
-//! tenant, in each but those of the directories of tenants and keys.
+//! Every statement of this crate but those that remove records with what goes with them (`sets`)
+//! and change tables (`migrate`). `$1` is the tenant, in each but those of the directories of
+//! tenants and keys.
 //!
-//! Only the name of the schema and constants of the interface's tables go into a text; values are always bound. Statements
-//! are held to what a cluster that shards by tenant can do with one hop: the rules are in the tests of this file.
+//! Only the name of the schema and constants of the interface's tables go into a text; values are
+//! always bound. Statements are held to what a cluster that shards by tenant can do with one hop:
+//! the rules are in the tests of this file.
 
 mod dates;
 mod parts;
@@ -110,8 +112,15 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
-        let [webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook] =
-            of_webhooks(s);
+        let [
+            webhooks,
+            webhook,
+            make_webhook,
+            write_webhook,
+            delete_webhook,
+            due_webhooks,
+            next_webhook,
+        ] = of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
         let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
         // Taggings and items lie alike: a test of `layout` says so.
@@ -147,15 +156,27 @@ impl Texts {
         let created = Dated::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
         let modified = Dated::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
         let members = |condition: &str| {
-            format!("SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq")
+            format!(
+                "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq"
+            )
         };
         // From the tenant's own row: a cluster takes the tenant from it, and with it the one shard.
         let from_ledger = |types: &str| {
-            format!("SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1", arrays(2, types))
+            format!(
+                "SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1",
+                arrays(2, types)
+            )
         };
         let [keep, expire_feed, expire_kept, tenants_to_sweep] = of_kept(s, &from_ledger);
-        let [outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again] =
-            of_outbox(s, &from_ledger);
+        let [
+            outbox,
+            recall_outbox,
+            outbox_due,
+            outbox_next,
+            outbox_claim,
+            outbox_done,
+            outbox_again,
+        ] = of_outbox(s, &from_ledger);
         let key = format!(
             "SELECT k.id, t.name, k.hint, k.label, k.rights, k.read_only, k.person, k.created, k.expires, k.revoked, k.hash \
              FROM {s}.api_key k JOIN {s}.tenant t ON t.id = k.tenant"
@@ -167,7 +188,9 @@ impl Texts {
                 each(s, "record", "r", "r.id = k.id AND r.kind = k.kind")
             ),
             // Without arrays: the server keeps its plan.
-            one: format!("SELECT 0, {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2 AND r.id = $3"),
+            one: format!(
+                "SELECT 0, {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2 AND r.id = $3"
+            ),
             by_identifier: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, hash, place) {} {} {tot}",
                 arrays(2, "smallint uuid int"),
@@ -178,13 +201,23 @@ impl Texts {
                 "SELECT k.place, {cols} FROM unnest({}) k(hash, place) {} {} {tot}",
                 arrays(2, "uuid int"),
                 oldest(s, "k.hash"),
-                each(s, "record", "r", &format!("r.kind::int = {person} AND r.seq = e.seq"))
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {person} AND r.seq = e.seq")
+                )
             ),
             // All of them, not the oldest alone.
             by_emails: format!(
                 "SELECT {cols} FROM unnest($2::uuid[]) k(hash) {} {} {tot} LIMIT (SELECT $3::bigint)",
                 each(s, "email", "e", "e.hash = k.hash"),
-                each(s, "record", "r", &format!("r.kind::int = {person} AND r.seq = e.seq"))
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {person} AND r.seq = e.seq")
+                )
             ),
             by_name: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) {} {tot}",
@@ -203,7 +236,14 @@ impl Texts {
                      WHEN 4 THEN f.l4 ELSE f.modified_by END"
                 )
             ),
-            memberships: ties(s, cols, tot, &[Kind::Tagging, Kind::Item], groups, by(Kind::Tagging, Kind::Person)),
+            memberships: ties(
+                s,
+                cols,
+                tot,
+                &[Kind::Tagging, Kind::Item],
+                groups,
+                by(Kind::Tagging, Kind::Person),
+            ),
             answers: ties(
                 s,
                 cols,
@@ -216,7 +256,12 @@ impl Texts {
                 "SELECT k.place, t.records, t.accepted, t.number, t.amount \
                  FROM unnest({}) k(kind, scope, owner, place) {}",
                 arrays(2, "smallint smallint uuid int"),
-                each(s, "total", "t", "t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner")
+                each(
+                    s,
+                    "total",
+                    "t",
+                    "t.kind = k.kind AND t.scope = k.scope AND t.owner = k.owner"
+                )
             ),
             parts: format!(
                 "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) {} \
@@ -229,12 +274,22 @@ impl Texts {
                  ORDER BY k.place, h.attendance, h.place",
                 arrays(2, "uuid int"),
                 each(s, "holder", "h", "h.person = k.person"),
-                each(s, "record", "r", &format!("r.kind::int = {attendance} AND r.seq = h.attendance"))
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {attendance} AND r.seq = h.attendance")
+                )
             ),
             kept: format!(
                 "SELECT k.place, o.key, o.at, o.answer FROM unnest({}) k(key, place) {}",
                 arrays(2, "text int"),
-                each(s, "kept", "o", "o.key = k.key AND o.person = '00000000-0000-0000-0000-000000000000'")
+                each(
+                    s,
+                    "kept",
+                    "o",
+                    "o.key = k.key AND o.person = '00000000-0000-0000-0000-000000000000'"
+                )
             ),
             worker: format!(
                 "SELECT n.nodename, n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid \
@@ -285,7 +340,9 @@ impl Texts {
             insert_records: format!(
                 "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
                  identifiers, body) {}",
-                from_ledger("smallint uuid bigint bigint bigint uuid uuid uuid uuid uuid text text bytea")
+                from_ledger(
+                    "smallint uuid bigint bigint bigint uuid uuid uuid uuid uuid text text bytea"
+                )
             ),
             // What is null stays as it is, but for what `flags` says: see `apply::records::Update`.
             update_records: format!(
@@ -301,7 +358,10 @@ impl Texts {
                  scheduled_stop = CASE WHEN x.flags & 64 > 0 THEN x.stop ELSE r.scheduled_stop END \
                  FROM (SELECT q.id, x.* FROM unnest({}) x(kind, seq, flags, modified, l1, l2, l3, l4, modified_by, name, \
                  identifiers, body, start, stop) {} OFFSET 0) x WHERE r.tenant = $1 AND r.id = x.id AND r.kind = x.kind",
-                arrays(2, "smallint bigint int bigint uuid uuid uuid uuid uuid text text bytea bigint bigint"),
+                arrays(
+                    2,
+                    "smallint bigint int bigint uuid uuid uuid uuid uuid text text bytea bigint bigint"
+                ),
                 each(s, "record", "q", "q.kind::int = x.kind AND q.seq = x.seq")
             ),
             tie_identifiers: format!(
@@ -323,7 +383,8 @@ impl Texts {
                  WHERE e.tenant = $1 AND e.hash = ANY($2) AND e.hash = x.hash AND e.seq = x.seq",
                 arrays(2, "uuid bigint")
             ),
-            // `moved` is the number of the last turn that took a member out, or let one in that is not the youngest.
+            // `moved` is the number of the last turn that took a member out, or let one in that is
+            // not the youngest.
             count: format!(
                 "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
                  SELECT l.tenant, x.kind, x.scope, x.owner, x.records, CASE WHEN x.moves THEN l.seq ELSE 0 END \
@@ -348,8 +409,8 @@ impl Texts {
                  ON CONFLICT (tenant, person, attendance, place) DO NOTHING",
                 from_ledger("uuid bigint bigint")
             ),
-            // Places are changed in three steps, so that no two of a person ever meet: each moves up out of reach, the old ones
-            // go, and the new ones come down.
+            // Places are changed in three steps, so that no two of a person ever meet: each moves
+            // up out of reach, the old ones go, and the new ones come down.
             lift_holders: format!(
                 "INSERT INTO {s}.holder (tenant, person, attendance, place) \
                  SELECT DISTINCT h.tenant, h.person, h.attendance, coalesce(m.now, -1) + {LIFT} FROM {s}.holder h \
@@ -409,7 +470,9 @@ impl Texts {
             set_meta: format!(
                 "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
             ),
-            make_meta: format!("INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING"),
+            make_meta: format!(
+                "INSERT INTO {s}.meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING"
+            ),
             lease: format!("SELECT holder, until, asked FROM {s}.lease WHERE name = $1"),
             take_lease: format!(
                 "INSERT INTO {s}.lease AS l (name, holder, until) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE \

@@ -22,12 +22,16 @@ pub(crate) fn trusting(certificates: &[u8]) -> Result<MakeRustlsConnect, Connect
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
     let read = read.map_err(|error| ConnectError::Tls(error.to_string()))?;
     if read.is_empty() {
-        return Err(ConnectError::Tls("the text holds no certificate".to_owned()));
+        return Err(ConnectError::Tls(
+            "the text holds no certificate".to_owned(),
+        ));
     }
     connecting(read)
 }
 
-fn connecting(authorities: Vec<CertificateDer<'static>>) -> Result<MakeRustlsConnect, ConnectError> {
+fn connecting(
+    authorities: Vec<CertificateDer<'static>>,
+) -> Result<MakeRustlsConnect, ConnectError> {
     let failed = |error: rustls::Error| ConnectError::Tls(error.to_string());
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(authorities);

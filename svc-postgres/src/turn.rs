@@ -1,5 +1,5 @@
-//! One turn: a transaction of two round trips. The first locks the tenant and fetches what its calls ask, the second writes
-//! what they change and commits.
+//! One turn: a transaction of two round trips. The first locks the tenant and fetches what its
+//! calls ask, the second writes what they change and commits.
 
 pub(crate) mod restore;
 
@@ -61,8 +61,14 @@ struct Progress<'a> {
 }
 
 impl Database {
-    /// Gives the calls of several callers their turn. Those of one caller are written all or not at all.
-    pub(crate) async fn turn(&self, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
+    /// Gives the calls of several callers their turn. Those of one caller are written all or not at
+    /// all.
+    pub(crate) async fn turn(
+        &self,
+        tenant: i64,
+        calls: &[&[Call]],
+        deadline: Instant,
+    ) -> Result<Ended> {
         let home = self.home(tenant).await;
         match self.turn_at(&home, tenant, calls, deadline).await {
             // A worker that does not know the tables: the coordinator does.
@@ -73,11 +79,20 @@ impl Database {
         }
     }
 
-    async fn turn_at(&self, home: &Arc<Pool>, tenant: i64, calls: &[&[Call]], deadline: Instant) -> Result<Ended> {
+    async fn turn_at(
+        &self,
+        home: &Arc<Pool>,
+        tenant: i64,
+        calls: &[&[Call]],
+        deadline: Instant,
+    ) -> Result<Ended> {
         let mut lent = self.lent_by(home, tenant).await?;
         let id = Uuid::new_v4();
         let mut ends_at = None;
-        let error = match self.transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at).await {
+        let error = match self
+            .transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at)
+            .await
+        {
             Ok((outcomes, sends)) => return Ok(Ended::Committed(outcomes, sends)),
             Err(error) => error.of_tenant(Some(tenant)),
         };
@@ -98,7 +113,9 @@ impl Database {
                 Ok(false) => return Ok(Ended::Undone(error)),
                 Err(unsettled)
                     if Instant::now() >= deadline
-                        || !(unsettled.is_of_the_connection() || unsettled.passes() || unsettled.is_busy()) =>
+                        || !(unsettled.is_of_the_connection()
+                            || unsettled.passes()
+                            || unsettled.is_busy()) =>
                 {
                     let waited = began.elapsed();
                     tracing::error!(
@@ -115,33 +132,46 @@ impl Database {
     /// A connection for a transaction of a tenant.
     async fn lent_by(&self, home: &Arc<Pool>, tenant: i64) -> Result<Lent> {
         let mut lent = match home.get(For::Writes).await {
-            Err(error) if self.turn_away(tenant, home, &error) => self.pool.get(For::Writes).await?,
+            Err(error) if self.turn_away(tenant, home, &error) => {
+                self.pool.get(For::Writes).await?
+            }
             lent => lent?,
         };
         lent.begins();
         Ok(lent)
     }
 
-    /// Leaves a connection clean whose transaction failed; it is closed where the connection was at fault.
+    /// Leaves a connection clean whose transaction failed; it is closed where the connection was at
+    /// fault.
     async fn roll_back(&self, mut lent: Lent, error: &StoreError) {
-        if !error.is_of_the_connection() && lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok()
+        if !error.is_of_the_connection()
+            && lent
+                .run(&[Query::control("ROLLBACK")], self.options.patience)
+                .await
+                .is_ok()
         {
             lent.is_clean_again();
         }
     }
 
-    /// How long a turn waits for an answer of the server: so long that there is time left to find out what came of it.
+    /// How long a turn waits for an answer of the server: so long that there is time left to find
+    /// out what came of it.
     fn half_of(&self, deadline: Instant) -> Duration {
         let left = deadline.saturating_duration_since(Instant::now());
         left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
     }
 
-    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more. It changes nothing and commits
-    /// that, so that what it saw is on a synchronous standby, too, when this returns.
+    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more. It
+    /// changes nothing and commits that, so that what it saw is on a synchronous standby, too, when
+    /// this returns.
     async fn is_noted(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
         let noted = Query::new(&self.texts.turn_noted, values![tenant, seq]);
         let given = self.behind_the_lock(tenant, noted).await?;
-        let noted = given.get(1).and_then(|rows| rows.first()).map(|row| row.try_get::<_, Uuid>(0)).transpose()?;
+        let noted = given
+            .get(1)
+            .and_then(|rows| rows.first())
+            .map(|row| row.try_get::<_, Uuid>(0))
+            .transpose()?;
         Ok(noted == Some(id))
     }
 
@@ -156,13 +186,17 @@ impl Database {
             Query::new(&self.texts.touch, values![tenant]),
             Query::control("COMMIT"),
         ]);
-        let given = lent.run(&queries, self.options.patience.saturating_mul(2)).await.map_err(|(_, error)| error)?;
+        let given = lent
+            .run(&queries, self.options.patience.saturating_mul(2))
+            .await
+            .map_err(|(_, error)| error)?;
         lent.is_clean_again();
         Ok(given)
     }
 
-    /// Runs the transaction; its outcomes, and whether something is to be sent. `ends_at` is set just before COMMIT is sent: an error behind it leaves in doubt whether it was
-    /// done, unless the error is that of a statement before.
+    /// Runs the transaction; its outcomes, and whether something is to be sent. `ends_at` is set
+    /// just before COMMIT is sent: an error behind it leaves in doubt whether it was done, unless
+    /// the error is that of a statement before.
     async fn transaction(
         &self,
         lent: &mut Lent,
@@ -177,7 +211,11 @@ impl Database {
             outcomes.push(self.decide(lent, tenant, calls, &mut progress).await?);
         }
         if !progress.has_changes {
-            if lent.run(&[Query::control("ROLLBACK")], self.options.patience).await.is_ok() {
+            if lent
+                .run(&[Query::control("ROLLBACK")], self.options.patience)
+                .await
+                .is_ok()
+            {
                 lent.is_clean_again();
             }
             return Ok((outcomes, false));
@@ -186,11 +224,17 @@ impl Database {
         let (seq, mut queries) = self.writes(tenant, &mut progress);
         queries.push(Query::new(&self.texts.note_turn, values![tenant, id]));
         if seq / STEP != progress.seq / STEP {
-            queries.push(Query::new(&self.texts.forget_turns, values![tenant, seq.saturating_sub(NOTES)]));
+            queries.push(Query::new(
+                &self.texts.forget_turns,
+                values![tenant, seq.saturating_sub(NOTES)],
+            ));
         }
         if let Some(keep) = self.options.keep_changes {
             let oldest = progress.last.minus(keep);
-            queries.push(Query::new(&self.texts.expire_feed, values![tenant, oldest.micros()]));
+            queries.push(Query::new(
+                &self.texts.expire_feed,
+                values![tenant, oldest.micros()],
+            ));
         }
         let commit = queries.len();
         queries.push(Query::control("COMMIT"));
@@ -220,13 +264,22 @@ impl Database {
         deadline: Instant,
     ) -> Result<Progress<'a>> {
         let mut known = HashSet::new();
-        let questions = calls.iter().copied().flatten().flat_map(|call| first_questions(call, &*self.options.matching));
-        let wanted: Vec<Question> = questions.filter(|question| known.insert(question.clone())).collect();
+        let questions = calls
+            .iter()
+            .copied()
+            .flatten()
+            .flat_map(|call| first_questions(call, &*self.options.matching));
+        let wanted: Vec<Question> = questions
+            .filter(|question| known.insert(question.clone()))
+            .collect();
         let mut fetch = Fetch::new(&self.texts, tenant, wanted);
         let mut queries = self.begin(Some(tenant));
         queries.push(Query::new(&self.texts.lock, values![tenant]));
         queries.extend(fetch.take_queries());
-        let mut given = lent.run(&queries, self.half_of(deadline)).await.map_err(|(_, error)| error)?;
+        let mut given = lent
+            .run(&queries, self.half_of(deadline))
+            .await
+            .map_err(|(_, error)| error)?;
         let rest = given.split_off(1.min(given.len()));
         let ledger = given.first().and_then(|rows| rows.first());
         let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
@@ -241,7 +294,11 @@ impl Database {
             last: Timestamp::from_micros(clock),
             has_changes: false,
             deadline,
-            waiting: calls.iter().rev().flat_map(|calls| calls.iter().rev()).collect(),
+            waiting: calls
+                .iter()
+                .rev()
+                .flat_map(|calls| calls.iter().rev())
+                .collect(),
             look_ahead: LOOK_AHEAD,
         })
     }
@@ -260,7 +317,11 @@ impl Database {
         for call in calls {
             progress.waiting.pop();
             match self.decide_one(lent, tenant, call, time, progress).await? {
-                Ok(Decision { changes, outcome: came_to, .. }) => {
+                Ok(Decision {
+                    changes,
+                    outcome: came_to,
+                    ..
+                }) => {
                     let mut telling = Telling::default();
                     for change in &changes {
                         if let Some(told) = telling.tell(change) {
@@ -274,8 +335,11 @@ impl Database {
                     }
                     outcome = Ok(came_to);
                 }
-                // Several calls of one caller have a transaction of their own, which ends here: see `Store::seed`.
-                Err(error) if !is_alone => return Err(StoreError::Refused(svc_core::store::at_fault(call, error))),
+                // Several calls of one caller have a transaction of their own, which ends here: see
+                // `Store::seed`.
+                Err(error) if !is_alone => {
+                    return Err(StoreError::Refused(svc_core::store::at_fault(call, error)));
+                }
                 Err(error) => return Ok(Err(StoreError::Refused(error))),
             }
         }
@@ -302,11 +366,17 @@ impl Database {
                 }
                 // What is collected has to be in the tables before this call can be decided.
                 Err(Pause::Unsettled) => {
-                    let (within, (seq, queries)) = (self.half_of(progress.deadline), self.writes(tenant, progress));
-                    lent.run(&queries, within).await.map_err(|(_, error)| error)?;
+                    let (within, (seq, queries)) = (
+                        self.half_of(progress.deadline),
+                        self.writes(tenant, progress),
+                    );
+                    lent.run(&queries, within)
+                        .await
+                        .map_err(|(_, error)| error)?;
                     progress.seq = seq;
                     (progress.overlay, progress.fetched) = (Overlay::default(), Fetched::default());
-                    self.fetch(lent, tenant, first_questions(call, matching), progress).await?;
+                    self.fetch(lent, tenant, first_questions(call, matching), progress)
+                        .await?;
                 }
                 Err(Pause::Failed(error)) => return Ok(Err(error)),
                 Err(other) => return Err(StoreError::unexpected(other.to_string())),
@@ -314,16 +384,34 @@ impl Database {
         }
     }
 
-    /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand calls has few round trips.
-    fn look_ahead(&self, time: Timestamp, progress: &mut Progress<'_>, missing: &mut Vec<Question>) {
-        let Some(left) = progress.look_ahead.checked_sub(1) else { return };
+    /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand
+    /// calls has few round trips.
+    fn look_ahead(
+        &self,
+        time: Timestamp,
+        progress: &mut Progress<'_>,
+        missing: &mut Vec<Question>,
+    ) {
+        let Some(left) = progress.look_ahead.checked_sub(1) else {
+            return;
+        };
         progress.look_ahead = left;
         let mut known: HashSet<Question> = missing.iter().cloned().collect();
         for call in &progress.waiting {
             let ids = Ids::default();
-            let turn = Turn::new(time, &ids, &self.options.share_names, &*self.options.matching);
-            if let Err(Pause::Missing(more)) = decide(call, &turn, &mut progress.fetched, &progress.overlay) {
-                missing.extend(more.into_iter().filter(|question| known.insert(question.clone())));
+            let turn = Turn::new(
+                time,
+                &ids,
+                &self.options.share_names,
+                &*self.options.matching,
+            );
+            if let Err(Pause::Missing(more)) =
+                decide(call, &turn, &mut progress.fetched, &progress.overlay)
+            {
+                missing.extend(
+                    more.into_iter()
+                        .filter(|question| known.insert(question.clone())),
+                );
             }
         }
     }
@@ -338,12 +426,15 @@ impl Database {
         let mut fetch = Fetch::new(&self.texts, tenant, asked);
         let queries = fetch.take_queries();
         let within = self.half_of(progress.deadline);
-        let given: Vec<Vec<Row>> = lent.run(&queries, within).await.map_err(|(_, error)| error)?;
+        let given: Vec<Vec<Row>> = lent
+            .run(&queries, within)
+            .await
+            .map_err(|(_, error)| error)?;
         fetch.keep(&given, &mut progress.fetched)
     }
 
-    /// The statements that write what was decided; the guard first, which fails where somebody else has written since. And
-    /// the number of the ledger from then on.
+    /// The statements that write what was decided; the guard first, which fails where somebody else
+    /// has written since. And the number of the ledger from then on.
     fn writes(&self, tenant: i64, progress: &mut Progress<'_>) -> (i64, Vec<Query<'_>>) {
         let (seq, steps) = progress.apply.take();
         let guard = values![tenant, seq, progress.last.micros(), progress.seq];

@@ -22,8 +22,8 @@ use crate::{
     turn::{Ended, LONGEST},
 };
 
-/// Calls that wait for their turn together, and who is told what they came to: several that belong together are written all
-/// or not at all.
+/// Calls that wait for their turn together, and who is told what they came to: several that belong
+/// together are written all or not at all.
 struct Waiting {
     calls: Vec<Call>,
     deadline: Instant,
@@ -45,7 +45,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 impl Turns {
     pub(crate) fn new(database: Arc<Database>, outbox: Arc<Lookout>) -> Self {
-        Self { database, outbox, waiting: Mutex::default(), number: AtomicUsize::default() }
+        Self {
+            database,
+            outbox,
+            waiting: Mutex::default(),
+            number: AtomicUsize::default(),
+        }
     }
 
     /// Gives calls their turn: all of them or none. The outcome is that of the last.
@@ -65,14 +70,19 @@ impl Turns {
         let is_first = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             let is_first = !waiting.contains_key(&tenant);
-            waiting.entry(tenant).or_default().push(Waiting { calls, deadline, tell });
+            waiting.entry(tenant).or_default().push(Waiting {
+                calls,
+                deadline,
+                tell,
+            });
             is_first
         };
         if is_first {
             // On its own: whoever waits for the answer may go away, and what was begun is finished.
             tokio::spawn(Arc::clone(self).work(tenant));
         }
-        told.await.unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
+        told.await
+            .unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
     }
 
     /// Writes in the queue now.
@@ -84,9 +94,12 @@ impl Turns {
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let next = match all.get_mut(&tenant) {
             Some(waiting) if !waiting.is_empty() => {
-                // Several calls that belong together have a turn of their own: none of them is written when one is refused.
+                // Several calls that belong together have a turn of their own: none of them is
+                // written when one is refused.
                 let together = waiting.iter().position(|one| one.calls.len() != 1);
-                let many = together.map_or(waiting.len(), |place| place.max(1)).min(most);
+                let many = together
+                    .map_or(waiting.len(), |place| place.max(1))
+                    .min(most);
                 let rest = waiting.split_off(many);
                 std::mem::replace(waiting, rest)
             }
@@ -107,7 +120,8 @@ impl Turns {
                 return;
             }
             let now = Instant::now();
-            let (late, batch): (Vec<_>, Vec<_>) = batch.into_iter().partition(|one| one.deadline <= now);
+            let (late, batch): (Vec<_>, Vec<_>) =
+                batch.into_iter().partition(|one| one.deadline <= now);
             for one in late {
                 _ = one.tell.send(Err(StoreError::Busy));
             }
@@ -115,7 +129,8 @@ impl Turns {
         }
     }
 
-    /// Gives calls their turn together; alone each, where one of them stands in the way of the others.
+    /// Gives calls their turn together; alone each, where one of them stands in the way of the
+    /// others.
     async fn give(&self, tenant: i64, mut batch: Vec<Waiting>) {
         while !batch.is_empty() {
             match self.tried(tenant, &batch).await {
@@ -123,18 +138,27 @@ impl Turns {
                 Err(error) if error.is_of_one_call() && batch.len() > 1 => {
                     for one in batch {
                         let alone = vec![one];
-                        let outcomes = self.tried(tenant, &alone).await.unwrap_or_else(|error| vec![Err(error)]);
+                        let outcomes = self
+                            .tried(tenant, &alone)
+                            .await
+                            .unwrap_or_else(|error| vec![Err(error)]);
                         tell(alone, outcomes);
                     }
                     return;
                 }
                 Err(error) => {
                     // Whoever has more time goes on without those whose time is over.
-                    let soon = Instant::now().checked_add(LONGEST_PAUSE).filter(|_| error.passes());
+                    let soon = Instant::now()
+                        .checked_add(LONGEST_PAUSE)
+                        .filter(|_| error.passes());
                     let goes_on = |one: &Waiting| soon.is_some_and(|soon| one.deadline > soon);
                     let (rest, over): (Vec<_>, Vec<_>) = batch.into_iter().partition(goes_on);
                     // Where nobody's time is over, it is no matter of time.
-                    let (rest, over) = if over.is_empty() { (over, rest) } else { (rest, over) };
+                    let (rest, over) = if over.is_empty() {
+                        (over, rest)
+                    } else {
+                        (rest, over)
+                    };
                     let outcomes = over.iter().map(|_| Err(error.again())).collect();
                     tell(over, outcomes);
                     batch = rest;
@@ -146,11 +170,15 @@ impl Turns {
     /// Tries a turn until it is committed or refused, at most until the first of its deadlines.
     async fn tried(&self, tenant: i64, batch: &[Waiting]) -> Result<Vec<Result<Outcome>>> {
         let calls: Vec<&[Call]> = batch.iter().map(|one| one.calls.as_slice()).collect();
-        let Some(deadline) = batch.iter().map(|one| one.deadline).min() else { return Ok(Vec::new()) };
+        let Some(deadline) = batch.iter().map(|one| one.deadline).min() else {
+            return Ok(Vec::new());
+        };
         let (mut pause, mut conflicts, mut retried) = (PAUSE, 0_usize, false);
         loop {
-            // A matching method of the program's may panic; the connection is closed then, and nothing is stored.
-            let turn = AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
+            // A matching method of the program's may panic; the connection is closed then, and
+            // nothing is stored.
+            let turn =
+                AssertUnwindSafe(self.database.turn(tenant, &calls, deadline)).catch_unwind();
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
                 Ok(Ended::Committed(outcomes, sends)) => {
                     if sends {
@@ -164,8 +192,12 @@ impl Turns {
             conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
             let goes_on = error.passes() && conflicts < 2 || error.is_retried_once() && !retried;
             retried = error.is_retried_once();
-            let wakes = Instant::now().checked_add(pause).filter(|wakes| *wakes < deadline);
-            let Some(wakes) = wakes.filter(|_| goes_on) else { return Err(error) };
+            let wakes = Instant::now()
+                .checked_add(pause)
+                .filter(|wakes| *wakes < deadline);
+            let Some(wakes) = wakes.filter(|_| goes_on) else {
+                return Err(error);
+            };
             tokio::time::sleep_until(wakes.into()).await;
             pause = jittered(pause.saturating_mul(2).min(LONGEST_PAUSE));
         }

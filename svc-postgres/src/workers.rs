@@ -1,4 +1,5 @@
-//! On a cluster that shards by tenant: the worker that has a tenant, reached without the way over the coordinator.
+//! On a cluster that shards by tenant: the worker that has a tenant, reached without the way over
+//! the coordinator.
 
 use std::{
     collections::HashMap,
@@ -8,7 +9,8 @@ use std::{
 
 use crate::pool::Pool;
 
-/// How long it is taken for granted where a tenant is. After a move the old place answers as well; it is only slower.
+/// How long it is taken for granted where a tenant is. After a move the old place answers as well;
+/// it is only slower.
 const KNOWN: Duration = Duration::from_secs(60);
 /// How long the first server is asked instead of one that cannot be reached.
 pub(crate) const DETOUR: Duration = Duration::from_secs(5);
@@ -28,20 +30,33 @@ impl Workers {
     /// Where the statements of a tenant go, as far as that is known.
     pub(crate) fn known(&self, tenant: i64) -> Option<Arc<Pool>> {
         let homes = self.homes.lock().unwrap_or_else(PoisonError::into_inner);
-        homes.get(&tenant).filter(|(_, until)| Instant::now() < *until).map(|(pool, _)| Arc::clone(pool))
+        homes
+            .get(&tenant)
+            .filter(|(_, until)| Instant::now() < *until)
+            .map(|(pool, _)| Arc::clone(pool))
     }
 
     /// A tenant is at home at a worker, which is reached as `make` says.
-    pub(crate) fn move_in(&self, tenant: i64, node: Node, make: impl FnOnce(&Node) -> Pool) -> Arc<Pool> {
+    pub(crate) fn move_in(
+        &self,
+        tenant: i64,
+        node: Node,
+        make: impl FnOnce(&Node) -> Pool,
+    ) -> Arc<Pool> {
         let pool = {
             let mut pools = self.pools.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(pools.entry(node).or_insert_with_key(|node| Arc::new(make(node))))
+            Arc::clone(
+                pools
+                    .entry(node)
+                    .or_insert_with_key(|node| Arc::new(make(node))),
+            )
         };
         self.settle(tenant, &pool, KNOWN);
         pool
     }
 
-    /// The statements of a tenant go here for a while: its own worker is not known, or cannot be reached.
+    /// The statements of a tenant go here for a while: its own worker is not known, or cannot be
+    /// reached.
     pub(crate) fn detour(&self, tenant: i64, pool: &Arc<Pool>) {
         self.settle(tenant, pool, DETOUR);
     }

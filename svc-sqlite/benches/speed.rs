@@ -1,8 +1,9 @@
-//! Speed of the service over the store, in process, against the same work by hand on rusqlite measured in the same run.
+//! Speed of the service over the store, in process, against the same work by hand on rusqlite
+//! measured in the same run.
 //!
-//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- filter`, `-- totals`,
-//! `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` one of them.
-//! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- filter`,
+//! `-- totals`, `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` one of them. Each line
+//! tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 
 mod baseline;
 mod conditional;
@@ -69,7 +70,10 @@ fn main() -> ExitCode {
 }
 
 fn one_thread() -> Runtime {
-    Builder::new_current_thread().enable_all().build().expect("a runtime")
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
 }
 
 fn folder() -> TempDir {
@@ -86,18 +90,35 @@ fn page(report: &mut Report) {
         server.load((0..1_000).map(data::person)).await;
         server
     });
-    let raw = baseline::People::copied(&path, &folder.path().join("raw.db"), data::BASE, data::NAMESPACE);
+    let raw = baseline::People::copied(
+        &path,
+        &folder.path().join("raw.db"),
+        data::BASE,
+        data::NAMESPACE,
+    );
     let raw = raw.expect("a copy of the people");
     let ours = runtime.block_on(get(&server, "people"));
     let theirs = raw.page(1, 1, 25).expect("a page");
-    assert_eq!(without_continuation(&ours), without_continuation(&theirs), "both write the same page");
+    assert_eq!(
+        without_continuation(&ours),
+        without_continuation(&theirs),
+        "both write the same page"
+    );
     let [theirs_each, ours_each] = interleaved(
         ROUNDS,
-        [&mut || cpu_each(PAGES, || (0..PAGES).for_each(|_| drop(raw.page(1, 1, 25).expect("a page")))), &mut || {
-            read(&runtime, &server, "people", PAGES)
-        }],
+        [
+            &mut || {
+                cpu_each(PAGES, || {
+                    (0..PAGES).for_each(|_| drop(raw.page(1, 1, 25).expect("a page")))
+                })
+            },
+            &mut || read(&runtime, &server, "people", PAGES),
+        ],
     );
-    let detail = format!("{} KB: {ours_each:.1} us, raw {theirs_each:.1} us", ours.len() / 1000);
+    let detail = format!(
+        "{} KB: {ours_each:.1} us, raw {theirs_each:.1} us",
+        ours.len() / 1000
+    );
     report.line(
         "page of 25 people against raw rusqlite, CPU",
         Bound::AtMost(1.5),
@@ -110,10 +131,14 @@ fn page(report: &mut Report) {
 /// Page 39 000 against page 1 of one million people.
 fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
     let jump = "people?page=39000";
-    // The page before leads to page 39 000 by its `next`; the first jump reads the collection's members.
+    // The page before leads to page 39 000 by its `next`; the first jump reads the collection's
+    // members.
     let begin = std::time::Instant::now();
     let before = runtime.block_on(get(server, "people?page=38999"));
-    println!("(the first jump into one million people took {:.0} ms)", begin.elapsed().as_secs_f64() * 1000.0);
+    println!(
+        "(the first jump into one million people took {:.0} ms)",
+        begin.elapsed().as_secs_f64() * 1000.0
+    );
     let next = next_link(&before);
     let [first, by_next, by_jump] = interleaved(
         ROUNDS,
@@ -125,49 +150,90 @@ fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
     );
     for (how, each) in [("next", by_next), ("jump", by_jump)] {
         let what = format!("page 39 000 against page 1 of one million, by {how}, CPU");
-        report.line(&what, Bound::AtMost(1.3), each / first, "x", &format!("{each:.1} us, page 1 {first:.1} us"));
+        report.line(
+            &what,
+            Bound::AtMost(1.3),
+            each / first,
+            "x",
+            &format!("{each:.1} us, page 1 {first:.1} us"),
+        );
     }
 }
 
-/// Page 1 000 of a filtered range of one million people against its page 2, both by `next`: page 1 also counts the range. And a
-/// look-up by e-mail address against a get by id: here nothing stands beside what differs between them, a filter to read and a page
-/// to write around the person.
+/// Page 1 000 of a filtered range of one million people against its page 2, both by `next`: page 1
+/// also counts the range. And a look-up by e-mail address against a get by id: here nothing stands
+/// beside what differs between them, a filter to read and a page to write around the person.
 fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
     let range = "people?filter=modified_date%20ge%20%271990-01-01%27";
-    let page = |number: u32| next_link(&runtime.block_on(get(server, &format!("{range}&page={}", number - 1))));
+    let page = |number: u32| {
+        next_link(&runtime.block_on(get(server, &format!("{range}&page={}", number - 1))))
+    };
     let (second, far) = (page(2), page(1_000));
     let [near, far] = interleaved(
         ROUNDS,
-        [&mut || read(runtime, server, &second, PAGES), &mut || read(runtime, server, &far, PAGES)],
+        [&mut || read(runtime, server, &second, PAGES), &mut || {
+            read(runtime, server, &far, PAGES)
+        }],
     );
     let what = "page 1 000 of a filtered range of one million against page 2, CPU";
-    report.line(what, Bound::AtMost(1.3), far / near, "x", &format!("{far:.1} us, page 2 {near:.1} us"));
+    report.line(
+        what,
+        Bound::AtMost(1.3),
+        far / near,
+        "x",
+        &format!("{far:.1} us, page 2 {near:.1} us"),
+    );
     let by_id = format!("people/{}", data::id(Kind::Person, MANY / 2));
-    let by_email = format!("people?filter=email_address%20eq%20%27person.{}%40example.org%27", MANY / 2);
+    let by_email = format!(
+        "people?filter=email_address%20eq%20%27person.{}%40example.org%27",
+        MANY / 2
+    );
     let [by_id, by_email] = interleaved(
         ROUNDS,
-        [&mut || read(runtime, server, &by_id, PAGES), &mut || read(runtime, server, &by_email, PAGES)],
+        [&mut || read(runtime, server, &by_id, PAGES), &mut || {
+            read(runtime, server, &by_email, PAGES)
+        }],
     );
     let what = "one of a million people by e-mail address against by id, CPU";
-    report.line(what, Bound::AtMost(2.0), by_email / by_id, "x", &format!("{by_email:.1} us, by id {by_id:.1} us"));
+    report.line(
+        what,
+        Bound::AtMost(2.0),
+        by_email / by_id,
+        "x",
+        &format!("{by_email:.1} us, by id {by_id:.1} us"),
+    );
 }
 
 /// Totals over one million records against totals over one thousand.
 fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     const READS: u32 = 2_000;
     for pair in data::pairs() {
-        let path = |address: &svc_core::link::Address| format!("{}/{}", address.kind.plural(), address.id);
+        let path =
+            |address: &svc_core::link::Address| format!("{}/{}", address.kind.plural(), address.id);
         let (many, few) = (path(&pair.many), path(&pair.few));
         let [few, many] = interleaved(
             ROUNDS,
-            [&mut || read(runtime, server, &few, READS), &mut || read(runtime, server, &many, READS)],
+            [&mut || read(runtime, server, &few, READS), &mut || {
+                read(runtime, server, &many, READS)
+            }],
         );
         let what = format!("{} at one million against one thousand, CPU", pair.counted);
-        report.line(&what, Bound::AtMost(1.2), many / few, "x", &format!("{many:.1} us, {few:.1} us"));
+        report.line(
+            &what,
+            Bound::AtMost(1.2),
+            many / few,
+            "x",
+            &format!("{many:.1} us, {few:.1} us"),
+        );
     }
     let pair = data::pairs().swap_remove(0);
     let path = |address: &svc_core::link::Address| {
-        format!("{}/{}/{}?per_page=1", address.kind.plural(), address.id, pair.member.plural())
+        format!(
+            "{}/{}/{}?per_page=1",
+            address.kind.plural(),
+            address.id,
+            pair.member.plural()
+        )
     };
     let (many, few) = (path(&pair.many), path(&pair.few));
     let total = |path: &str| runtime.block_on(get(server, path));
@@ -175,20 +241,33 @@ fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
         String::from_utf8_lossy(&total(&many)).contains(&format!("\"total_records\":{MANY},")),
         "one million signatures"
     );
-    let [few, many] =
-        interleaved(ROUNDS, [&mut || read(runtime, server, &few, READS), &mut || read(runtime, server, &many, READS)]);
+    let [few, many] = interleaved(
+        ROUNDS,
+        [&mut || read(runtime, server, &few, READS), &mut || {
+            read(runtime, server, &many, READS)
+        }],
+    );
     let what = "total_records at one million against one thousand, CPU";
-    report.line(what, Bound::AtMost(1.2), many / few, "x", &format!("{many:.1} us, {few:.1} us"));
+    report.line(
+        what,
+        Bound::AtMost(1.2),
+        many / few,
+        "x",
+        &format!("{many:.1} us, {few:.1} us"),
+    );
 }
 
-/// Durable signatures of new people, whose writes share transactions, against one transaction for each request: of the same
-/// service, and of a handler written by hand.
+/// Durable signatures of new people, whose writes share transactions, against one transaction for
+/// each request: of the same service, and of a handler written by hand.
 fn writes(report: &mut Report) {
     const ALONE: u32 = 300;
     const CALLERS: u32 = 64;
     const EACH: u32 = 25;
     let folder = folder();
-    let runtime = Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let open = |name: &str, batch: usize| {
         runtime.block_on(async {
             let server = Server::with(Options::new(folder.path().join(name)).batch(batch)).await;
@@ -207,7 +286,9 @@ fn writes(report: &mut Report) {
     let path = format!("petitions/{petition}/record_signature_helper");
     let requests = |key: &str, count: u32| -> Vec<Request<Bytes>> {
         let first = number.fetch_add(count, Ordering::Relaxed);
-        (first..first + count).map(|number| post(key, &path, data::signature_text(number))).collect()
+        (first..first + count)
+            .map(|number| post(key, &path, data::signature_text(number)))
+            .collect()
     };
     let by_hand = || {
         let requests = requests(&of_hand, ALONE);
@@ -218,11 +299,15 @@ fn writes(report: &mut Report) {
         })
     };
     let service = |server: &Server, callers: u32, each: u32| {
-        let calls: Vec<_> = (0..callers).map(|_| (server.service.clone(), requests(&server.key, each))).collect();
+        let calls: Vec<_> = (0..callers)
+            .map(|_| (server.service.clone(), requests(&server.key, each)))
+            .collect();
         per_second(callers * each, || {
             runtime.block_on(async {
                 // The first caller is the thread itself: one alone needs no other.
-                let mut calls = calls.into_iter().map(|(service, requests)| signed(service, requests));
+                let mut calls = calls
+                    .into_iter()
+                    .map(|(service, requests)| signed(service, requests));
                 let first = calls.next().expect("a caller");
                 let others: Vec<_> = calls.map(tokio::spawn).collect();
                 first.await;
@@ -232,7 +317,13 @@ fn writes(report: &mut Report) {
             });
         })
     };
-    let [hand_alone, single_alone, shared_alone, single_together, shared_together] = interleaved(
+    let [
+        hand_alone,
+        single_alone,
+        shared_alone,
+        single_together,
+        shared_together,
+    ] = interleaved(
         7,
         [
             &mut || by_hand(),
@@ -244,11 +335,23 @@ fn writes(report: &mut Report) {
     );
     let mut line = |who: &str, than: &str, least: f64, rate: f64, base: f64| {
         let what = format!("durable signatures, {who}, against {than}");
-        report.line(&what, Bound::AtLeast(least), rate / base, "x", &format!("{rate:.0}/s, {base:.0}/s"));
+        report.line(
+            &what,
+            Bound::AtLeast(least),
+            rate / base,
+            "x",
+            &format!("{rate:.0}/s, {base:.0}/s"),
+        );
     };
-    line("64 callers", "single ones", 4.0, shared_together, single_together);
-    // By hand no rule is checked, so that a request costs little beside its sync: the faster the disk, the less there is to
-    // share.
+    line(
+        "64 callers",
+        "single ones",
+        4.0,
+        shared_together,
+        single_together,
+    );
+    // By hand no rule is checked, so that a request costs little beside its sync: the faster the
+    // disk, the less there is to share.
     line("64 callers", "by hand", 3.0, shared_together, hand_alone);
     line("1 caller", "single ones", 0.9, shared_alone, single_alone);
     println!(
@@ -257,8 +360,8 @@ fn writes(report: &mut Report) {
     );
 }
 
-/// Durable signatures of new people where three webhooks are told of them against where none is. Whoever sends the messages reads
-/// what was committed, here a program of its own.
+/// Durable signatures of new people where three webhooks are told of them against where none is.
+/// Whoever sends the messages reads what was committed, here a program of its own.
 fn webhooks(report: &mut Report) {
     const WRITES: u32 = 300;
     let (folder, runtime, number) = (folder(), one_thread(), AtomicU32::new(0));
@@ -283,7 +386,8 @@ fn webhooks(report: &mut Report) {
     let (none, three) = (open("none.db", 0), open("three.db", 3));
     let write = |(server, service): &(Server, SvcService)| {
         let first = number.fetch_add(WRITES, Ordering::Relaxed);
-        let requests = (first..first + WRITES).map(|number| post(&server.key, &path, data::signature_text(number)));
+        let requests = (first..first + WRITES)
+            .map(|number| post(&server.key, &path, data::signature_text(number)));
         let (service, requests) = (service.clone(), requests.collect());
         let watch = measure::CpuWatch::start();
         runtime.block_on(signed(service, requests));
@@ -291,7 +395,13 @@ fn webhooks(report: &mut Report) {
     };
     let [none, three] = interleaved(ROUNDS, [&mut || write(&none), &mut || write(&three)]);
     let what = "a durable signature that three webhooks are told of, CPU";
-    report.line(what, Bound::AtMost(1.05), three / none, "x", &format!("{three:.1} us, none {none:.1} us"));
+    report.line(
+        what,
+        Bound::AtMost(1.05),
+        three / none,
+        "x",
+        &format!("{three:.1} us, none {none:.1} us"),
+    );
 }
 
 /// One caller: its requests one after the other.
@@ -313,7 +423,10 @@ fn read(runtime: &Runtime, server: &Server, path: &str, count: u32) -> f64 {
     runtime.block_on(async {
         cpu_each_async(count, async {
             for request in requests {
-                let answer = service.call(request).await.unwrap_or_else(|never| match never {});
+                let answer = service
+                    .call(request)
+                    .await
+                    .unwrap_or_else(|never| match never {});
                 assert_eq!(answer.status(), StatusCode::OK, "{path}");
             }
         })
@@ -329,27 +442,46 @@ async fn cpu_each_async(count: u32, work: impl Future<Output = ()>) -> f64 {
 
 fn request(server: &Server, path: &str) -> Request<Empty<Bytes>> {
     let request = Request::get(format!("/api/v1/{path}")).header("host", "api.example.org");
-    request.header("svc-api-token", &server.key).body(Empty::new()).expect("a request")
+    request
+        .header("svc-api-token", &server.key)
+        .body(Empty::new())
+        .expect("a request")
 }
 
 fn post(key: &str, path: &str, body: String) -> Request<Bytes> {
     let request = Request::post(format!("/api/v1/{path}")).header("host", "api.example.org");
-    let request = request.header("svc-api-token", key).header("content-type", "application/json");
+    let request = request
+        .header("svc-api-token", key)
+        .header("content-type", "application/json");
     request.body(body.into()).expect("a request")
 }
 
 async fn get(server: &Server, path: &str) -> Bytes {
-    let answer = server.service.clone().call(request(server, path)).await.unwrap_or_else(|never| match never {});
+    let answer = server
+        .service
+        .clone()
+        .call(request(server, path))
+        .await
+        .unwrap_or_else(|never| match never {});
     assert_eq!(answer.status(), StatusCode::OK, "{path} of {TENANT}");
-    answer.into_body().collect().await.expect("a body").to_bytes()
+    answer
+        .into_body()
+        .collect()
+        .await
+        .expect("a body")
+        .to_bytes()
 }
 
 /// The path and query of a page's `next` link.
 fn next_link(page: &[u8]) -> String {
     let page = String::from_utf8_lossy(page);
-    let (_, behind) = page.split_once("\"next\":{\"href\":\"").expect("a next link");
+    let (_, behind) = page
+        .split_once("\"next\":{\"href\":\"")
+        .expect("a next link");
     let (href, _) = behind.split_once('"').expect("its end");
-    href.strip_prefix(data::BASE).expect("an address of this server").to_owned()
+    href.strip_prefix(data::BASE)
+        .expect("an address of this server")
+        .to_owned()
 }
 
 /// A page without the only part that differs: the digits of its continuation.

@@ -35,7 +35,13 @@ pub(crate) struct Apply<'a> {
 
 impl<'a> Apply<'a> {
     pub(crate) fn new(file: &'a Connection, tenant: i64, tally: &'a mut Tally) -> Self {
-        Self { file, tenant, tally, made: Vec::new(), moves: Vec::new() }
+        Self {
+            file,
+            tenant,
+            tally,
+            made: Vec::new(),
+            moves: Vec::new(),
+        }
     }
 
     /// Which rows joined and left collections.
@@ -90,7 +96,8 @@ impl<'a> Apply<'a> {
             return Ok(at.row);
         }
         let made = self.made.iter().rev().find(|(id, _)| *id == at.id);
-        made.map(|(_, row)| *row).ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
+        made.map(|(_, row)| *row)
+            .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
     fn insert(&mut self, insert: &Insert) -> Result<()> {
@@ -101,13 +108,28 @@ impl<'a> Apply<'a> {
         let links: Vec<Option<RecordId>> = table
             .columns
             .iter()
-            .map(|column| record.link(column.name).map(|to| RecordId::known(&to.id)).transpose())
+            .map(|column| {
+                record
+                    .link(column.name)
+                    .map(|to| RecordId::known(&to.id))
+                    .transpose()
+            })
             .collect::<Result<_>>()?;
-        let (created, modified, identifiers) =
-            (meta.created.micros(), meta.modified.micros(), meta.identifiers.as_json());
+        let (created, modified, identifiers) = (
+            meta.created.micros(),
+            meta.modified.micros(),
+            meta.identifiers.as_json(),
+        );
         let body = record.stored_fields();
         let mut values: Vec<&dyn ToSql> = Vec::with_capacity(table.columns.len().saturating_add(7));
-        values.extend([&self.tenant as &dyn ToSql, &id, &created, &modified, &identifiers, &body]);
+        values.extend([
+            &self.tenant as &dyn ToSql,
+            &id,
+            &created,
+            &modified,
+            &identifiers,
+            &body,
+        ]);
         values.extend(links.iter().map(|link| link as &dyn ToSql));
         if table.has_unique_name() {
             values.push(&insert.name);
@@ -131,9 +153,16 @@ impl<'a> Apply<'a> {
     fn replace(&self, replace: &Replace) -> Result<()> {
         let table = table(replace.at.kind);
         let row = self.row(&replace.at)?;
-        let (modified, identifiers, body) =
-            (replace.modified.micros(), replace.identifiers.as_json(), replace.fields.as_ref());
-        let modified_by = replace.modified_by.as_ref().map(RecordId::known).transpose()?;
+        let (modified, identifiers, body) = (
+            replace.modified.micros(),
+            replace.identifiers.as_json(),
+            replace.fields.as_ref(),
+        );
+        let modified_by = replace
+            .modified_by
+            .as_ref()
+            .map(RecordId::known)
+            .transpose()?;
         let mut values: Vec<&dyn ToSql> = vec![&self.tenant, &row, &modified, &identifiers, &body];
         if table.column("modified_by").is_some() {
             values.push(&modified_by);
@@ -150,11 +179,21 @@ impl<'a> Apply<'a> {
 
     fn set_link(&mut self, at: &At, link: &str, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
         let (table, row) = (table(at.kind), self.row(at)?);
-        let Some((place, column)) = table.columns.iter().enumerate().find(|(_, column)| column.name == link) else {
-            return Err(StoreError::unexpected("a change of a link that the kind does not have"));
+        let Some((place, column)) = table
+            .columns
+            .iter()
+            .enumerate()
+            .find(|(_, column)| column.name == link)
+        else {
+            return Err(StoreError::unexpected(
+                "a change of a link that the kind does not have",
+            ));
         };
         let sql = table.sql.set_column.get(place).map_or("", String::as_str);
-        self.run(sql, &[&self.tenant, &row, &to.map(RecordId::known).transpose()?])?;
+        self.run(
+            sql,
+            &[&self.tenant, &row, &to.map(RecordId::known).transpose()?],
+        )?;
         for (owner, is_member) in [(from, false), (to, true)] {
             if let Some(owner) = owner.filter(|_| column.is_scope) {
                 self.join(table, Some((column.kind, owner)), row, is_member)?;
@@ -172,14 +211,18 @@ impl<'a> Apply<'a> {
         if let Set::One(at, emails) = set {
             self.free_emails(emails, self.row(at)?)?;
         }
-        sets::deleting(table, set).iter().try_for_each(|sql| self.run(sql, &[&self.tenant, &id]))?;
+        sets::deleting(table, set)
+            .iter()
+            .try_for_each(|sql| self.run(sql, &[&self.tenant, &id]))?;
         if table.kind.schema().has_collection() {
-            self.tally.count(self.tenant, table.kind, None, gone.saturating_neg());
+            self.tally
+                .count(self.tenant, table.kind, None, gone.saturating_neg());
         }
         Ok(())
     }
 
-    /// Notes that records leave every collection that they are in, and frees their identifiers; how many they are.
+    /// Notes that records leave every collection that they are in, and frees their identifiers; how
+    /// many they are.
     fn leave(&mut self, table: &Table, set: &Set, id: RecordId) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
         let mut statement = self.file.prepare_cached(&sets::leaving(table, set))?;
@@ -198,26 +241,47 @@ impl<'a> Apply<'a> {
             }
             for (place, kind) in scopes.iter().enumerate() {
                 if let Some(owner) = row.get::<_, Option<RecordId>>(place.saturating_add(2))? {
-                    self.moves.push(moved(self.tenant, table, Some((*kind, owner)), seq, false));
+                    self.moves
+                        .push(moved(self.tenant, table, Some((*kind, owner)), seq, false));
                 }
             }
         }
         drop(rows);
         drop(statement);
-        identified.iter().try_for_each(|identifiers| self.free_identifiers(table, &identifiers.to_vec()))?;
+        identified
+            .iter()
+            .try_for_each(|identifiers| self.free_identifiers(table, &identifiers.to_vec()))?;
         Ok(gone)
     }
 
     /// A row comes into a collection, or leaves it.
-    fn join(&mut self, members: &Table, under: Option<(Kind, &Id)>, row: i64, is_member: bool) -> Result<()> {
-        let owner = under.map(|(kind, id)| RecordId::known(id).map(|id| (kind, id))).transpose()?;
-        self.tally.count(self.tenant, members.kind, under, if is_member { 1 } else { -1 });
-        self.moves.push(moved(self.tenant, members, owner, row, is_member));
+    fn join(
+        &mut self,
+        members: &Table,
+        under: Option<(Kind, &Id)>,
+        row: i64,
+        is_member: bool,
+    ) -> Result<()> {
+        let owner = under
+            .map(|(kind, id)| RecordId::known(id).map(|id| (kind, id)))
+            .transpose()?;
+        self.tally.count(
+            self.tenant,
+            members.kind,
+            under,
+            if is_member { 1 } else { -1 },
+        );
+        self.moves
+            .push(moved(self.tenant, members, owner, row, is_member));
         Ok(())
     }
 
     fn set_sum(&self, of: &(Kind, Id), members: Kind, sum: &Sum) -> Result<()> {
-        let (members, owner, id) = (table(members).code, table(of.0).code, RecordId::known(&of.1)?);
+        let (members, owner, id) = (
+            table(members).code,
+            table(of.0).code,
+            RecordId::known(&of.1)?,
+        );
         self.run(
             "INSERT INTO total (tenant, kind, scope, owner, accepted, tickets, amount)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE
@@ -244,7 +308,8 @@ impl<'a> Apply<'a> {
 
     fn tie_emails(&self, emails: &[String], row: i64) -> Result<()> {
         emails.iter().try_for_each(|email| {
-            let sql = "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            let sql =
+                "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
             self.run(sql, &[&self.tenant, &lookup::email(email), &row])
         })
     }
@@ -263,7 +328,8 @@ impl<'a> Apply<'a> {
         )
     }
 
-    /// Empties a link; where the records are listed under what it led to, they leave those collections.
+    /// Empties a link; where the records are listed under what it led to, they leave those
+    /// collections.
     fn clear_link(&mut self, table: &Table, link: &str, to: &Set) -> Result<()> {
         let id = bottom(to)?;
         if let Some(column) = table.scopes().find(|column| column.name == link) {
@@ -271,7 +337,8 @@ impl<'a> Apply<'a> {
             let mut rows = statement.query((self.tenant, id))?;
             while let Some(row) = rows.next()? {
                 let of = Some((column.kind, row.get::<_, RecordId>(1)?));
-                self.moves.push(moved(self.tenant, table, of, row.get(0)?, false));
+                self.moves
+                    .push(moved(self.tenant, table, of, row.get(0)?, false));
             }
         }
         self.run(&sets::clearing(table.kind, link, to), &[&self.tenant, &id])
@@ -282,10 +349,18 @@ impl<'a> Apply<'a> {
         if held.is_empty() {
             return Ok(());
         }
-        self.run("DELETE FROM holder WHERE tenant = ?1 AND attendance = ?2", &[&self.tenant, &attendance])?;
+        self.run(
+            "DELETE FROM holder WHERE tenant = ?1 AND attendance = ?2",
+            &[&self.tenant, &attendance],
+        )?;
         let places: HashMap<i64, i64> = places.iter().copied().collect();
-        held.into_iter()
-            .try_for_each(|(place, person)| self.hold(attendance, places.get(&place).copied().unwrap_or(ANY), person))
+        held.into_iter().try_for_each(|(place, person)| {
+            self.hold(
+                attendance,
+                places.get(&place).copied().unwrap_or(ANY),
+                person,
+            )
+        })
     }
 }
 
@@ -294,12 +369,21 @@ pub(crate) fn bottom(set: &Set) -> Result<RecordId> {
     match set {
         Set::One(at, _) => RecordId::known(&at.id),
         Set::Under(_, _, inner) => bottom(inner),
-        other => Err(StoreError::unexpected(format!("this store does not know the set {other:?}"))),
+        other => Err(StoreError::unexpected(format!(
+            "this store does not know the set {other:?}"
+        ))),
     }
 }
 
-/// A row that comes into the collection of all records of its kind, or of those under one, or leaves it.
-fn moved(tenant: i64, members: &Table, owner: Option<(Kind, RecordId)>, row: i64, is_member: bool) -> Move {
+/// A row that comes into the collection of all records of its kind, or of those under one, or
+/// leaves it.
+fn moved(
+    tenant: i64,
+    members: &Table,
+    owner: Option<(Kind, RecordId)>,
+    row: i64,
+    is_member: bool,
+) -> Move {
     let owner = owner.as_ref().map(|(kind, id)| (*kind, id.as_bytes()));
     Move::new(collection(tenant, members.kind, owner), row, is_member)
 }

@@ -29,14 +29,24 @@ pub(crate) fn backup(from: &Path, to: &Path, patience: Duration) -> Result<(), F
 }
 
 /// Copies the log into the file and empties it.
-pub(crate) fn checkpoint(path: &Path, snapshots: &Snapshots, patience: Duration) -> Result<(), FileError> {
+pub(crate) fn checkpoint(
+    path: &Path,
+    snapshots: &Snapshots,
+    patience: Duration,
+) -> Result<(), FileError> {
     empty_log(&connect(path, patience)?, snapshots, patience).map_err(sqlite(path))
 }
 
 /// Writes the whole file anew, and empties the log.
-pub(crate) fn compact(path: &Path, snapshots: &Snapshots, patience: Duration) -> Result<(), FileError> {
+pub(crate) fn compact(
+    path: &Path,
+    snapshots: &Snapshots,
+    patience: Duration,
+) -> Result<(), FileError> {
     let file = connect(path, patience)?;
-    file.execute_batch("VACUUM").and_then(|()| empty_log(&file, snapshots, patience)).map_err(sqlite(path))
+    file.execute_batch("VACUUM")
+        .and_then(|()| empty_log(&file, snapshots, patience))
+        .map_err(sqlite(path))
 }
 
 /// A connection for one piece of maintenance, as durable as the writer's.
@@ -45,11 +55,13 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, FileError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let file = Connection::open_with_flags(path, flags).map_err(&failed)?;
     file.busy_timeout(patience).map_err(&failed)?;
-    file.pragma_update(None, "synchronous", "full").map_err(&failed)?;
+    file.pragma_update(None, "synchronous", "full")
+        .map_err(&failed)?;
     Ok(file)
 }
 
-/// Waits for readers as long as `patience` allows, and also, which SQLite does not do by itself, for another checkpoint.
+/// Waits for readers as long as `patience` allows, and also, which SQLite does not do by itself,
+/// for another checkpoint.
 fn empty_log(file: &Connection, snapshots: &Snapshots, patience: Duration) -> rusqlite::Result<()> {
     let start = Instant::now();
     let _guard = snapshots.checkpoint();
@@ -57,7 +69,9 @@ fn empty_log(file: &Connection, snapshots: &Snapshots, patience: Duration) -> ru
         let is_busy = file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0));
         match is_busy {
             Ok(false) => return Ok(()),
-            Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => return Err(error),
+            Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => {
+                return Err(error);
+            }
             _ if start.elapsed() >= patience => return Err(busy()),
             _ => thread::sleep(PAUSE),
         }
@@ -70,10 +84,15 @@ fn busy() -> rusqlite::Error {
 
 fn copy(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
     let source = open_reader(from, patience).map_err(sqlite(from))?;
-    // Inside one read the source does not change; without it, every write would start the copy anew.
+    // Inside one read the source does not change; without it, every write would start the copy
+    // anew.
     source
         .execute_batch("BEGIN")
-        .and_then(|()| source.query_row("SELECT count(*) FROM migration", (), |row| row.get::<_, i64>(0)))
+        .and_then(|()| {
+            source.query_row("SELECT count(*) FROM migration", (), |row| {
+                row.get::<_, i64>(0)
+            })
+        })
         .map_err(sqlite(from))?;
     let failed = sqlite(to);
     let mut target = connect(to, patience)?;
@@ -83,13 +102,16 @@ fn copy(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
             match copy.step(STEP).map_err(&failed)? {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // Nobody else has the target, and the source is held by a read: this does not pass by waiting.
+                // Nobody else has the target, and the source is held by a read: this does not pass
+                // by waiting.
                 _ => return Err(failed(busy())),
             }
         }
     }
     target.close().map_err(|(_, error)| failed(error))?;
-    fs::File::open(to).and_then(|copy| copy.sync_all()).map_err(io(to))?;
+    fs::File::open(to)
+        .and_then(|copy| copy.sync_all())
+        .map_err(io(to))?;
     sync_directory(to).map_err(io(to))
 }
 

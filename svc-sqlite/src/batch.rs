@@ -1,7 +1,8 @@
-//! One transaction of the writer: its jobs, each undone alone when it fails, then COMMIT, then the answers.
+//! One transaction of the writer: its jobs, each undone alone when it fails, then COMMIT, then the
+//! answers.
 //!
-//! Jobs run without savepoints. When one fails after it has written, all of them are done again, each in a savepoint. When
-//! one meets a damaged page, the others are done again without it.
+//! Jobs run without savepoints. When one fails after it has written, all of them are done again,
+//! each in a savepoint. When one meets a damaged page, the others are done again without it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,8 +21,8 @@ use crate::options::{Hold, Options};
 use crate::readers::Snapshots;
 use crate::tally::{store, store_counts};
 
-/// The write-ahead log is copied into the file when it has so many pages. Over and over the same few pages of the log are
-/// cheaper to write than ever new ones.
+/// The write-ahead log is copied into the file when it has so many pages. Over and over the same
+/// few pages of the log are cheaper to write than ever new ones.
 const LONG_LOG: i32 = 1_000;
 
 /// Transactions with savepoints after one that had to be done again.
@@ -29,7 +30,8 @@ const WARY: u32 = 16;
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// What one request may do inside the writer's transaction: everything a connection can, but end it.
+/// What one request may do inside the writer's transaction: everything a connection can, but end
+/// it.
 pub(crate) struct Job<'a> {
     pub(crate) file: &'a Connection,
     hooks: Vec<Hook>,
@@ -37,9 +39,11 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job is undone.
+    /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job
+    /// is undone.
     ///
-    /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and must not write.
+    /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and
+    /// must not write.
     pub(crate) fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
         self.hooks.push(Box::new(hook));
     }
@@ -51,7 +55,8 @@ pub(crate) trait Task: Send {
     fn is_late(&self) -> bool;
     /// Whether its caller has gone away.
     fn is_dropped(&self) -> bool;
-    /// Does the work, or does it again when the transaction had to be begun anew; whether what it wrote shall stay.
+    /// Does the work, or does it again when the transaction had to be begun anew; whether what it
+    /// wrote shall stay.
     fn attempt(&mut self, job: &mut Job<'_>) -> bool;
     /// Whether its failure may have left a damaged page in the connection's cache.
     fn taints(&self) -> bool;
@@ -73,16 +78,22 @@ pub(crate) struct Work<T, F> {
 
 impl<T, F> Work<T, F> {
     pub(crate) fn new(deadline: Option<Instant>, job: F) -> Self {
-        Self { deadline, job, result: None, answer: None }
+        Self {
+            deadline,
+            job,
+            result: None,
+            answer: None,
+        }
     }
 
     /// The result of work that was done on the caller's thread.
     pub(crate) fn into_result(self) -> Result<T> {
-        self.result.unwrap_or_else(|| Err(StoreError::unexpected("a write was not begun")))
+        self.result
+            .unwrap_or_else(|| Err(StoreError::unexpected("a write was not begun")))
     }
 
-    /// Where the answer of queued work arrives. The job comes with it: its caller's thread has allocated what it holds, and
-    /// frees it without keeping the writer from the next transaction.
+    /// Where the answer of queued work arrives. The job comes with it: its caller's thread has
+    /// allocated what it holds, and frees it without keeping the writer from the next transaction.
     pub(crate) fn answer_later(&mut self) -> oneshot::Receiver<(Result<T>, F)> {
         let (sender, receiver) = oneshot::channel();
         self.answer = Some(sender);
@@ -96,15 +107,19 @@ where
     F: Fn(&mut Job<'_>) -> Result<T> + Send,
 {
     fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
+        self.deadline
+            .is_some_and(|deadline| deadline <= Instant::now())
     }
 
     fn is_dropped(&self) -> bool {
-        self.answer.as_ref().is_some_and(oneshot::Sender::is_canceled)
+        self.answer
+            .as_ref()
+            .is_some_and(oneshot::Sender::is_canceled)
     }
 
     fn attempt(&mut self, job: &mut Job<'_>) -> bool {
-        let result = catch_unwind(AssertUnwindSafe(|| (self.job)(job))).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        let result = catch_unwind(AssertUnwindSafe(|| (self.job)(job)))
+            .unwrap_or_else(|panic| Err(panicked(&*panic)));
         let keep = result.is_ok();
         self.result = Some(result);
         keep
@@ -126,7 +141,12 @@ where
     }
 
     fn answer(self: Box<Self>) {
-        let Self { answer, result, job, .. } = *self;
+        let Self {
+            answer,
+            result,
+            job,
+            ..
+        } = *self;
         if let (Some(answer), Some(result)) = (answer, result) {
             // The caller may have gone away meanwhile.
             let _ = answer.send((result, job));
@@ -135,7 +155,10 @@ where
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> StoreError {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     StoreError::unexpected(format!("a write panicked: {}", text.unwrap_or("no text")))
 }
 
@@ -151,7 +174,8 @@ struct Kept {
 enum Stop {
     /// Everything in it is lost.
     Lost(StoreError),
-    /// A job failed after it had written, or met a damaged page, and nothing but the end of the transaction undoes that.
+    /// A job failed after it had written, or met a damaged page, and nothing but the end of the
+    /// transaction undoes that.
     Stained,
 }
 
@@ -175,8 +199,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Takes the connection over, and with it the care for the length of the log: by itself SQLite would copy it into
-    /// the file inside of a COMMIT, before the answer.
+    /// Takes the connection over, and with it the care for the length of the log: by itself SQLite
+    /// would copy it into the file inside of a COMMIT, before the answer.
     pub(crate) fn new(
         mut connection: Connection,
         options: &Options,
@@ -205,12 +229,16 @@ impl Engine {
         self.log.load(Ordering::Relaxed) >= LONG_LOG
     }
 
-    /// Copies what it can of the log into the file; the log starts anew when no reader needs it any more.
+    /// Copies what it can of the log into the file; the log starts anew when no reader needs it any
+    /// more.
     pub(crate) fn shorten_log(&self) {
         // Until a COMMIT tells the length again.
         self.log.store(0, Ordering::Relaxed);
         let _guard = self.snapshots.checkpoint();
-        if let Err(error) = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(())) {
+        if let Err(error) = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", (), |_| Ok(()))
+        {
             tracing::warn!(%error, "the write-ahead log cannot be copied into the data file");
         }
     }
@@ -278,9 +306,12 @@ impl Engine {
         }
     }
 
-    /// The jobs that are done again, in their order. One that met a damaged page is not: it keeps its error, and SQLite
-    /// would let nothing be committed beside it.
-    fn without_tainted<'a, 'b>(&self, batch: &'a mut [&'b mut dyn Task]) -> &'a mut [&'b mut dyn Task] {
+    /// The jobs that are done again, in their order. One that met a damaged page is not: it keeps
+    /// its error, and SQLite would let nothing be committed beside it.
+    fn without_tainted<'a, 'b>(
+        &self,
+        batch: &'a mut [&'b mut dyn Task],
+    ) -> &'a mut [&'b mut dyn Task] {
         batch.sort_by_key(|task| task.taints());
         let sound = batch.partition_point(|task| !task.taints());
         if sound < batch.len() {
@@ -296,8 +327,8 @@ impl Engine {
         }
     }
 
-    /// Each job of a transaction. Savepoints cost a copy of every page that a job changes, so they are set only where a
-    /// job is likely to be undone.
+    /// Each job of a transaction. Savepoints cost a copy of every page that a job changes, so they
+    /// are set only where a job is likely to be undone.
     fn attempt(&self, batch: &mut [&mut dyn Task], savepoints: bool) -> Result<Kept, Stop> {
         let is_alone = batch.len() == 1;
         let savepoints = savepoints && !is_alone;
@@ -308,7 +339,11 @@ impl Engine {
                 store_counts(&self.connection, &mut kept.tally)?;
                 self.execute("SAVEPOINT job")?;
             }
-            let mut job = Job { file: &self.connection, hooks: Vec::new(), tally: &mut kept.tally };
+            let mut job = Job {
+                file: &self.connection,
+                hooks: Vec::new(),
+                tally: &mut kept.tally,
+            };
             let keeps = task.attempt(&mut job);
             let hooks = job.hooks;
             // After I/O, full-disk and memory errors SQLite may have rolled back everything before.

@@ -78,7 +78,10 @@ impl Damage {
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Body { kind: Kind::Attendance | Kind::Donation, .. } => "Restore a backup.",
+            Self::Body {
+                kind: Kind::Attendance | Kind::Donation,
+                ..
+            } => "Restore a backup.",
             Self::Body { .. } => "PUT the whole record, or restore a backup.",
             _ => "Restore a backup.",
         }
@@ -89,35 +92,70 @@ impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Log { frames } => {
-                write!(f, "{frames} frames of the write-ahead log cannot be read; the commits in them are lost")
+                write!(
+                    f,
+                    "{frames} frames of the write-ahead log cannot be read; the commits in them are lost"
+                )
             }
             Self::Integrity(what) => write!(f, "the file: {what}"),
-            Self::Table { kind, after: None } => write!(f, "{}: no record can be read", kind.plural()),
-            Self::Table { kind, after: Some(id) } => write!(f, "{}: no record after {id} can be read", kind.plural()),
-            Self::Body { tenant, kind, id } => {
-                write!(f, "{}/{id} of tenant {tenant}: the stored body is not JSON", kind.plural())
+            Self::Table { kind, after: None } => {
+                write!(f, "{}: no record can be read", kind.plural())
             }
-            Self::Total { tenant, kind, under, stored, counted } => {
+            Self::Table {
+                kind,
+                after: Some(id),
+            } => write!(f, "{}: no record after {id} can be read", kind.plural()),
+            Self::Body { tenant, kind, id } => {
+                write!(
+                    f,
+                    "{}/{id} of tenant {tenant}: the stored body is not JSON",
+                    kind.plural()
+                )
+            }
+            Self::Total {
+                tenant,
+                kind,
+                under,
+                stored,
+                counted,
+            } => {
                 write!(f, "{}", kind.plural())?;
                 if let Some((owner, id)) = under {
                     write!(f, " under {}/{id}", owner.plural())?;
                 }
-                write!(f, " of tenant {tenant}: the stored total is {stored}, the number of records is {counted}")
+                write!(
+                    f,
+                    " of tenant {tenant}: the stored total is {stored}, the number of records is {counted}"
+                )
             }
-            Self::Feed { tenant, kind, id, is_stored } => {
-                let (feed, record) = if *is_stored { ("deleted", "is stored") } else { ("stored", "does not exist") };
-                write!(f, "{}/{id} of tenant {tenant}: {feed} according to the feed, but it {record}", kind.plural())
+            Self::Feed {
+                tenant,
+                kind,
+                id,
+                is_stored,
+            } => {
+                let (feed, record) = if *is_stored {
+                    ("deleted", "is stored")
+                } else {
+                    ("stored", "does not exist")
+                };
+                write!(
+                    f,
+                    "{}/{id} of tenant {tenant}: {feed} according to the feed, but it {record}",
+                    kind.plural()
+                )
             }
         }
     }
 }
 
-/// Checks the data file at `path` and passes each damage to `report`: SQLite's own check, the write-ahead log, the JSON of each
-/// body, totals, and the change feed. Changes nothing in the file and its log.
+/// Checks the data file at `path` and passes each damage to `report`: SQLite's own check, the
+/// write-ahead log, the JSON of each body, totals, and the change feed. Changes nothing in the file
+/// and its log.
 ///
 /// # Errors
-/// [`FileError::Missing`] when there is no such file, [`FileError::InUse`] while a server has it open, or the file cannot be
-/// opened as a data file at all.
+/// [`FileError::Missing`] when there is no such file, [`FileError::InUse`] while a server has it
+/// open, or the file cannot be opened as a data file at all.
 pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileError> {
     let (mut file, path, _lock) = open_unserved(path)?;
     let frames = unreadable_frames(&path, &log_of(&path)).map_err(io(&path))?;
@@ -129,7 +167,8 @@ pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileErro
         Err(FileError::Older { .. }) if frames > 0 => return Ok(()),
         migrated => migrated?,
     }
-    file.pragma_update(None, "query_only", true).map_err(sqlite(&path))?;
+    file.pragma_update(None, "query_only", true)
+        .map_err(sqlite(&path))?;
     integrity(&file, report).map_err(sqlite(&path))?;
     for kind in Kind::ALL {
         let table = table(*kind);
@@ -143,7 +182,9 @@ pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileErro
 /// A damaged page or value ends one part of the check: SQLite's own check has reported it.
 fn readable(part: rusqlite::Result<()>) -> rusqlite::Result<()> {
     match part {
-        Err(rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..)) => Ok(()),
+        Err(
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..),
+        ) => Ok(()),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
         part => part,
     }
@@ -156,7 +197,9 @@ fn integrity(file: &Connection, report: &mut dyn FnMut(Damage)) -> rusqlite::Res
         match rows.next() {
             Ok(Some(row)) => {
                 let text: String = row.get(0)?;
-                text.lines().filter(|line| *line != "ok").for_each(|line| report(Damage::Integrity(line.to_owned())));
+                text.lines()
+                    .filter(|line| *line != "ok")
+                    .for_each(|line| report(Damage::Integrity(line.to_owned())));
             }
             Ok(None) => return Ok(()),
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
@@ -169,7 +212,11 @@ fn integrity(file: &Connection, report: &mut dyn FnMut(Damage)) -> rusqlite::Res
 }
 
 /// Checks that each body is JSON.
-fn bodies(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> rusqlite::Result<()> {
+fn bodies(
+    file: &Connection,
+    table: &Table,
+    report: &mut dyn FnMut(Damage),
+) -> rusqlite::Result<()> {
     let sql = format!(
         "SELECT r.id, coalesce(t.name, 'number ' || r.tenant), r.identifiers, r.body FROM {} r LEFT JOIN tenant t ON t.id = r.tenant ORDER BY r.seq",
         table.name
@@ -188,7 +235,10 @@ fn bodies(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> r
                 after = Some(id);
             }
             Err(error) => {
-                report(Damage::Table { kind: table.kind, after });
+                report(Damage::Table {
+                    kind: table.kind,
+                    after,
+                });
                 return Err(error);
             }
         }
@@ -199,17 +249,33 @@ fn bodies(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> r
 fn body(kind: Kind, row: &Row<'_>) -> rusqlite::Result<(Id, Option<Damage>)> {
     let id = row.get::<_, RecordId>(0)?.to_id();
     let mut meta = Meta::new(id.clone(), Timestamp::MIN);
-    meta.identifiers = Identifiers::from_stored(String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned());
+    meta.identifiers =
+        Identifiers::from_stored(String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned());
     let record = RawRecord::stored(kind, meta, row.get_ref(3)?.as_bytes()?.to_vec());
-    let damage =
-        if record.is_well_formed() { None } else { Some(Damage::Body { tenant: row.get(1)?, kind, id: id.clone() }) };
+    let damage = if record.is_well_formed() {
+        None
+    } else {
+        Some(Damage::Body {
+            tenant: row.get(1)?,
+            kind,
+            id: id.clone(),
+        })
+    };
     Ok((id, damage))
 }
 
 /// Compares the stored totals of the collections of a kind with its rows.
-fn totals(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> rusqlite::Result<()> {
+fn totals(
+    file: &Connection,
+    table: &Table,
+    report: &mut dyn FnMut(Damage),
+) -> rusqlite::Result<()> {
     let (name, code) = (table.name, table.code);
-    let all = table.kind.schema().has_collection().then_some((0, "x''", "tenant", None));
+    let all = table
+        .kind
+        .schema()
+        .has_collection()
+        .then_some((0, "x''", "tenant", None));
     let under = table.scopes().map(|scope| {
         let owner = crate::schema::table(scope.kind);
         (owner.code, scope.name, scope.name, Some(scope.kind))
@@ -231,7 +297,13 @@ fn totals(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> r
                 None => None,
             };
             let (tenant, stored, counted) = (row.get(0)?, row.get(2)?, row.get(3)?);
-            report(Damage::Total { tenant, kind: table.kind, under, stored, counted });
+            report(Damage::Total {
+                tenant,
+                kind: table.kind,
+                under,
+                stored,
+                counted,
+            });
         }
     }
     Ok(())
@@ -251,7 +323,12 @@ fn feed(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> rus
     let mut statement = file.prepare(&sql)?;
     for entry in statement.query_map((), entry)? {
         let (tenant, id, is_stored) = entry?;
-        report(Damage::Feed { tenant, kind: table.kind, id, is_stored });
+        report(Damage::Feed {
+            tenant,
+            kind: table.kind,
+            id,
+            is_stored,
+        });
     }
     Ok(())
 }

@@ -27,12 +27,14 @@ pub(crate) struct DataVersion {
     count: AtomicU64,
     /// Of what the nanoseconds below are counted from.
     opened: Instant,
-    /// When the youngest of the looks began whose outcome is counted, and when this store last committed.
+    /// When the youngest of the looks began whose outcome is counted, and when this store last
+    /// committed.
     looked: AtomicU64,
     committed: AtomicU64,
 }
 
-/// SQLite's `data_version` tells a connection whether any other one has committed since it last looked.
+/// SQLite's `data_version` tells a connection whether any other one has committed since it last
+/// looked.
 #[derive(Default)]
 struct Watch {
     file: Option<Connection>,
@@ -56,15 +58,18 @@ impl DataVersion {
         }
     }
 
-    /// A number that is another one after every commit: when it is the same as before, what was read since then is current.
+    /// A number that is another one after every commit: when it is the same as before, what was
+    /// read since then is current.
     pub(crate) fn count(&self) -> rusqlite::Result<u64> {
         self.look(|_| Ok(())).map(|(count, ())| count)
     }
 
-    /// The same, or as it was at any moment after `since`: a request looks once, and not at all where another one has looked since it
-    /// began. What this store has committed is seen at once.
+    /// The same, or as it was at any moment after `since`: a request looks once, and not at all
+    /// where another one has looked since it began. What this store has committed is seen at once.
     pub(crate) fn count_since(&self, since: Instant) -> rusqlite::Result<u64> {
-        let needed = self.nanoseconds(since).max(self.committed.load(Ordering::Acquire));
+        let needed = self
+            .nanoseconds(since)
+            .max(self.committed.load(Ordering::Acquire));
         if self.looked.load(Ordering::Acquire) > needed && since.elapsed() < RECENT {
             return Ok(self.count.load(Ordering::Acquire));
         }
@@ -73,7 +78,8 @@ impl DataVersion {
 
     /// This store has committed.
     pub(crate) fn committed(&self) {
-        self.committed.fetch_max(self.nanoseconds(Instant::now()), Ordering::AcqRel);
+        self.committed
+            .fetch_max(self.nanoseconds(Instant::now()), Ordering::AcqRel);
     }
 
     fn nanoseconds(&self, moment: Instant) -> u64 {
@@ -82,17 +88,22 @@ impl DataVersion {
 
     /// The number of changes to keys, as it was at this call or later.
     pub(crate) fn key_epoch(&self) -> rusqlite::Result<i64> {
-        // The watch's own connection tells: no reader has to begin its snapshot anew for each write.
+        // The watch's own connection tells: no reader has to begin its snapshot anew for each
+        // write.
         self.look(Watch::key_epoch).map(|(_, epoch)| epoch)
     }
 
     /// Looks with one of the watches, and asks it for something more.
-    fn look<T>(&self, ask: impl FnOnce(&mut Watch) -> rusqlite::Result<T>) -> rusqlite::Result<(u64, T)> {
+    fn look<T>(
+        &self,
+        ask: impl FnOnce(&mut Watch) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<(u64, T)> {
         let mut watch = self.watch();
         let watch = &mut *watch;
         let begun = self.nanoseconds(Instant::now());
         let looked = watch.look(&self.path, self.patience).map(|is_changed| {
-            // A commit that this watch has seen before was counted then, which is after whatever it makes stale was read.
+            // A commit that this watch has seen before was counted then, which is after whatever it
+            // makes stale was read.
             if is_changed {
                 self.count.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
             } else {
@@ -120,11 +131,14 @@ impl DataVersion {
 
     /// A watch that nobody uses now, or else the first one.
     fn watch(&self) -> MutexGuard<'_, Watch> {
-        let free = self.watches.iter().find_map(|watch| match watch.try_lock() {
-            Ok(watch) => Some(watch),
-            Err(TryLockError::Poisoned(watch)) => Some(watch.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        });
+        let free = self
+            .watches
+            .iter()
+            .find_map(|watch| match watch.try_lock() {
+                Ok(watch) => Some(watch),
+                Err(TryLockError::Poisoned(watch)) => Some(watch.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            });
         let [first, ..] = &self.watches;
         free.unwrap_or_else(|| first.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -134,9 +148,14 @@ impl Watch {
     /// Whether something was committed since the last look, or this is the first one.
     fn look(&mut self, path: &std::path::Path, patience: Duration) -> rusqlite::Result<bool> {
         self.used = true;
-        let file = self.file.take().map_or_else(|| open_reader(path, patience), Ok)?;
+        let file = self
+            .file
+            .take()
+            .map_or_else(|| open_reader(path, patience), Ok)?;
         let file = &*self.file.insert(file);
-        let version = file.prepare_cached("PRAGMA data_version")?.query_row((), |row| row.get(0))?;
+        let version = file
+            .prepare_cached("PRAGMA data_version")?
+            .query_row((), |row| row.get(0))?;
         let is_changed = self.version.replace(version) != Some(version);
         if is_changed {
             self.keys = None;
@@ -149,13 +168,18 @@ impl Watch {
         if let Some(epoch) = self.keys {
             return Ok(epoch);
         }
-        let file = self.file.as_ref().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let file = self
+            .file
+            .as_ref()
+            .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         Ok(*self.keys.insert(metadata::key_epoch(file)?))
     }
 }
 
 impl fmt::Debug for DataVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DataVersion").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("DataVersion")
+            .field("count", &self.count)
+            .finish_non_exhaustive()
     }
 }

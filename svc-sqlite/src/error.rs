@@ -1,5 +1,6 @@
-//! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: what somebody mends beside the server,
-//! as a file that is busy, full or unreadable, is 503, anything else 500 (UND-36).
+//! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: what
+//! somebody mends beside the server, as a file that is busy, full or unreadable, is 503, anything
+//! else 500 (UND-36).
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use svc_core::{Error, ErrorKind};
 
 /// How long a client waits after a lock or a full queue: they end by themselves.
 const SOON: Duration = Duration::from_secs(1);
-/// How long a client waits after a full disk or an unreadable file: somebody must make room, or bring the file back.
+/// How long a client waits after a full disk or an unreadable file: somebody must make room, or
+/// bring the file back.
 const LATER: Duration = Duration::from_secs(30);
 
 /// What the functions of this crate return; see [`StoreError`].
@@ -16,8 +18,8 @@ pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Why a read or a write did not succeed.
 ///
-/// It is no [`std::error::Error`] on purpose: as one it would become [`ErrorKind::Unexpected`] with `?`, whatever it says. So
-/// there is one way out of this crate, the conversion below.
+/// It is no [`std::error::Error`] on purpose: as one it would become [`ErrorKind::Unexpected`] with
+/// `?`, whatever it says. So there is one way out of this crate, the conversion below.
 #[derive(Debug)]
 pub(crate) enum StoreError {
     /// What the interface answers, as it is.
@@ -72,7 +74,8 @@ fn is_unreadable(error: &rusqlite::Error) -> bool {
     }
 }
 
-/// The time after which what SQLite reports may have passed; `None` for what another try does not help.
+/// The time after which what SQLite reports may have passed; `None` for what another try does not
+/// help.
 fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
     match error.sqlite_error_code()? {
         ErrorCode::DatabaseBusy

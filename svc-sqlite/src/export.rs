@@ -27,7 +27,11 @@ pub(crate) fn batch(file: &Connection, tenant: i64, from: Position, most: usize)
     while let Some(at) = batch.next.filter(|_| room > 0) {
         let Some(kind) = at.kind() else {
             let responses = outbox(file, tenant, at.row(), room)?;
-            batch.next = if responses.len() < room { None } else { responses.last().map(|(row, _)| at.after(*row)) };
+            batch.next = if responses.len() < room {
+                None
+            } else {
+                responses.last().map(|(row, _)| at.after(*row))
+            };
             for (_, dispatch) in responses {
                 batch.push_outbox(dispatch);
             }
@@ -36,13 +40,24 @@ pub(crate) fn batch(file: &Connection, tenant: i64, from: Position, most: usize)
         let (records, is_end) = behind(file, tenant, kind, at.row(), room)?;
         for stored in &records {
             let holders = holders(file, tenant, kind, stored.row)?;
-            let holders = holders.into_iter().map(|(place, person)| (place, person.to_id())).collect();
+            let holders = holders
+                .into_iter()
+                .map(|(place, person)| (place, person.to_id()))
+                .collect();
             let pushed = batch.push(stored, holders, &mut answers);
             pushed.map_err(|pause| answers.failure(pause, |error| error))?;
         }
-        batch.next = if is_end { at.behind() } else { records.last().map(|last| at.after(last.row)) };
+        batch.next = if is_end {
+            at.behind()
+        } else {
+            records.last().map(|last| at.after(last.row))
+        };
         // A part that ends inside a kind is full.
-        room = if is_end { room.saturating_sub(records.len()) } else { 0 };
+        room = if is_end {
+            room.saturating_sub(records.len())
+        } else {
+            0
+        };
     }
     Ok(batch)
 }
@@ -53,7 +68,9 @@ pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
         .prepare_cached("SELECT COALESCE(SUM(records), 0) FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3")?;
     let mut all = 0_u64;
     for members in Kind::ALL.iter().map(|kind| table(*kind)) {
-        let container = members.parent.and_then(|parent| members.columns.get(parent));
+        let container = members
+            .parent
+            .and_then(|parent| members.columns.get(parent));
         let container = container.filter(|_| !members.kind.schema().has_collection());
         let scope = container.map_or(0, |column| table(column.kind).code);
         let records: i64 = total.query_row((tenant, members.code, scope), |row| row.get(0))?;
@@ -64,14 +81,20 @@ pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
 
 /// What is to be sent, behind a row, with its rows.
 fn outbox(file: &Connection, tenant: i64, after: i64, most: usize) -> Result<Vec<(i64, Dispatch)>> {
-    let mut statement =
-        file.prepare_cached("SELECT seq, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3")?;
-    let rows = statement.query_and_then((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)), |row| {
-        let dispatch = Dispatch::from_stored(row.get_ref(1)?.as_str()?);
-        Ok((
-            row.get(0)?,
-            dispatch.ok_or_else(|| StoreError::unexpected("what is to be sent there is of another version"))?,
-        ))
-    })?;
+    let mut statement = file.prepare_cached(
+        "SELECT seq, body FROM outbox WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+    )?;
+    let rows = statement.query_and_then(
+        (tenant, after, i64::try_from(most).unwrap_or(i64::MAX)),
+        |row| {
+            let dispatch = Dispatch::from_stored(row.get_ref(1)?.as_str()?);
+            Ok((
+                row.get(0)?,
+                dispatch.ok_or_else(|| {
+                    StoreError::unexpected("what is to be sent there is of another version")
+                })?,
+            ))
+        },
+    )?;
     rows.collect()
 }

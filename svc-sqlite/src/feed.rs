@@ -18,7 +18,12 @@ use crate::{
 };
 
 /// Tells of a change that is about to be made in the transaction of the writer.
-pub(crate) fn tell(file: &Connection, tenant: i64, change: &Told<'_>, time: Timestamp) -> Result<()> {
+pub(crate) fn tell(
+    file: &Connection,
+    tenant: i64,
+    change: &Told<'_>,
+    time: Timestamp,
+) -> Result<()> {
     let time = time.micros();
     match change {
         Told::One(what, record) => {
@@ -28,13 +33,23 @@ pub(crate) fn tell(file: &Connection, tenant: i64, change: &Told<'_>, time: Time
             let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at) VALUES
                        (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6)";
             let code = table(record.kind).code;
-            file.prepare_cached(sql)?.execute((tenant, code, id, parent, *what as i64, time))?;
+            file.prepare_cached(sql)?
+                .execute((tenant, code, id, parent, *what as i64, time))?;
         }
         Told::Gone(set) => {
             let sql = sets::telling(table(set.kind()), set);
-            file.prepare_cached(&sql)?.execute((tenant, bottom(set)?, What::Deleted as i64, time))?;
+            file.prepare_cached(&sql)?.execute((
+                tenant,
+                bottom(set)?,
+                What::Deleted as i64,
+                time,
+            ))?;
         }
-        other => return Err(StoreError::unexpected(format!("this store cannot tell {other:?}"))),
+        other => {
+            return Err(StoreError::unexpected(format!(
+                "this store cannot tell {other:?}"
+            )));
+        }
     }
     Ok(())
 }
@@ -46,20 +61,33 @@ const STEP: i64 = 256;
 pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Result<()> {
     let sql = "DELETE FROM feed WHERE tenant = ?1 AND seq < (SELECT max(seq) FROM feed WHERE tenant = ?1) AND seq IN (
                SELECT seq FROM (SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq LIMIT ?3) WHERE at < ?2)";
-    file.prepare_cached(sql)?.execute((tenant, oldest.micros(), STEP))?;
+    file.prepare_cached(sql)?
+        .execute((tenant, oldest.micros(), STEP))?;
     Ok(())
 }
 
 /// What the feed has for a page.
 pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
-    let last = file.prepare_cached(sql)?.query_row([tenant], place).optional()?;
+    let last = file
+        .prepare_cached(sql)?
+        .query_row([tenant], place)
+        .optional()?;
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 AND seq = ?2";
-    let kept = file.prepare_cached(sql)?.query_row((tenant, query.named.seq), place).optional()?;
+    let kept = file
+        .prepare_cached(sql)?
+        .query_row((tenant, query.named.seq), place)
+        .optional()?;
     let sql = "SELECT seq, at, kind, id, parent, what FROM feed WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = file.prepare_cached(sql)?;
-    let entries = statement.query_and_then((tenant, query.after.seq, query.limit), entry)?.collect::<Result<_>>()?;
-    Ok(FeedRead { is_kept: query.named == FeedPlace::START || kept == Some(query.named), last, entries })
+    let entries = statement
+        .query_and_then((tenant, query.after.seq, query.limit), entry)?
+        .collect::<Result<_>>()?;
+    Ok(FeedRead {
+        is_kept: query.named == FeedPlace::START || kept == Some(query.named),
+        last,
+        entries,
+    })
 }
 
 fn place(row: &Row<'_>) -> rusqlite::Result<FeedPlace> {
@@ -69,8 +97,14 @@ fn place(row: &Row<'_>) -> rusqlite::Result<FeedPlace> {
 fn entry(row: &Row<'_>) -> Result<(FeedPlace, ChangedRecord)> {
     let (place, code): (_, i64) = (place(row)?, row.get(2)?);
     let (id, parent): (RecordId, Option<RecordId>) = (row.get(3)?, row.get(4)?);
-    let kind = Kind::ALL.iter().copied().find(|kind| table(*kind).code == code);
+    let kind = Kind::ALL
+        .iter()
+        .copied()
+        .find(|kind| table(*kind).code == code);
     let record = kind.map(|kind| Address::new(kind, id.to_id(), parent.map(RecordId::to_id)));
     let told = record.and_then(|record| told(row.get(5).ok()?, place.at, record));
-    Ok((place, told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?))
+    Ok((
+        place,
+        told.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
+    ))
 }

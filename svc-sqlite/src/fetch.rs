@@ -43,11 +43,20 @@ impl Answers for Direct<'_> {
 
 impl<'a> Direct<'a> {
     pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
-        Self { file, tenant, failure: None }
+        Self {
+            file,
+            tenant,
+            failure: None,
+        }
     }
 
-    /// Why the rulebook came to no decision: what the file said, or what was refused, in the words of `refused`.
-    pub(crate) fn failure(&mut self, pause: Pause, refused: impl FnOnce(Error) -> Error) -> StoreError {
+    /// Why the rulebook came to no decision: what the file said, or what was refused, in the words
+    /// of `refused`.
+    pub(crate) fn failure(
+        &mut self,
+        pause: Pause,
+        refused: impl FnOnce(Error) -> Error,
+    ) -> StoreError {
         match (self.failure.take(), pause) {
             (Some(failure), _) => failure,
             (None, Pause::Failed(error)) => refused(error).into(),
@@ -60,8 +69,14 @@ impl<'a> Direct<'a> {
         Ok(match question {
             Question::Find(key) => Answer::Found(self.find(key)?),
             Question::Record(key) => Answer::Record(record(file, tenant, key)?),
-            Question::Members { kind, groups, people } => Answer::Records(self.members(*kind, groups, people)?),
-            Question::Answered { people, questions } => Answer::Records(self.answered(people, questions)?),
+            Question::Members {
+                kind,
+                groups,
+                people,
+            } => Answer::Records(self.members(*kind, groups, people)?),
+            Question::Answered { people, questions } => {
+                Answer::Records(self.answered(people, questions)?)
+            }
             Question::Count { kind, of } => Answer::Number(match self.owner(of)? {
                 Some((owner, id)) => records(file, tenant, table(*kind), Some((owner, id)))?,
                 None => 0,
@@ -76,17 +91,23 @@ impl<'a> Direct<'a> {
             }),
             Question::Holdings(person) => Answer::Holdings(self.holdings(person)?),
             Question::Kept(key) => Answer::Kept(kept::kept(file, tenant, key)?),
-            other => return Err(StoreError::unexpected(format!("this store does not know the question {other:?}"))),
+            other => {
+                return Err(StoreError::unexpected(format!(
+                    "this store does not know the question {other:?}"
+                )));
+            }
         })
     }
 
     fn find(&self, key: &Key) -> Result<Option<Found>> {
         match key {
             Key::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
-            Key::Identifier(..) | Key::Email(_) => match (row_of(self.file, self.tenant, key)?, key.kind()) {
-                (Some(row), Some(kind)) => Ok(place(self.file, self.tenant, kind, row)?),
-                _ => Ok(None),
-            },
+            Key::Identifier(..) | Key::Email(_) => {
+                match (row_of(self.file, self.tenant, key)?, key.kind()) {
+                    (Some(row), Some(kind)) => Ok(place(self.file, self.tenant, kind, row)?),
+                    _ => Ok(None),
+                }
+            }
             key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.found())),
         }
     }
@@ -106,10 +127,19 @@ impl<'a> Direct<'a> {
     fn members(&self, kind: Kind, groups: &[Key], people: &[Key]) -> Result<Vec<Stored>> {
         let (table, mut members) = (table(kind), Vec::new());
         for group in groups {
-            let Some(group) = self.id(group)? else { continue };
+            let Some(group) = self.id(group)? else {
+                continue;
+            };
             for person in people {
-                let Some(person) = self.id(person)? else { continue };
-                members.extend(one(self.file, table, &table.sql.membership, &[&self.tenant, &group, &person])?);
+                let Some(person) = self.id(person)? else {
+                    continue;
+                };
+                members.extend(one(
+                    self.file,
+                    table,
+                    &table.sql.membership,
+                    &[&self.tenant, &group, &person],
+                )?);
             }
         }
         Ok(members)
@@ -117,23 +147,33 @@ impl<'a> Direct<'a> {
 
     fn answered(&self, people: &[Key], questions: &[Key]) -> Result<Vec<Stored>> {
         let answers = table(Kind::Answer);
-        let Some(column) = answers.scope(Kind::Person) else { return Ok(Vec::new()) };
+        let Some(column) = answers.scope(Kind::Person) else {
+            return Ok(Vec::new());
+        };
         let mut wanted = HashSet::new();
         for question in questions {
             wanted.extend(self.id(question)?.map(RecordId::to_id));
         }
         let mut answered = Vec::new();
         for person in people {
-            let Some(person) = self.id(person)? else { continue };
+            let Some(person) = self.id(person)? else {
+                continue;
+            };
             let all = under(self.file, answers, column, self.tenant, person)?;
-            let is_wanted = |it: &Stored| it.record.parent().is_some_and(|question| wanted.contains(question));
+            let is_wanted = |it: &Stored| {
+                it.record
+                    .parent()
+                    .is_some_and(|question| wanted.contains(question))
+            };
             answered.extend(all.into_iter().filter(is_wanted));
         }
         Ok(answered)
     }
 
     fn sum(&self, owner: &Table, id: RecordId) -> Result<Sum> {
-        let Some(members) = owner.counts else { return Ok(Sum::default()) };
+        let Some(members) = owner.counts else {
+            return Ok(Sum::default());
+        };
         let row = self
             .file
             .prepare_cached(
@@ -143,14 +183,16 @@ impl<'a> Direct<'a> {
                 Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?))
             })
             .optional()?;
-        let Some((accepted, tickets, amount)) = row else { return Ok(Sum::default()) };
+        let Some((accepted, tickets, amount)) = row else {
+            return Ok(Sum::default());
+        };
         Ok(Sum::new(accepted, tickets, stored_amount(&amount)?))
     }
 
     fn parts(&self, owner: RecordId) -> Result<Vec<(String, Sum)>> {
-        let mut statement = self
-            .file
-            .prepare_cached("SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name")?;
+        let mut statement = self.file.prepare_cached(
+            "SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name",
+        )?;
         let parts = statement.query_and_then((self.tenant, owner), |row| {
             let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
             Ok((row.get(0)?, Sum::new(0, row.get(1)?, amount)))
@@ -159,7 +201,9 @@ impl<'a> Direct<'a> {
     }
 
     fn holdings(&self, person: &Id) -> Result<Vec<(Stored, Vec<Option<i64>>)>> {
-        let Some(person) = RecordId::parse(person) else { return Ok(Vec::new()) };
+        let Some(person) = RecordId::parse(person) else {
+            return Ok(Vec::new());
+        };
         let mut statement = self.file.prepare_cached(
             "SELECT attendance, place FROM holder WHERE tenant = ?1 AND person = ?2 ORDER BY attendance, place",
         )?;
@@ -183,17 +227,28 @@ impl<'a> Direct<'a> {
 }
 
 /// Who was recognised in the tickets of the attendance in a row, and the place of the ticket.
-pub(crate) fn holders(file: &Connection, tenant: i64, kind: Kind, row: i64) -> rusqlite::Result<Vec<(i64, RecordId)>> {
+pub(crate) fn holders(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    row: i64,
+) -> rusqlite::Result<Vec<(i64, RecordId)>> {
     if kind != Kind::Attendance {
         return Ok(Vec::new());
     }
     let sql = "SELECT place, person FROM holder WHERE tenant = ?1 AND attendance = ?2";
     let mut statement = file.prepare_cached(sql)?;
-    statement.query_map((tenant, row), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    statement
+        .query_map((tenant, row), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
 /// The record that a key names; of several, the oldest.
-pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<Stored>> {
+pub(crate) fn record(
+    file: &Connection,
+    tenant: i64,
+    key: &Key,
+) -> rusqlite::Result<Option<Stored>> {
     let row = match key {
         Key::Id(kind, id) => return by_id(file, tenant, *kind, id),
         Key::Name(kind, name) => {
@@ -205,8 +260,11 @@ pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Res
             };
         }
         Key::Link(kind, id, name) => {
-            let link = by_id(file, tenant, *kind, id)?.and_then(|stored| stored.record.link(name).cloned());
-            return link.map_or(Ok(None), |address| by_id(file, tenant, address.kind, &address.id));
+            let link = by_id(file, tenant, *kind, id)?
+                .and_then(|stored| stored.record.link(name).cloned());
+            return link.map_or(Ok(None), |address| {
+                by_id(file, tenant, address.kind, &address.id)
+            });
         }
         key => row_of(file, tenant, key)?,
     };
@@ -220,11 +278,18 @@ pub(crate) fn record(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Res
 fn row_of(file: &Connection, tenant: i64, key: &Key) -> rusqlite::Result<Option<i64>> {
     match key {
         Key::Identifier(kind, identifier) => file
-            .prepare_cached("SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3")?
-            .query_row((tenant, table(*kind).code, lookup::identifier(identifier)), |row| row.get(0))
+            .prepare_cached(
+                "SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3",
+            )?
+            .query_row(
+                (tenant, table(*kind).code, lookup::identifier(identifier)),
+                |row| row.get(0),
+            )
             .optional(),
         Key::Email(address) => file
-            .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1")?
+            .prepare_cached(
+                "SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 1",
+            )?
             .query_row((tenant, lookup::email(address)), |row| row.get(0))
             .optional(),
         _ => Ok(None),
@@ -238,12 +303,16 @@ pub(crate) fn records(
     members: &Table,
     owner: Option<(&Table, RecordId)>,
 ) -> rusqlite::Result<u64> {
-    let (scope, id) = owner.as_ref().map_or((0, ALL), |(of, id)| (of.code, id.as_bytes()));
+    let (scope, id) = owner
+        .as_ref()
+        .map_or((0, ALL), |(of, id)| (of.code, id.as_bytes()));
     let records: Option<i64> = file
         .prepare_cached("SELECT records FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4")?
         .query_row((tenant, members.code, scope, id), |row| row.get(0))
         .optional()?;
-    Ok(records.and_then(|records| u64::try_from(records).ok()).unwrap_or_default())
+    Ok(records
+        .and_then(|records| u64::try_from(records).ok())
+        .unwrap_or_default())
 }
 
 fn stored_amount(text: &str) -> Result<Amount> {

@@ -1,4 +1,5 @@
-//! The data file: who may read it, who may open it, and the settings of each connection (UND-36, UND-42).
+//! The data file: who may read it, who may open it, and the settings of each connection (UND-36,
+//! UND-42).
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -20,8 +21,8 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Distinct statements kept prepared on the writer and on each reader.
 const STATEMENTS: usize = 512;
-/// Page cache of a connection in KiB: anonymous memory, so it is small; the kernel caches the file. With a larger one the
-/// writer is slower: its pages no longer fit into the processor's cache.
+/// Page cache of a connection in KiB: anonymous memory, so it is small; the kernel caches the file.
+/// With a larger one the writer is slower: its pages no longer fit into the processor's cache.
 const PAGE_CACHE: i64 = 2 * 1024;
 /// The write-ahead log is cut to so many bytes when it starts anew.
 const LOG_BYTES: i64 = 32 * 1024 * 1024;
@@ -134,27 +135,41 @@ pub enum FileError {
 pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> FileError + '_ {
     move |source| {
         let path = path.to_owned();
-        if is_damage(&source) { FileError::Corrupt { path, source } } else { FileError::Sqlite { path, source } }
+        if is_damage(&source) {
+            FileError::Corrupt { path, source }
+        } else {
+            FileError::Sqlite { path, source }
+        }
     }
 }
 
 /// Whether SQLite reports a damaged file.
 fn is_damage(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
 }
 
 /// Whether the cause of an error of a store is a damaged data file: a backup must be restored.
 #[must_use]
 pub fn is_damaged(error: &svc_core::Error) -> bool {
-    error.source().and_then(|cause| cause.downcast_ref()).is_some_and(is_damage)
+    error
+        .source()
+        .and_then(|cause| cause.downcast_ref())
+        .is_some_and(is_damage)
 }
 
 /// Adds the file's name to an error of the operating system.
 pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
-    move |source| FileError::Io { path: path.to_owned(), source }
+    move |source| FileError::Io {
+        path: path.to_owned(),
+        source,
+    }
 }
 
-/// Whether there is a data file of this library at `path`; `false` when there is none, or one of another program.
+/// Whether there is a data file of this library at `path`; `false` when there is none, or one of
+/// another program.
 ///
 /// # Errors
 /// What the operating system says when the file is there and cannot be read.
@@ -167,21 +182,30 @@ fn header(path: &Path) -> io::Result<Option<[u8; 100]>> {
     let mut head = [0_u8; 100];
     match File::open(path).and_then(|mut file| file.read_exact(&mut head)) {
         Ok(()) => Ok(Some(head)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) => Ok(None),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }
 
 /// Whether a header has the application id of this library.
 fn is_marked(head: &[u8]) -> bool {
-    head.get(APPLICATION_ID_OFFSET..).is_some_and(|id| id.starts_with(&APPLICATION_ID.to_be_bytes()))
+    head.get(APPLICATION_ID_OFFSET..)
+        .is_some_and(|id| id.starts_with(&APPLICATION_ID.to_be_bytes()))
 }
 
-/// Removes the data file at `path` with its log; `false` when there is none. An empty file is removed also: it has no data of
-/// another program.
+/// Removes the data file at `path` with its log; `false` when there is none. An empty file is
+/// removed also: it has no data of another program.
 ///
 /// # Errors
-/// [`FileError::Foreign`] for a file of another program, [`FileError::InUse`] while a server has it open.
+/// [`FileError::Foreign`] for a file of another program, [`FileError::InUse`] while a server has it
+/// open.
 pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     if !path.try_exists().map_err(io(path))? {
         return Ok(false);
@@ -190,11 +214,18 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     let path = &path.canonicalize().map_err(io(path))?;
     let is_empty = fs::metadata(path).map_err(io(path))?.len() == 0;
     if !is_empty && !is_data_file(path).map_err(io(path))? {
-        return Err(FileError::Foreign { path: path.to_owned() });
+        return Err(FileError::Foreign {
+            path: path.to_owned(),
+        });
     }
     let _lock = Lock::take(path)?;
     // The log goes first: without its file it would be taken for the log of the next one.
-    for file in [beside(path, "-wal"), beside(path, "-shm"), beside(path, "-journal"), path.to_owned()] {
+    for file in [
+        beside(path, "-wal"),
+        beside(path, "-shm"),
+        beside(path, "-journal"),
+        path.to_owned(),
+    ] {
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(&file)(error)),
             _ => {}
@@ -216,7 +247,8 @@ pub(crate) fn log_of(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-/// Options that make a file which only its owner can read; SQLite gives `-wal` and `-shm` the mode of their file.
+/// Options that make a file which only its owner can read; SQLite gives `-wal` and `-shm` the mode
+/// of their file.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
@@ -227,21 +259,32 @@ fn private() -> OpenOptions {
 
 /// Makes an empty file that only its owner can read; never touches one that exists.
 pub(crate) fn make(path: &Path) -> Result<File, FileError> {
-    private().create_new(true).open(path).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => FileError::Exists { path: path.to_owned() },
-        _ => FileError::Io { path: path.to_owned(), source },
-    })
+    private()
+        .create_new(true)
+        .open(path)
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => FileError::Exists {
+                path: path.to_owned(),
+            },
+            _ => FileError::Io {
+                path: path.to_owned(),
+                source,
+            },
+        })
 }
 
-/// Syncs the directory of `path`: makes the creation, renaming or removal of that file durable. Does nothing where directories
-/// cannot be synced (Windows).
+/// Syncs the directory of `path`: makes the creation, renaming or removal of that file durable.
+/// Does nothing where directories cannot be synced (Windows).
 ///
 /// # Errors
 /// The error of the operating system when the directory cannot be opened or synced.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         File::open(folder)?.sync_all()?;
     }
     #[cfg(not(unix))]
@@ -249,7 +292,8 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the right to read from everybody but the owner, in case a file was copied here with a wider mode.
+/// Takes the right to read from everybody but the owner, in case a file was copied here with a
+/// wider mode.
 fn close_to_others(path: &Path) -> Result<(), FileError> {
     #[cfg(unix)]
     for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
@@ -266,9 +310,11 @@ fn close_to_others(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Held by the one server of a data file; the system releases it when the process ends, however it ends.
+/// Held by the one server of a data file; the system releases it when the process ends, however it
+/// ends.
 ///
-/// It lies in a file of its own: closing a second handle of the data file would drop SQLite's locks on it.
+/// It lies in a file of its own: closing a second handle of the data file would drop SQLite's locks
+/// on it.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
@@ -278,10 +324,16 @@ impl Lock {
     /// Takes the lock of `path`, or says that another server has it.
     fn take(path: &Path) -> Result<Self, FileError> {
         let file = beside(path, "-lock");
-        let open = private().create(true).truncate(false).open(&file).map_err(io(&file))?;
+        let open = private()
+            .create(true)
+            .truncate(false)
+            .open(&file)
+            .map_err(io(&file))?;
         match open.try_lock() {
             Ok(()) => Ok(Self { _file: open }),
-            Err(TryLockError::WouldBlock) => Err(FileError::InUse { path: path.to_owned() }),
+            Err(TryLockError::WouldBlock) => Err(FileError::InUse {
+                path: path.to_owned(),
+            }),
             Err(TryLockError::Error(error)) => Err(io(&file)(error)),
         }
     }
@@ -310,7 +362,8 @@ pub fn is_served(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// Makes the file when there is none, closes it to others, locks it for one server, and opens the writing connection.
+/// Makes the file when there is none, closes it to others, locks it for one server, and opens the
+/// writing connection.
 ///
 /// From here on `options` names the file itself, whatever links or current folder led to it.
 pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<Lock>), FileError> {
@@ -328,13 +381,19 @@ pub(crate) fn open_writer(options: &mut Options) -> Result<(Connection, Option<L
     }
     options.path = path.canonicalize().map_err(io(path))?;
     let path = &options.path;
-    let lock = if options.beside { None } else { Some(Lock::take(path)?) };
+    let lock = if options.beside {
+        None
+    } else {
+        Some(Lock::take(path)?)
+    };
     if lock.is_some() {
         warn_of_lost_commits(path)?;
     }
     let writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(path))?;
     // Opening is patient; afterwards the writer itself decides who waits.
-    writer.busy_timeout(options.busy_timeout).map_err(sqlite(path))?;
+    writer
+        .busy_timeout(options.busy_timeout)
+        .map_err(sqlite(path))?;
     claim(&writer, path)?;
     close_to_others(path)?;
     settings(&writer, options).map_err(sqlite(path))?;
@@ -354,10 +413,12 @@ fn warn_of_lost_commits(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a data file that exists and that no server has open, for a check: nothing is changed in it, and its log stays when the
-/// connection is closed. Returns the path without links, too.
+/// Opens a data file that exists and that no server has open, for a check: nothing is changed in
+/// it, and its log stays when the connection is closed. Returns the path without links, too.
 pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, Lock), FileError> {
-    let missing = || FileError::Missing { path: path.to_owned() };
+    let missing = || FileError::Missing {
+        path: path.to_owned(),
+    };
     if !path.try_exists().map_err(io(path))? {
         return Err(missing());
     }
@@ -365,8 +426,14 @@ pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, Lock), 
     let lock = Lock::take(&path)?;
     let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(&path))?;
     // The last connection that closes would copy the log into the file, and remove it.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(sqlite(&path))?;
-    if is_ours(&connection, &path)? { Ok((connection, path, lock)) } else { Err(missing()) }
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map_err(sqlite(&path))?;
+    if is_ours(&connection, &path)? {
+        Ok((connection, path, lock))
+    } else {
+        Err(missing())
+    }
 }
 
 /// Marks an empty file as ours, and refuses a damaged file and one of another program.
@@ -374,36 +441,58 @@ fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
     if is_ours(connection, path)? {
         return Ok(());
     }
-    // Before the log is turned on, so that the mark is in the file itself, where `is_data_file` looks.
-    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(sqlite(path))
+    // Before the log is turned on, so that the mark is in the file itself, where `is_data_file`
+    // looks.
+    connection
+        .pragma_update(None, "application_id", APPLICATION_ID)
+        .map_err(sqlite(path))
 }
 
-/// Whether the file is one of this library; `false` for an empty one. Refuses a damaged file and one of another program.
+/// Whether the file is one of this library; `false` for an empty one. Refuses a damaged file and
+/// one of another program.
 fn is_ours(connection: &Connection, path: &Path) -> Result<bool, FileError> {
-    let foreign = || FileError::Foreign { path: path.to_owned() };
+    let foreign = || FileError::Foreign {
+        path: path.to_owned(),
+    };
     let id = connection.query_row("PRAGMA application_id", (), |row| row.get(0));
     let id: i32 = match id {
         Ok(id) => id,
         // SQLite cannot read the header: the application id in it still shows whose it was.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            let is_ours = header(path).map_err(io(path))?.is_some_and(|head| is_marked(&head));
-            return Err(if is_ours { sqlite(path)(error) } else { foreign() });
+            let is_ours = header(path)
+                .map_err(io(path))?
+                .is_some_and(|head| is_marked(&head));
+            return Err(if is_ours {
+                sqlite(path)(error)
+            } else {
+                foreign()
+            });
         }
         Err(error) => return Err(sqlite(path)(error)),
     };
     if id == APPLICATION_ID {
         return Ok(true);
     }
-    let pages: i64 = connection.query_row("PRAGMA page_count", (), |row| row.get(0)).map_err(sqlite(path))?;
+    let pages: i64 = connection
+        .query_row("PRAGMA page_count", (), |row| row.get(0))
+        .map_err(sqlite(path))?;
     if id != 0 || pages != 0 {
-        return Err(if has_tables(connection) { FileError::Header { path: path.to_owned() } } else { foreign() });
+        return Err(if has_tables(connection) {
+            FileError::Header {
+                path: path.to_owned(),
+            }
+        } else {
+            foreign()
+        });
     }
     Ok(false)
 }
 
 /// Whether the file has tables of this library.
 fn has_tables(connection: &Connection) -> bool {
-    ["migration", "tenant", "total"].iter().all(|name| connection.table_exists(None, *name).unwrap_or(false))
+    ["migration", "tenant", "total"]
+        .iter()
+        .all(|name| connection.table_exists(None, *name).unwrap_or(false))
 }
 
 fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
@@ -418,10 +507,20 @@ fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
     if mode != "wal" {
         return Err(rusqlite::Error::SqliteFailure(
             rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CANTOPEN),
-            Some(format!("the write-ahead log cannot be turned on here (journal mode is {mode})")),
+            Some(format!(
+                "the write-ahead log cannot be turned on here (journal mode is {mode})"
+            )),
         ));
     }
-    writer.pragma_update(None, "synchronous", if options.synchronous_normal { "normal" } else { "full" })?;
+    writer.pragma_update(
+        None,
+        "synchronous",
+        if options.synchronous_normal {
+            "normal"
+        } else {
+            "full"
+        },
+    )?;
     writer.pragma_update(None, "secure_delete", true)?;
     // These also hand back the new value.
     writer.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
@@ -432,7 +531,8 @@ fn settings(writer: &Connection, options: &Options) -> rusqlite::Result<()> {
 }
 
 fn common_settings(connection: &Connection) -> rusqlite::Result<()> {
-    // Otherwise a statement with a range or a limit is compiled anew whenever it is given other values.
+    // Otherwise a statement with a range or a limit is compiled anew whenever it is given other
+    // values.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;

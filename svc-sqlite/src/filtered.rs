@@ -1,5 +1,5 @@
-//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along the index of a date (FLT-05 to
-//! FLT-08).
+//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along
+//! the index of a date (FLT-05 to FLT-08).
 
 use rusqlite::Connection;
 use svc_core::{
@@ -20,7 +20,12 @@ use crate::{
 };
 
 /// What this store answers of a filter: the collection of all records of a kind.
-pub(crate) fn page(file: &Connection, kind: Kind, ordered: Ordered<'_>, plan: &Plan) -> Result<RawPage> {
+pub(crate) fn page(
+    file: &Connection,
+    kind: Kind,
+    ordered: Ordered<'_>,
+    plan: &Plan,
+) -> Result<RawPage> {
     if ordered.request.scope != Scope::All {
         return Err(Error::not_found().into());
     }
@@ -33,14 +38,18 @@ pub(crate) fn page(file: &Connection, kind: Kind, ordered: Ordered<'_>, plan: &P
             Ok(ordered.of_points(found)?)
         }
         Plan::Range(range) => of_range(file, kind, ordered, range),
-        _ => Err(StoreError::unexpected("a plan that this store does not know")),
+        _ => Err(StoreError::unexpected(
+            "a plan that this store does not know",
+        )),
     }
 }
 
 /// What a point leads to: one record, or everybody with an e-mail address.
 fn led_to(file: &Connection, tenant: i64, kind: Kind, point: &Point) -> Result<Vec<Stored>> {
     let Point::Email(address) = point else {
-        return Ok(record(file, tenant, &Key::of_point(kind, point))?.into_iter().collect());
+        return Ok(record(file, tenant, &Key::of_point(kind, point))?
+            .into_iter()
+            .collect());
     };
     let table = table(kind);
     if table.sql.by_email.is_empty() {
@@ -49,7 +58,9 @@ fn led_to(file: &Connection, tenant: i64, kind: Kind, point: &Point) -> Result<V
     let mut statement = file.prepare_cached(&table.sql.by_email)?;
     // One more than may be found says that there are too many.
     let limit = i64::try_from(MOST_FOUND.saturating_add(1)).unwrap_or(i64::MAX);
-    let rows = statement.query_map((tenant, lookup::email(address), limit), |row| stored(table, row))?;
+    let rows = statement.query_map((tenant, lookup::email(address), limit), |row| {
+        stored(table, row)
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -69,11 +80,15 @@ fn of_range(file: &Connection, kind: Kind, ordered: Ordered<'_>, range: &Range) 
             (after, total)
         }
     };
-    let Some((time, row)) = after else { return Ok(ordered.of_range(Vec::new(), total)) };
+    let Some((time, row)) = after else {
+        return Ok(ordered.of_range(Vec::new(), total));
+    };
     let mut found = Vec::new();
     for (sql, last) in [(&sql.same, row), (&sql.later, range.to)] {
         // One more than the page has says that others follow.
-        let limit = u64::from(ordered.request.page.size).saturating_add(1).saturating_sub(found.len() as u64);
+        let limit = u64::from(ordered.request.page.size)
+            .saturating_add(1)
+            .saturating_sub(found.len() as u64);
         let mut statement = file.prepare_cached(sql)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement.query_map((tenant, time, last, limit), |row| stored(table, row))?;
@@ -87,16 +102,27 @@ fn count(file: &Connection, table: &Table, sql: &Dated, tenant: i64, range: &Ran
     if range.is_whole() {
         return Ok(records(file, tenant, table, None)?);
     }
-    let number: i64 = file.prepare_cached(&sql.count)?.query_row((tenant, range.from, range.to), |row| row.get(0))?;
+    let number: i64 = file
+        .prepare_cached(&sql.count)?
+        .query_row((tenant, range.from, range.to), |row| row.get(0))?;
     Ok(u64::try_from(number).unwrap_or_default())
 }
 
 /// Date and row of the record with so many others before it.
-fn nth(file: &Connection, sql: &Dated, tenant: i64, range: &Range, before: u64) -> Result<Option<(i64, i64)>> {
+fn nth(
+    file: &Connection,
+    sql: &Dated,
+    tenant: i64,
+    range: &Range,
+    before: u64,
+) -> Result<Option<(i64, i64)>> {
     let before = i64::try_from(before).unwrap_or(i64::MAX);
     let mut statement = file.prepare_cached(&sql.nth)?;
     let mut rows = statement.query((tenant, range.from, range.to, before))?;
-    Ok(rows.next()?.map(|row| Ok::<_, rusqlite::Error>((row.get(0)?, row.get(1)?))).transpose()?)
+    Ok(rows
+        .next()?
+        .map(|row| Ok::<_, rusqlite::Error>((row.get(0)?, row.get(1)?)))
+        .transpose()?)
 }
 
 fn dated(table: &'static Table, field: Filterable) -> Result<&'static Dated> {
@@ -105,5 +131,9 @@ fn dated(table: &'static Table, field: Filterable) -> Result<&'static Dated> {
         Filterable::ModifiedDate => &table.sql.modified,
         _ => return Err(StoreError::unexpected("a range of what is no date")),
     };
-    if sql.later.is_empty() { Err(Error::not_found().into()) } else { Ok(sql) }
+    if sql.later.is_empty() {
+        Err(Error::not_found().into())
+    } else {
+        Ok(sql)
+    }
 }

@@ -20,22 +20,41 @@ const TENANTS: i64 = 16;
 /// The answer under a key.
 pub(crate) fn kept(file: &Connection, tenant: i64, key: &Arc<str>) -> Result<Option<Kept>> {
     let row = file
-        .prepare_cached("SELECT at, answer FROM kept WHERE tenant = ?1 AND key = ?2 AND person = ?3")?
-        .query_row((tenant, &**key, NOBODY), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))
+        .prepare_cached(
+            "SELECT at, answer FROM kept WHERE tenant = ?1 AND key = ?2 AND person = ?3",
+        )?
+        .query_row((tenant, &**key, NOBODY), |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+        })
         .optional()?;
-    Ok(row.map(|(at, answer)| Kept::new(Arc::clone(key), Timestamp::from_micros(at), Vec::new(), answer.into())))
+    Ok(row.map(|(at, answer)| {
+        Kept::new(
+            Arc::clone(key),
+            Timestamp::from_micros(at),
+            Vec::new(),
+            answer.into(),
+        )
+    }))
 }
 
 /// Keeps an answer, in place of one that is too old.
 pub(crate) fn keep(file: &Connection, tenant: i64, kept: &Kept) -> Result<()> {
     expire(file, tenant, kept.oldest())?;
-    file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?.execute((tenant, &*kept.key))?;
-    let mut insert =
-        file.prepare_cached("INSERT INTO kept (tenant, key, person, at, answer) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?
+        .execute((tenant, &*kept.key))?;
+    let mut insert = file.prepare_cached(
+        "INSERT INTO kept (tenant, key, person, at, answer) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
     let at = kept.at.micros();
     insert.execute((tenant, &*kept.key, NOBODY, at, &*kept.answer))?;
     for person in &kept.people {
-        insert.execute((tenant, &*kept.key, RecordId::known(person)?, at, None::<&[u8]>))?;
+        insert.execute((
+            tenant,
+            &*kept.key,
+            RecordId::known(person)?,
+            at,
+            None::<&[u8]>,
+        ))?;
     }
     Ok(())
 }
@@ -51,8 +70,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, before: Timestamp) -> Resul
 
 /// Some of the tenants that have rows from before a time.
 pub(crate) fn expired(file: &Connection, before: Timestamp) -> Result<Vec<i64>> {
-    let sql =
-        "SELECT t.id FROM tenant t WHERE EXISTS (SELECT 1 FROM kept k WHERE k.tenant = t.id AND k.at < ?1) LIMIT ?2";
+    let sql = "SELECT t.id FROM tenant t WHERE EXISTS (SELECT 1 FROM kept k WHERE k.tenant = t.id AND k.at < ?1) LIMIT ?2";
     let mut tenants = file.prepare_cached(sql)?;
     let tenants = tenants.query_map((before.micros(), TENANTS), |row| row.get(0))?;
     Ok(tenants.collect::<rusqlite::Result<_>>()?)

@@ -1,4 +1,5 @@
-//! API keys in the file: stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to AUT-08, UND-15).
+//! API keys in the file: stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to
+//! AUT-08, UND-15).
 
 use rusqlite::{Connection, Row};
 use svc_core::{
@@ -31,7 +32,8 @@ pub(crate) fn check(
     if let Some(holder) = cache.holder(&hash, data_version.key_epoch()?, now) {
         return Ok(holder);
     }
-    let (epoch, key) = readers.with(|file| Ok((metadata::key_epoch(file)?, with_hash(file, &hash)?)))?;
+    let (epoch, key) =
+        readers.with(|file| Ok((metadata::key_epoch(file)?, with_hash(file, &hash)?)))?;
     cache.learn(&hash, epoch, key.as_ref());
     Ok(key.and_then(|key| key.holder(now)))
 }
@@ -40,7 +42,9 @@ pub(crate) fn check(
 pub(crate) fn add(file: &Connection, key: &IssuedKey) -> Result<Result<KeyInfo, KeyError>> {
     let (info, hash) = (&key.info, &key.hash);
     let Some(tenant) = tenants::number(file, &info.tenant)? else {
-        return Ok(Err(KeyError::TenantUnknown(info.tenant.as_str().to_owned())));
+        return Ok(Err(KeyError::TenantUnknown(
+            info.tenant.as_str().to_owned(),
+        )));
     };
     if let Some(existing) = with_hash(file, hash)? {
         return Ok(key.or_existing(existing));
@@ -66,11 +70,19 @@ pub(crate) fn add(file: &Connection, key: &IssuedKey) -> Result<Result<KeyInfo, 
     Ok(Ok(info.clone()))
 }
 
-/// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued, as `read` has them.
-fn all<T>(file: &Connection, tenant: Option<&Tenant>, read: fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
-    let sql = format!("{SELECT} WHERE ?1 IS NULL OR tenant.name = ?1 ORDER BY api_key.created, api_key.id");
+/// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued, as
+/// `read` has them.
+fn all<T>(
+    file: &Connection,
+    tenant: Option<&Tenant>,
+    read: fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let sql = format!(
+        "{SELECT} WHERE ?1 IS NULL OR tenant.name = ?1 ORDER BY api_key.created, api_key.id"
+    );
     let mut keys = file.prepare_cached(&sql)?;
-    keys.query_and_then([tenant.map(Tenant::as_str)], read)?.collect()
+    keys.query_and_then([tenant.map(Tenant::as_str)], read)?
+        .collect()
 }
 
 /// Every key as those who manage keys see it.
@@ -82,13 +94,17 @@ pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<Key
 pub(crate) fn issued(file: &Connection) -> Result<Vec<IssuedKey>> {
     all(file, None, |row| {
         let hash = TokenHash::stored(row.get_ref(10)?.as_blob()?);
-        Ok(IssuedKey::stored(info(row)?, hash.ok_or_else(|| StoreError::unexpected("a stored key is damaged"))?))
+        Ok(IssuedKey::stored(
+            info(row)?,
+            hash.ok_or_else(|| StoreError::unexpected("a stored key is damaged"))?,
+        ))
     })
 }
 
 /// Revokes a key; `false` when there is no such key in force.
 pub(crate) fn revoke(file: &Connection, id: &str, now: Timestamp) -> Result<bool> {
-    let mut revoke = file.prepare_cached("UPDATE api_key SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL")?;
+    let mut revoke =
+        file.prepare_cached("UPDATE api_key SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL")?;
     let revoked = revoke.execute((id, now.micros()))?;
     metadata::next_key_epoch(file)?;
     Ok(revoked > 0)
@@ -107,14 +123,22 @@ fn with_hash(file: &Connection, wanted: &TokenHash) -> Result<Option<KeyInfo>> {
 }
 
 fn info(row: &Row<'_>) -> Result<KeyInfo> {
-    let moment = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
+    let moment = |column| {
+        Ok::<_, rusqlite::Error>(
+            row.get::<_, Option<i64>>(column)?
+                .map(Timestamp::from_micros),
+        )
+    };
     let tenant = Tenant::new(row.get::<_, String>(1)?);
     let mut key = KeyInfo::new(row.get(0)?, tenant, Timestamp::from_micros(row.get(7)?));
     key.hint = row.get(2)?;
     key.label = row.get(3)?;
     key.read_rights(row.get::<_, Option<String>>(4)?.as_deref())?;
     key.read_only = row.get(5)?;
-    key.person = row.get::<_, Option<String>>(6)?.as_deref().and_then(Id::new);
+    key.person = row
+        .get::<_, Option<String>>(6)?
+        .as_deref()
+        .and_then(Id::new);
     (key.expires, key.revoked) = (moment(8)?, moment(9)?);
     Ok(key)
 }

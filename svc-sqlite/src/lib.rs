@@ -41,17 +41,28 @@
 //!
 //! How it works, from the outside in:
 //!
-//! - The rules are in `svc-core`: this crate fetches and writes. `store` gives each call its turn inside a job of the
-//!   `writer`, which commits many jobs with one sync and answers afterwards; `fetch` answers what the rulebook asks, `apply`
-//!   writes what it changes. The parts of a store (`readers`, `writer`, `keys`, `tenants`, ...) know nothing of it.
-//! - Everything goes for every kind: `schema`, `statements` and `sets` compose the SQL text from the tables of `svc-core`,
-//!   from constant names only. Every statement names the tenant; the one exception is `tenants::owner`.
-//! - A read takes a connection from `readers` on the calling thread. A row's fields are stored ready for the wire
-//!   (`rows`), so nothing is parsed on the way out. Pages go by key (`page`), jumps through the offset index of `svc-core`.
+//! - The rules are in `svc-core`: this crate fetches and writes. `store` gives each call its turn
+//!   inside a job of the `writer`, which commits many jobs with one sync and answers afterwards;
+//!   `fetch` answers what the rulebook asks, `apply` writes what it changes. The parts of a store
+//!   (`readers`, `writer`, `keys`, `tenants`, ...) know nothing of it.
+//! - Everything goes for every kind: `schema`, `statements` and `sets` compose the SQL text from
+//!   the tables of `svc-core`, from constant names only. Every statement names the tenant; the one
+//!   exception is `tenants::owner`.
+//! - A read takes a connection from `readers` on the calling thread. A row's fields are stored
+//!   ready for the wire (`rows`), so nothing is parsed on the way out. Pages go by key (`page`),
+//!   jumps through the offset index of `svc-core`.
 //! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 mod apply;
 mod backup;
@@ -88,7 +99,10 @@ mod wal;
 mod writer;
 
 pub use check::{Damage, check};
-pub use file::{APPLICATION_ID, FileError, is_damaged, is_data_file, is_served, remove_data_file, sync_directory};
+pub use file::{
+    APPLICATION_ID, FileError, is_damaged, is_data_file, is_served, remove_data_file,
+    sync_directory,
+};
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;
 pub use options::Options;

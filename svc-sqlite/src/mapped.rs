@@ -37,8 +37,9 @@ enum Step {
 }
 
 /// A data file whose tables are a vendor's own: for
-/// [`MappedStore::connect`](svc_core::mapped::MappedStore::connect). Its journal and its durability are as the vendor has set
-/// them; with `PRAGMA journal_mode = WAL` reads and writes do not wait for each other.
+/// [`MappedStore::connect`](svc_core::mapped::MappedStore::connect). Its journal and its durability
+/// are as the vendor has set them; with `PRAGMA journal_mode = WAL` reads and writes do not wait
+/// for each other.
 pub struct Mapped {
     reads: mpsc::Sender<Read>,
     begins: mpsc::Sender<Begin>,
@@ -56,24 +57,36 @@ impl Mapped {
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..READERS {
             let (connection, waiting) = (open(&path)?, Arc::clone(&waiting));
-            thread::Builder::new().name("svc-mapped-reader".to_owned()).spawn(move || {
-                loop {
-                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((statements, reply)) = next else { return };
-                    if reply.is_canceled() {
-                        continue;
+            thread::Builder::new()
+                .name("svc-mapped-reader".to_owned())
+                .spawn(move || {
+                    loop {
+                        let next = waiting
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .recv();
+                        let Ok((statements, reply)) = next else {
+                            return;
+                        };
+                        if reply.is_canceled() {
+                            continue;
+                        }
+                        _ = reply.send(read(&connection, &statements));
                     }
-                    _ = reply.send(read(&connection, &statements));
-                }
-            })?;
+                })?;
         }
         let (begins, waiting) = mpsc::channel::<Begin>();
         let connection = open(&path)?;
-        thread::Builder::new().name("svc-mapped-writer".to_owned()).spawn(move || {
-            for begin in waiting.into_iter().filter(|(_, reply, _)| !reply.is_canceled()) {
-                transaction(&connection, begin);
-            }
-        })?;
+        thread::Builder::new()
+            .name("svc-mapped-writer".to_owned())
+            .spawn(move || {
+                for begin in waiting
+                    .into_iter()
+                    .filter(|(_, reply, _)| !reply.is_canceled())
+                {
+                    transaction(&connection, begin);
+                }
+            })?;
         Ok(Self { reads, begins })
     }
 }
@@ -87,8 +100,12 @@ impl fmt::Debug for Mapped {
 fn open(path: &PathBuf) -> io::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(io::Error::other)?;
-    connection.busy_timeout(PATIENCE).map_err(io::Error::other)?;
-    connection.pragma_update(None, "foreign_keys", true).map_err(io::Error::other)?;
+    connection
+        .busy_timeout(PATIENCE)
+        .map_err(io::Error::other)?;
+    connection
+        .pragma_update(None, "foreign_keys", true)
+        .map_err(io::Error::other)?;
     connection.set_prepared_statement_cache_capacity(256);
     Ok(connection)
 }
@@ -105,10 +122,15 @@ impl Database for Mapped {
         given.await.map_err(|_| ended())?
     }
 
-    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
         let (reply, given) = oneshot::channel();
         let (steps, next) = mpsc::channel();
-        self.begins.send((statements, reply, next)).map_err(|_| ended())?;
+        self.begins
+            .send((statements, reply, next))
+            .map_err(|_| ended())?;
         let given = given.await.map_err(|_| ended())??;
         Ok((Box::new(Open { steps }), given))
     }
@@ -126,7 +148,9 @@ impl Open {
         step: fn(Vec<Statement>, oneshot::Sender<Given>) -> Step,
     ) -> Given {
         let (reply, given) = oneshot::channel();
-        self.steps.send(step(statements, reply)).map_err(|_| ended())?;
+        self.steps
+            .send(step(statements, reply))
+            .map_err(|_| ended())?;
         given.await.map_err(|_| ended())?
     }
 }
@@ -146,7 +170,9 @@ impl Transaction for Open {
 
 /// One transaction from its beginning to its end, in the thread that writes.
 fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
-    let begun = connection.execute_batch("BEGIN IMMEDIATE").map_err(|error| trouble(&error));
+    let begun = connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .map_err(|error| trouble(&error));
     let given = begun.and_then(|()| run(connection, &statements));
     let has_begun = given.is_ok();
     // Who has gone away meanwhile gets nothing, and the transaction ends.
@@ -157,7 +183,9 @@ fn transaction(connection: &Connection, (statements, reply, steps): Begin) {
                 Step::Commit(statements, reply) => {
                     let given = run(connection, &statements);
                     let done = given.and_then(|given| {
-                        connection.execute_batch("COMMIT").map_err(|error| trouble(&error))?;
+                        connection
+                            .execute_batch("COMMIT")
+                            .map_err(|error| trouble(&error))?;
                         Ok(given)
                     });
                     end(connection);
@@ -181,14 +209,19 @@ fn end(connection: &Connection) {
 
 /// Statements that read, all of one moment.
 fn read(connection: &Connection, statements: &[Statement]) -> Given {
-    connection.execute_batch("BEGIN").map_err(|error| trouble(&error))?;
+    connection
+        .execute_batch("BEGIN")
+        .map_err(|error| trouble(&error))?;
     let given = run(connection, statements);
     end(connection);
     given
 }
 
 fn run(connection: &Connection, statements: &[Statement]) -> Given {
-    statements.iter().map(|statement| one(connection, statement).map_err(|error| trouble(&error))).collect()
+    statements
+        .iter()
+        .map(|statement| one(connection, statement).map_err(|error| trouble(&error)))
+        .collect()
 }
 
 fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
@@ -202,21 +235,32 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<R
                 ValueRef::Null => None,
                 ValueRef::Integer(number) => Some(number.to_string()),
                 ValueRef::Real(number) => Some(number.to_string()),
-                ValueRef::Text(text) | ValueRef::Blob(text) => Some(String::from_utf8_lossy(text).into_owned()),
+                ValueRef::Text(text) | ValueRef::Blob(text) => {
+                    Some(String::from_utf8_lossy(text).into_owned())
+                }
             })
         };
-        given.push((0..columns).map(column).collect::<rusqlite::Result<Row>>()?);
+        given.push(
+            (0..columns)
+                .map(column)
+                .collect::<rusqlite::Result<Row>>()?,
+        );
     }
     Ok(given)
 }
 
-/// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no message of `SQLite`.
+/// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no
+/// message of `SQLite`.
 fn trouble(error: &rusqlite::Error) -> Trouble {
     let cause = || format!("SQLite: {error}").into();
-    match (error.sqlite_error_code(), error.sqlite_error().map(|error| error.extended_code)) {
-        (_, Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE)) => {
-            Trouble::Refused(cause())
-        }
+    match (
+        error.sqlite_error_code(),
+        error.sqlite_error().map(|error| error.extended_code),
+    ) {
+        (
+            _,
+            Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE),
+        ) => Trouble::Refused(cause()),
         (Some(ErrorCode::ConstraintViolation), _) => Trouble::Taken(cause()),
         (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Trouble::Away(cause()),
         _ => Trouble::Other(cause()),

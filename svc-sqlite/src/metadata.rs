@@ -27,15 +27,19 @@ pub(crate) fn mark(file: &Connection, name: &str) -> rusqlite::Result<Option<Str
 
 /// Writes a mark, or replaces it.
 pub(crate) fn set_mark(file: &Connection, name: &str, text: &str) -> rusqlite::Result<()> {
-    let mut write = file.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?;
+    let mut write =
+        file.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES (?1, ?2)")?;
     write.execute([&name_of(name), text]).map(drop)
 }
 
 /// Every mark, with its name.
 pub(crate) fn marks(file: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
-    let mut marks =
-        file.prepare_cached("SELECT substr(name, 6), value FROM meta WHERE name GLOB 'mark.*' ORDER BY name")?;
-    marks.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    let mut marks = file.prepare_cached(
+        "SELECT substr(name, 6), value FROM meta WHERE name GLOB 'mark.*' ORDER BY name",
+    )?;
+    marks
+        .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
 /// The number of changes to keys.
@@ -46,25 +50,41 @@ pub(crate) fn key_epoch(file: &Connection) -> rusqlite::Result<i64> {
 
 /// Tells every process that what it remembers of the keys may be out of date.
 pub(crate) fn next_key_epoch(file: &Connection) -> rusqlite::Result<()> {
-    file.prepare_cached("UPDATE meta SET value = value + 1 WHERE name = 'key_epoch'")?.execute(()).map(drop)
+    file.prepare_cached("UPDATE meta SET value = value + 1 WHERE name = 'key_epoch'")?
+        .execute(())
+        .map(drop)
 }
 
 /// Fixes the names of the share objects in a new file, and refuses others in one that has them.
-pub(crate) fn share_names(connection: &mut Connection, options: &Options) -> Result<ShareNames, FileError> {
+pub(crate) fn share_names(
+    connection: &mut Connection,
+    options: &Options,
+) -> Result<ShareNames, FileError> {
     let failed = sqlite(&options.path);
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(&failed)?;
     let name = |which| value::<String>(&transaction, which).map_err(&failed);
     let stored = name("network_a")?.zip(name("network_b")?);
     if let Some(stored) = stored.and_then(|(a, b)| ShareNames::new(&a, &b)) {
         return if options.beside || stored == options.share_names {
             Ok(stored)
         } else {
-            Err(FileError::ShareNames { path: options.path.clone(), stored })
+            Err(FileError::ShareNames {
+                path: options.path.clone(),
+                stored,
+            })
         };
     }
-    let (network_a, network_b) = (options.share_names.network_a(), options.share_names.network_b());
-    let sql = "INSERT OR REPLACE INTO meta (name, value) VALUES ('network_a', ?1), ('network_b', ?2)";
-    transaction.execute(sql, [network_a, network_b]).map_err(&failed)?;
+    let (network_a, network_b) = (
+        options.share_names.network_a(),
+        options.share_names.network_b(),
+    );
+    let sql =
+        "INSERT OR REPLACE INTO meta (name, value) VALUES ('network_a', ?1), ('network_b', ?2)";
+    transaction
+        .execute(sql, [network_a, network_b])
+        .map_err(&failed)?;
     transaction.commit().map_err(&failed)?;
     Ok(options.share_names.clone())
 }
@@ -72,13 +92,20 @@ pub(crate) fn share_names(connection: &mut Connection, options: &Options) -> Res
 /// Reads the secret of the file's cursors; a new file gets a random one.
 pub(crate) fn secret(connection: &mut Connection, path: &Path) -> Result<[u8; 32], FileError> {
     let failed = sqlite(path);
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&failed)?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(&failed)?;
     if let Some(secret) = value(&transaction, "secret").map_err(&failed)? {
         return Ok(secret);
     }
     let mut secret = [0; 32];
     getrandom::fill(&mut secret).map_err(|error| io(path)(error.into()))?;
-    transaction.execute("INSERT INTO meta (name, value) VALUES ('secret', ?1)", [secret]).map_err(&failed)?;
+    transaction
+        .execute(
+            "INSERT INTO meta (name, value) VALUES ('secret', ?1)",
+            [secret],
+        )
+        .map_err(&failed)?;
     transaction.commit().map_err(&failed)?;
     Ok(secret)
 }

@@ -13,8 +13,9 @@ use crate::repair::repair;
 
 /// Every change, in order; numbers run from 1 without a gap.
 ///
-/// They are plain SQL, and not made from the tables of `svc-core`, although most of `kinds` has one shape: a file was made
-/// by the text that was released then, whatever the tables say today. That both agree is a test of `schema.rs`.
+/// They are plain SQL, and not made from the tables of `svc-core`, although most of `kinds` has one
+/// shape: a file was made by the text that was released then, whatever the tables say today. That
+/// both agree is a test of `schema.rs`.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "floor", include_str!("../migrations/0001_floor.sql")),
     Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),
@@ -24,7 +25,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(6, "answers", include_str!("../migrations/0006_answers.sql")),
     Migration::new(7, "filters", include_str!("../migrations/0007_filters.sql")),
     Migration::new(8, "outbox", include_str!("../migrations/0008_outbox.sql")),
-    Migration::new(9, "webhooks", include_str!("../migrations/0009_webhooks.sql")),
+    Migration::new(
+        9,
+        "webhooks",
+        include_str!("../migrations/0009_webhooks.sql"),
+    ),
 ];
 
 /// Brings the file up to date in one transaction (`may_change`), or only proves that it is.
@@ -36,7 +41,9 @@ pub(crate) fn migrate(
     now: Timestamp,
 ) -> Result<(), FileError> {
     let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sqlite(path))?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(sqlite(path))?;
     if may_change {
         transaction
             .execute_batch(
@@ -48,24 +55,45 @@ pub(crate) fn migrate(
     }
     let found = applied(&transaction).map_err(sqlite(path))?;
     let missing = missing(migrations, &found).map_err(|mismatch| match mismatch {
-        Mismatch::Newer(found) => FileError::Newer { path: path.to_owned(), found, known },
-        Mismatch::Damaged(number) => FileError::Damaged { path: path.to_owned(), number },
+        Mismatch::Newer(found) => FileError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        },
+        Mismatch::Damaged(number) => FileError::Damaged {
+            path: path.to_owned(),
+            number,
+        },
     })?;
     if !missing.is_empty() && !may_change {
         let found = found.last().map_or(0, |(number, _)| *number);
-        return Err(FileError::Older { path: path.to_owned(), found, known });
+        return Err(FileError::Older {
+            path: path.to_owned(),
+            found,
+            known,
+        });
     }
     for migration in missing {
-        transaction.execute_batch(migration.sql).map_err(sqlite(path))?;
+        transaction
+            .execute_batch(migration.sql)
+            .map_err(sqlite(path))?;
         transaction
             .execute(
                 "INSERT INTO migration (number, name, checksum, applied) VALUES (?1, ?2, ?3, ?4)",
-                (migration.number, migration.name, migration.checksum(), now.micros()),
+                (
+                    migration.number,
+                    migration.name,
+                    migration.checksum(),
+                    now.micros(),
+                ),
             )
             .map_err(sqlite(path))?;
     }
     if missing.iter().any(|migration| migration.repairs) {
-        repair(&transaction).map_err(|error| FileError::Repair { path: path.to_owned(), reason: error.into() })?;
+        repair(&transaction).map_err(|error| FileError::Repair {
+            path: path.to_owned(),
+            reason: error.into(),
+        })?;
     }
     transaction.commit().map_err(sqlite(path))
 }
@@ -75,8 +103,11 @@ fn applied(connection: &Connection) -> rusqlite::Result<Vec<(u32, String)>> {
     if !connection.table_exists(None, "migration")? {
         return Ok(Vec::new());
     }
-    let mut statement = connection.prepare("SELECT number, checksum FROM migration ORDER BY number")?;
-    statement.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    let mut statement =
+        connection.prepare("SELECT number, checksum FROM migration ORDER BY number")?;
+    statement
+        .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }
 
 #[cfg(test)]
@@ -85,10 +116,17 @@ mod tests {
 
     const ONE: Migration = Migration::new(1, "one", "CREATE TABLE one (a);\n");
     const TWO: Migration = Migration::new(2, "two", "CREATE TABLE two (a);\n");
-    const BROKEN: Migration = Migration::new(2, "two", "CREATE TABLE two (a); CREATE TABLE one (a);");
+    const BROKEN: Migration =
+        Migration::new(2, "two", "CREATE TABLE two (a); CREATE TABLE one (a);");
 
     fn up(connection: &mut Connection, migrations: &[Migration]) -> Result<(), FileError> {
-        migrate(connection, Path::new("people.db"), migrations, true, Timestamp::MIN)
+        migrate(
+            connection,
+            Path::new("people.db"),
+            migrations,
+            true,
+            Timestamp::MIN,
+        )
     }
 
     #[test]
@@ -111,7 +149,10 @@ mod tests {
     fn a_failing_change_leaves_the_file_as_it_was() {
         let mut file = Connection::open_in_memory().unwrap();
         up(&mut file, &[ONE]).unwrap();
-        assert!(matches!(up(&mut file, &[ONE, BROKEN]), Err(FileError::Sqlite { .. })));
+        assert!(matches!(
+            up(&mut file, &[ONE, BROKEN]),
+            Err(FileError::Sqlite { .. })
+        ));
         assert_eq!(applied(&file).unwrap().len(), 1);
         assert!(!file.table_exists(None, "two").unwrap());
     }
@@ -123,7 +164,11 @@ mod tests {
         up(&mut file, &MIGRATIONS[..4]).unwrap();
         assert!(!file.table_exists(None, "feed").unwrap());
         up(&mut file, MIGRATIONS).unwrap();
-        assert_eq!(file.query_row("SELECT count(*) FROM feed", (), |row| row.get::<_, i64>(0)).unwrap(), 0);
+        assert_eq!(
+            file.query_row("SELECT count(*) FROM feed", (), |row| row.get::<_, i64>(0))
+                .unwrap(),
+            0
+        );
     }
 
     #[test]
@@ -131,7 +176,14 @@ mod tests {
         let mut file = Connection::open_in_memory().unwrap();
         up(&mut file, &[ONE, TWO]).unwrap();
         let error = up(&mut file, &[ONE]).unwrap_err();
-        assert!(matches!(error, FileError::Newer { found: 2, known: 1, .. }));
+        assert!(matches!(
+            error,
+            FileError::Newer {
+                found: 2,
+                known: 1,
+                ..
+            }
+        ));
         assert_eq!(
             error.to_string(),
             "people.db: this file is of version 2, this program knows versions up to 1; use a newer program"
@@ -142,18 +194,46 @@ mod tests {
     fn a_damaged_checksum_is_refused() {
         let mut file = Connection::open_in_memory().unwrap();
         up(&mut file, &[ONE, TWO]).unwrap();
-        file.execute("UPDATE migration SET checksum = 'x' WHERE number = 2", ()).unwrap();
-        assert!(matches!(up(&mut file, &[ONE, TWO]), Err(FileError::Damaged { number: 2, .. })));
-        file.execute("DELETE FROM migration WHERE number = 1", ()).unwrap();
-        assert!(matches!(up(&mut file, &[ONE, TWO]), Err(FileError::Damaged { number: 1, .. })));
+        file.execute("UPDATE migration SET checksum = 'x' WHERE number = 2", ())
+            .unwrap();
+        assert!(matches!(
+            up(&mut file, &[ONE, TWO]),
+            Err(FileError::Damaged { number: 2, .. })
+        ));
+        file.execute("DELETE FROM migration WHERE number = 1", ())
+            .unwrap();
+        assert!(matches!(
+            up(&mut file, &[ONE, TWO]),
+            Err(FileError::Damaged { number: 1, .. })
+        ));
     }
 
     #[test]
     fn beside_a_server_nothing_is_changed() {
         let mut file = Connection::open_in_memory().unwrap();
         up(&mut file, &[ONE]).unwrap();
-        let beside = migrate(&mut file, Path::new("people.db"), &[ONE, TWO], false, Timestamp::MIN);
-        assert!(matches!(beside, Err(FileError::Older { found: 1, known: 2, .. })));
-        migrate(&mut file, Path::new("people.db"), &[ONE], false, Timestamp::MIN).unwrap();
+        let beside = migrate(
+            &mut file,
+            Path::new("people.db"),
+            &[ONE, TWO],
+            false,
+            Timestamp::MIN,
+        );
+        assert!(matches!(
+            beside,
+            Err(FileError::Older {
+                found: 1,
+                known: 2,
+                ..
+            })
+        ));
+        migrate(
+            &mut file,
+            Path::new("people.db"),
+            &[ONE],
+            false,
+            Timestamp::MIN,
+        )
+        .unwrap();
     }
 }

@@ -14,7 +14,8 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Runs on the writer between the last job and COMMIT.
 pub(crate) type Hold = Arc<dyn Fn() + Send + Sync>;
 
-/// How a data file is opened (UND-36, UND-42). Only the path is needed; everything else has a default that is safe.
+/// How a data file is opened (UND-36, UND-42). Only the path is needed; everything else has a
+/// default that is safe.
 ///
 /// ```
 /// let options = svc_sqlite::Options::new("people.db").readers(4);
@@ -60,7 +61,8 @@ impl Options {
         }
     }
 
-    /// Opens an existing file beside the server that may be running on it, for key management and backups.
+    /// Opens an existing file beside the server that may be running on it, for key management and
+    /// backups.
     ///
     /// Without this the file is locked for one server, and a second one is refused.
     #[must_use]
@@ -69,31 +71,35 @@ impl Options {
         self
     }
 
-    /// Whether a write may be committed on the calling thread when no other is under way (default: yes).
+    /// Whether a write may be committed on the calling thread when no other is under way (default:
+    /// yes).
     ///
-    /// That one sync is the only wait on a caller's thread; turn it off for single-threaded runtimes.
+    /// That one sync is the only wait on a caller's thread; turn it off for single-threaded
+    /// runtimes.
     #[must_use]
     pub fn inline_commit(mut self, yes: bool) -> Self {
         self.inline_commit = yes;
         self
     }
 
-    /// How many reading connections are kept at most (default: one for each core, and two; at least two).
+    /// How many reading connections are kept at most (default: one for each core, and two; at least
+    /// two).
     #[must_use]
     pub fn readers(mut self, connections: usize) -> Self {
         self.readers = connections.max(2);
         self
     }
 
-    /// Number of writes that may wait, at most half of them of one tenant; more are rejected as unavailable (default: 16 384). A
-    /// batch has up to 512 of its entries here.
+    /// Number of writes that may wait, at most half of them of one tenant; more are rejected as
+    /// unavailable (default: 16 384). A batch has up to 512 of its entries here.
     #[must_use]
     pub fn queue(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
         self
     }
 
-    /// How many writes share one transaction, and so one sync, at most (default: 256); with 1 each has its own.
+    /// How many writes share one transaction, and so one sync, at most (default: 256); with 1 each
+    /// has its own.
     #[must_use]
     pub fn batch(mut self, writes: usize) -> Self {
         self.batch = writes.max(1);
@@ -107,39 +113,44 @@ impl Options {
         self
     }
 
-    /// Answers before a write is safe against power loss: faster, **not durable**, never the default.
+    /// Answers before a write is safe against power loss: faster, **not durable**, never the
+    /// default.
     #[must_use]
     pub fn synchronous_normal(mut self) -> Self {
         self.synchronous_normal = true;
         self
     }
 
-    /// Bounds the file to this many pages of 4096 bytes; beyond, writes are refused as on a full disk.
+    /// Bounds the file to this many pages of 4096 bytes; beyond, writes are refused as on a full
+    /// disk.
     #[must_use]
     pub fn max_page_count(mut self, pages: u32) -> Self {
         self.max_page_count = Some(pages);
         self
     }
 
-    /// What the two network share objects are called on the wire; fixed in the file when it is made (HAL-11).
+    /// What the two network share objects are called on the wire; fixed in the file when it is made
+    /// (HAL-11).
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`]. Its text is published by
-    /// [`Store::register_all`](crate::Store::register_all).
+    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`]. Its
+    /// text is published by [`Store::register_all`](crate::Store::register_all).
     ///
-    /// It must have no effects of its own: it is asked again when the transaction of a call is done again.
+    /// It must have no effects of its own: it is asked again when the transaction of a call is done
+    /// again.
     #[must_use]
     pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410 (SYN-08), so let clients come
-    /// back much sooner; the oldest go with later writes of their tenant.
+    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410
+    /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
+    /// tenant.
     #[must_use]
     pub fn keep_changes(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
@@ -153,7 +164,8 @@ impl Options {
         self
     }
 
-    /// Calls `hold` on the writer before each COMMIT: for tests that nothing is answered before it is durable.
+    /// Calls `hold` on the writer before each COMMIT: for tests that nothing is answered before it
+    /// is durable.
     #[doc(hidden)]
     #[must_use]
     pub fn before_commit(mut self, hold: impl Fn() + Send + Sync + 'static) -> Self {
@@ -170,6 +182,9 @@ impl Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("path", &self.path).field("beside", &self.beside).finish_non_exhaustive()
+        f.debug_struct("Options")
+            .field("path", &self.path)
+            .field("beside", &self.beside)
+            .finish_non_exhaustive()
     }
 }

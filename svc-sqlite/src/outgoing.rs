@@ -12,15 +12,25 @@ use crate::{error::Result, record_id::RecordId};
 
 /// Notes something to send.
 pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &Dispatch) -> Result<()> {
-    let [person, message] = [dispatch.person(), dispatch.message()].map(|id| id.map(RecordId::known).transpose());
-    file.prepare_cached("INSERT INTO outbox (tenant, person, message, due, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute((tenant, person?, message?, dispatch.due().micros(), dispatch.to_stored()))?;
+    let [person, message] =
+        [dispatch.person(), dispatch.message()].map(|id| id.map(RecordId::known).transpose());
+    file.prepare_cached(
+        "INSERT INTO outbox (tenant, person, message, due, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute((
+        tenant,
+        person?,
+        message?,
+        dispatch.due().micros(),
+        dispatch.to_stored(),
+    ))?;
     Ok(())
 }
 
 /// Nothing is sent any more to a person.
 pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result<()> {
-    file.prepare_cached("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2")?.execute((tenant, person))?;
+    file.prepare_cached("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2")?
+        .execute((tenant, person))?;
     Ok(())
 }
 
@@ -33,12 +43,19 @@ pub(crate) fn recall(file: &Connection, tenant: i64, message: &Id) -> Result<()>
 
 /// When something is due next.
 pub(crate) fn next(file: &Connection) -> Result<Option<Timestamp>> {
-    let next: Option<i64> = file.prepare_cached("SELECT min(due) FROM outbox")?.query_row((), |row| row.get(0))?;
+    let next: Option<i64> = file
+        .prepare_cached("SELECT min(due) FROM outbox")?
+        .query_row((), |row| row.get(0))?;
     Ok(next.map(Timestamp::from_micros))
 }
 
 /// Claims what is due, in the transaction of the writer.
-pub(crate) fn claim(file: &Connection, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+pub(crate) fn claim(
+    file: &Connection,
+    now: Timestamp,
+    until: Timestamp,
+    most: u32,
+) -> Result<Claimed> {
     let sql = "SELECT o.seq, t.name, o.attempts + 1, o.body FROM outbox o JOIN tenant t ON t.id = o.tenant
                WHERE o.due <= ?1 ORDER BY o.due, o.seq LIMIT ?2";
     let mut due = file.prepare_cached(sql)?;
@@ -48,9 +65,15 @@ pub(crate) fn claim(file: &Connection, now: Timestamp, until: Timestamp, most: u
     while let Some(row) = rows.next()? {
         let (seq, tenant) = (row.get(0)?, Tenant::new(row.get_ref(1)?.as_str()?));
         seen.push(seq);
-        claims.extend(Claim::stored(tenant, seq, row.get(2)?, row.get_ref(3)?.as_str()?));
+        claims.extend(Claim::stored(
+            tenant,
+            seq,
+            row.get(2)?,
+            row.get_ref(3)?.as_str()?,
+        ));
     }
-    let mut claimed = file.prepare_cached("UPDATE outbox SET attempts = attempts + 1, due = ?2 WHERE seq = ?1")?;
+    let mut claimed =
+        file.prepare_cached("UPDATE outbox SET attempts = attempts + 1, due = ?2 WHERE seq = ?1")?;
     for seq in seen {
         claimed.execute((seq, until.micros()))?;
     }
@@ -59,16 +82,14 @@ pub(crate) fn claim(file: &Connection, now: Timestamp, until: Timestamp, most: u
 
 /// What was claimed is settled.
 pub(crate) fn done(file: &Connection, seq: i64) -> Result<()> {
-    file.prepare_cached("DELETE FROM outbox WHERE seq = ?1")?.execute([seq])?;
+    file.prepare_cached("DELETE FROM outbox WHERE seq = ?1")?
+        .execute([seq])?;
     Ok(())
 }
 
 /// What was claimed is due again, unless it was claimed since.
 pub(crate) fn again(file: &Connection, seq: i64, attempts: u32, at: Timestamp) -> Result<()> {
-    file.prepare_cached("UPDATE outbox SET due = ?3 WHERE seq = ?1 AND attempts = ?2")?.execute((
-        seq,
-        attempts,
-        at.micros(),
-    ))?;
+    file.prepare_cached("UPDATE outbox SET due = ?3 WHERE seq = ?1 AND attempts = ?2")?
+        .execute((seq, attempts, at.micros()))?;
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31, UND-14, UND-19, UND-20).
+//! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31,
+//! UND-14, UND-19, UND-20).
 
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};
@@ -46,16 +47,27 @@ impl Place {
             Scope::All => None,
             Scope::Under(address) => {
                 let column = members.scope(address.kind).ok_or_else(Error::not_found)?;
-                Some((column, address.kind, RecordId::parse(&address.id).ok_or_else(Error::not_found)?))
+                Some((
+                    column,
+                    address.kind,
+                    RecordId::parse(&address.id).ok_or_else(Error::not_found)?,
+                ))
             }
             _ => return Err(Error::unexpected("a scope that this store does not know").into()),
         };
-        Ok(Self { tenant, members, under })
+        Ok(Self {
+            tenant,
+            members,
+            under,
+        })
     }
 
     /// Names the collection.
     pub(crate) fn collection(&self) -> Collection {
-        let owner = self.under.as_ref().map(|(_, kind, id)| (*kind, id.as_bytes()));
+        let owner = self
+            .under
+            .as_ref()
+            .map(|(_, kind, id)| (*kind, id.as_bytes()));
         collection(self.tenant, self.members.kind, owner)
     }
 
@@ -71,7 +83,9 @@ impl Place {
             None => Some(&self.members.sql.page),
             Some((column, ..)) => self.members.sql.page_under.get(column),
         };
-        let sql = sql.filter(|text| !text.is_empty()).ok_or_else(Error::not_found)?;
+        let sql = sql
+            .filter(|text| !text.is_empty())
+            .ok_or_else(Error::not_found)?;
         let mut statement = file.prepare_cached(sql)?;
         let limit = i64::from(size).saturating_add(1);
         let owner = self.under.map(|(.., id)| id);
@@ -89,11 +103,15 @@ impl Place {
             last = Some(seq);
             records.push(record);
         }
-        Ok(Found { records, last: None })
+        Ok(Found {
+            records,
+            last: None,
+        })
     }
 
-    /// The row before the member with `position` members before it; `None` after the last one. Counts through the collection: for
-    /// the rare page for which the index is of another moment than the snapshot.
+    /// The row before the member with `position` members before it; `None` after the last one.
+    /// Counts through the collection: for the rare page for which the index is of another moment
+    /// than the snapshot.
     pub(crate) fn after_position(&self, file: &Connection, position: u64) -> Result<Option<i64>> {
         let sql = format!("{} LIMIT 1 OFFSET :position", self.scan()?);
         let mut statement = file.prepare_cached(&sql)?;
@@ -102,7 +120,9 @@ impl Place {
         let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];
         parameters.extend(owner.iter().map(|id| id as &dyn ToSql));
         parameters.push(&position);
-        let row: Option<i64> = statement.query_row(&*parameters, |row| row.get(0)).optional()?;
+        let row: Option<i64> = statement
+            .query_row(&*parameters, |row| row.get(0))
+            .optional()?;
         Ok(row.map(|row| row.saturating_sub(1)))
     }
 
@@ -112,7 +132,9 @@ impl Place {
             None => Some(&self.members.sql.scan),
             Some((column, ..)) => self.members.sql.scan_under.get(column),
         };
-        Ok(sql.filter(|text| !text.is_empty()).ok_or_else(Error::not_found)?)
+        Ok(sql
+            .filter(|text| !text.is_empty())
+            .ok_or_else(Error::not_found)?)
     }
 
     /// Tells every row of the collection to the index of its pages.

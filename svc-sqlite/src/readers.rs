@@ -1,7 +1,8 @@
-//! Reading connections: point reads and pages where they are called, anything longer on threads of its own.
+//! Reading connections: point reads and pages where they are called, anything longer on threads of
+//! its own.
 //!
-//! Beginning and ending a read costs locks that all connections of a file share, so a connection keeps its snapshot of the
-//! file until something was committed.
+//! Beginning and ending a read costs locks that all connections of a file share, so a connection
+//! keeps its snapshot of the file until something was committed.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,7 +69,8 @@ struct Idle {
 /// A connection, and the snapshot of the file that it keeps between reads.
 struct Pooled {
     connection: Connection,
-    /// The commits that were counted before its open transaction began, so that it sees all of them.
+    /// The commits that were counted before its open transaction began, so that it sees all of
+    /// them.
     snapshot: Option<u64>,
 }
 
@@ -99,7 +101,10 @@ struct Waiting {
 
 impl Readers {
     /// Starts the reading threads; connections are opened when they are first needed.
-    pub(crate) fn start(options: &Options, data_version: Arc<DataVersion>) -> Result<Self, FileError> {
+    pub(crate) fn start(
+        options: &Options,
+        data_version: Arc<DataVersion>,
+    ) -> Result<Self, FileError> {
         let pool = Arc::new(Pool {
             path: options.path.clone(),
             data_version,
@@ -110,10 +115,17 @@ impl Readers {
             ended: Condvar::new(),
         });
         let queue = Arc::new(Queue {
-            waiting: Mutex::new(Waiting { reads: FairQueue::default(), open: true }),
+            waiting: Mutex::new(Waiting {
+                reads: FairQueue::default(),
+                open: true,
+            }),
             filled: Condvar::new(),
         });
-        let mut readers = Self { pool, queue, threads: Vec::with_capacity(THREADS) };
+        let mut readers = Self {
+            pool,
+            queue,
+            threads: Vec::with_capacity(THREADS),
+        };
         for number in 0..THREADS {
             let (pool, queue) = (Arc::clone(&readers.pool), Arc::clone(&readers.queue));
             let thread = thread::Builder::new()
@@ -128,17 +140,25 @@ impl Readers {
     /// What the connections do now.
     pub(crate) fn load(&self) -> Load {
         let idle = self.pool.idle();
-        Load { open: idle.open, busy: idle.open.saturating_sub(idle.connections.len()), waiting: idle.waiting }
+        Load {
+            open: idle.open,
+            busy: idle.open.saturating_sub(idle.connections.len()),
+            waiting: idle.waiting,
+        }
     }
 
-    /// Runs a short read on the calling thread; all its statements see the same moment, which is not before this call.
-    /// Reads must not be nested.
+    /// Runs a short read on the calling thread; all its statements see the same moment, which is
+    /// not before this call. Reads must not be nested.
     pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.with_since(Instant::now(), read)
     }
 
     /// The same; the moment is not before this one.
-    pub(crate) fn with_since<T>(&self, since: Instant, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_since<T>(
+        &self,
+        since: Instant,
+        read: impl FnOnce(&Connection) -> Result<T>,
+    ) -> Result<T> {
         self.pool.with(since, read)
     }
 
@@ -147,8 +167,8 @@ impl Readers {
         Snapshots(Arc::downgrade(&self.pool))
     }
 
-    /// Runs a read of a tenant that may take long on a thread of its own; all its statements see the same moment. Tenants whose reads
-    /// wait are served in turn.
+    /// Runs a read of a tenant that may take long on a thread of its own; all its statements see
+    /// the same moment. Tenants whose reads wait are served in turn.
     ///
     /// When the caller goes away before it has begun, it is not begun.
     pub(crate) fn spawn<T, F>(
@@ -172,7 +192,9 @@ impl Readers {
                 }
             });
             queue.push(tenant, read)?;
-            arrives.await.unwrap_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE))
+            arrives
+                .await
+                .unwrap_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE))
         }
     }
 }
@@ -193,7 +215,9 @@ impl Drop for Readers {
 
 impl fmt::Debug for Readers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Readers").field("open", &self.pool.idle().open).finish_non_exhaustive()
+        f.debug_struct("Readers")
+            .field("open", &self.pool.idle().open)
+            .finish_non_exhaustive()
     }
 }
 
@@ -207,12 +231,19 @@ impl Pool {
         let mut idle = self.idle();
         if has_none(&idle) {
             idle.waiting = idle.waiting.saturating_add(1);
-            let waited = self.returned.wait_timeout_while(idle, self.patience, |idle| has_none(idle));
+            let waited = self
+                .returned
+                .wait_timeout_while(idle, self.patience, |idle| has_none(idle));
             (idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
             idle.waiting = idle.waiting.saturating_sub(1);
         }
         if let Some(pooled) = idle.connections.pop() {
-            return Ok(Lease { pool: self, pooled: Some(pooled), keeps: false, edges: idle.edges });
+            return Ok(Lease {
+                pool: self,
+                pooled: Some(pooled),
+                keeps: false,
+                edges: idle.edges,
+            });
         }
         if idle.open >= self.limit {
             return Err(StoreError::UNAVAILABLE);
@@ -220,8 +251,16 @@ impl Pool {
         idle.open = idle.open.saturating_add(1);
         let edges = idle.edges;
         drop(idle);
-        let mut lease = Lease { pool: self, pooled: None, keeps: false, edges };
-        lease.pooled = Some(Pooled { connection: open_reader(&self.path, self.patience)?, snapshot: None });
+        let mut lease = Lease {
+            pool: self,
+            pooled: None,
+            keeps: false,
+            edges,
+        };
+        lease.pooled = Some(Pooled {
+            connection: open_reader(&self.path, self.patience)?,
+            snapshot: None,
+        });
         Ok(lease)
     }
 
@@ -251,8 +290,8 @@ impl Snapshots {
         }
     }
 
-    /// Ends them, and lets none be kept until the guard goes: the log can be copied into the file whole, and begun anew.
-    /// Waits for short reads that are under way.
+    /// Ends them, and lets none be kept until the guard goes: the log can be copied into the file
+    /// whole, and begun anew. Waits for short reads that are under way.
     pub(crate) fn checkpoint(&self) -> CheckpointGuard {
         let pool = self.0.upgrade();
         if let Some(pool) = &pool {
@@ -262,7 +301,10 @@ impl Snapshots {
             idle.let_go();
             idle.before = idle.open.saturating_sub(idle.connections.len());
             // Whatever has waited in vain goes on: a part of the log cannot be copied then.
-            drop(pool.ended.wait_timeout_while(idle, SHORT, |idle| idle.before > 0));
+            drop(
+                pool.ended
+                    .wait_timeout_while(idle, SHORT, |idle| idle.before > 0),
+            );
         }
         CheckpointGuard(pool)
     }
@@ -295,8 +337,8 @@ impl Idle {
 struct Lease<'a> {
     pool: &'a Pool,
     pooled: Option<Pooled>,
-    /// Whether the connection may go back with its snapshot, and the checkpoints before it was taken: a snapshot from before
-    /// or within a checkpoint is not kept.
+    /// Whether the connection may go back with its snapshot, and the checkpoints before it was
+    /// taken: a snapshot from before or within a checkpoint is not kept.
     keeps: bool,
     edges: u64,
 }
@@ -304,7 +346,10 @@ struct Lease<'a> {
 impl Lease<'_> {
     /// The connection, inside a transaction that sees every commit before this moment.
     fn snapshot(&mut self, since: Instant) -> Result<&Connection> {
-        let pooled = self.pooled.as_mut().ok_or_else(|| StoreError::unexpected("a reading connection is not open"))?;
+        let pooled = self
+            .pooled
+            .as_mut()
+            .ok_or_else(|| StoreError::unexpected("a reading connection is not open"))?;
         // Counted before the transaction begins: it may see more than that, never less.
         let now = self.pool.data_version.count_since(since)?;
         if pooled.snapshot != Some(now) {
@@ -317,7 +362,8 @@ impl Lease<'_> {
         Ok(&pooled.connection)
     }
 
-    /// Keeps the snapshot after a success, and gives up a connection that may remember a damaged page.
+    /// Keeps the snapshot after a success, and gives up a connection that may remember a damaged
+    /// page.
     fn judge<T>(&mut self, result: Result<T>) -> Result<T> {
         self.keeps = result.is_ok();
         if result.as_ref().is_err_and(StoreError::taints) {
@@ -332,8 +378,12 @@ impl Drop for Lease<'_> {
         let mut idle = self.pool.idle();
         let is_from_before = idle.edges != self.edges;
         let keeps = self.keeps && idle.checkpoints == 0 && !is_from_before;
-        // After an error or a panic, statements may be unfinished. What cannot end its transaction is not used again.
-        let pooled = self.pooled.take().and_then(|mut pooled| (keeps || pooled.let_go()).then_some(pooled));
+        // After an error or a panic, statements may be unfinished. What cannot end its transaction
+        // is not used again.
+        let pooled = self
+            .pooled
+            .take()
+            .and_then(|mut pooled| (keeps || pooled.let_go()).then_some(pooled));
         match pooled {
             Some(pooled) => idle.connections.push(pooled),
             None => idle.open = idle.open.saturating_sub(1),
@@ -367,13 +417,14 @@ impl Queue {
         Ok(())
     }
 
-    /// One reading thread: until the queue is closed and empty. One of them ends the snapshots that nobody used for a while:
-    /// they would keep other processes from emptying the log.
+    /// One reading thread: until the queue is closed and empty. One of them ends the snapshots that
+    /// nobody used for a while: they would keep other processes from emptying the log.
     fn serve(&self, pool: &Pool, tidies: bool) {
         loop {
             match self.next() {
                 Next::Read(read) => read(pool),
-                // While anybody asks, a snapshot that is kept makes every look at the file cheap: they share its lock.
+                // While anybody asks, a snapshot that is kept makes every look at the file cheap:
+                // they share its lock.
                 Next::Nothing if tidies && pool.data_version.were_quiet() => pool.idle().let_go(),
                 Next::Nothing => {}
                 Next::Closed => return,
@@ -383,7 +434,9 @@ impl Queue {
 
     fn next(&self) -> Next {
         let nothing = |waiting: &mut Waiting| waiting.open && waiting.reads.is_empty();
-        let waited = self.filled.wait_timeout_while(self.lock(), TIDYING, nothing);
+        let waited = self
+            .filled
+            .wait_timeout_while(self.lock(), TIDYING, nothing);
         let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
         match waiting.reads.pop() {
             Some(read) => Next::Read(read),

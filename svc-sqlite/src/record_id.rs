@@ -39,7 +39,9 @@ impl ToSql for RecordId {
 
 impl FromSql for RecordId {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Uuid::from_slice(value.as_blob()?).map(Self).map_err(|error| FromSqlError::Other(Box::new(error)))
+        Uuid::from_slice(value.as_blob()?)
+            .map(Self)
+            .map_err(|error| FromSqlError::Other(Box::new(error)))
     }
 }
 
@@ -53,9 +55,18 @@ mod tests {
         let id = RecordId(Uuid::now_v7());
         let text = id.to_id();
         assert_eq!(RecordId::parse(&text), Some(id));
-        let other = [text.as_str().to_uppercase(), text.as_str().replace('-', ""), "7".to_owned(), "person".to_owned()];
+        let other = [
+            text.as_str().to_uppercase(),
+            text.as_str().replace('-', ""),
+            "7".to_owned(),
+            "person".to_owned(),
+        ];
         for spelling in other {
-            assert_eq!(RecordId::parse(&Id::new(&spelling).unwrap()), None, "{spelling}");
+            assert_eq!(
+                RecordId::parse(&Id::new(&spelling).unwrap()),
+                None,
+                "{spelling}"
+            );
         }
     }
 }

@@ -1,25 +1,37 @@
-//! Brings what older versions have written to the rules of today, once, inside the transaction of the migrations.
+//! Brings what older versions have written to the rules of today, once, inside the transaction of
+//! the migrations.
 
 use rusqlite::Connection;
 use svc_core::{helper::StockMatching, rules::Repair, store::Tally};
 
 use crate::{apply::Apply, error::Result, fetch, record_id::RecordId, rows, schema::table};
 
-/// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded` and in the log.
+/// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded`
+/// and in the log.
 pub(crate) fn repair(file: &Connection) -> Result<()> {
     for tenant in numbers(file, "SELECT id FROM tenant", ())? {
         let mut tally = Tally::default();
         let mut apply = Apply::new(file, tenant, &mut tally);
         let mut repair = Repair::default();
         for kind in Repair::KINDS {
-            let sql = format!("SELECT seq FROM {} WHERE tenant = ?1 ORDER BY seq", table(kind).name);
+            let sql = format!(
+                "SELECT seq FROM {} WHERE tenant = ?1 ORDER BY seq",
+                table(kind).name
+            );
             for row in numbers(file, &sql, [tenant])? {
                 if let Some(stored) = rows::by_row(file, tenant, kind, row)? {
-                    repair.record(&stored)?.iter().try_for_each(|change| apply.change(change))?;
+                    repair
+                        .record(&stored)?
+                        .iter()
+                        .try_for_each(|change| apply.change(change))?;
                     for (place, keys) in Repair::holders(&stored, &StockMatching)? {
                         for key in keys {
                             if let Some(holder) = fetch::record(file, tenant, &key)? {
-                                apply.hold(row, place, RecordId::known(&holder.record.meta().id)?)?;
+                                apply.hold(
+                                    row,
+                                    place,
+                                    RecordId::known(&holder.record.meta().id)?,
+                                )?;
                                 break;
                             }
                         }
@@ -30,19 +42,23 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
         for rounded in repair.rounded() {
             tracing::warn!("an amount has more digits than money can have: {rounded}");
             let (id, property) = (rounded.id.to_string(), rounded.property.to_string());
-            file.prepare_cached("INSERT INTO rounded VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute((
-                tenant,
-                rounded.kind.singular(),
-                id,
-                property,
-                &rounded.was,
-                rounded.now.to_string(),
-            ))?;
+            file.prepare_cached("INSERT INTO rounded VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+                .execute((
+                    tenant,
+                    rounded.kind.singular(),
+                    id,
+                    property,
+                    &rounded.was,
+                    rounded.now.to_string(),
+                ))?;
         }
     }
     Ok(())
 }
 
 fn numbers(file: &Connection, sql: &str, parameters: impl rusqlite::Params) -> Result<Vec<i64>> {
-    Ok(file.prepare(sql)?.query_map(parameters, |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+    Ok(file
+        .prepare(sql)?
+        .query_map(parameters, |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?)
 }

@@ -20,22 +20,39 @@ use crate::{
 /// Columns in front of the links.
 const FIXED: usize = 6;
 
-/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like, with its row number; the body is
-/// copied into `bodies`, which the records of a page share.
-pub(crate) fn read_raw(table: &Table, row: &Row<'_>, bodies: &mut BytesMut) -> rusqlite::Result<(i64, RawRecord)> {
-    let mut meta = Meta::new(row.get::<_, RecordId>(1)?.to_id(), Timestamp::from_micros(row.get(2)?));
+/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like, with its
+/// row number; the body is copied into `bodies`, which the records of a page share.
+pub(crate) fn read_raw(
+    table: &Table,
+    row: &Row<'_>,
+    bodies: &mut BytesMut,
+) -> rusqlite::Result<(i64, RawRecord)> {
+    let mut meta = Meta::new(
+        row.get::<_, RecordId>(1)?.to_id(),
+        Timestamp::from_micros(row.get(2)?),
+    );
     meta.modified = Timestamp::from_micros(row.get(3)?);
     meta.identifiers = Identifiers::from_stored(row.get(4)?);
     bodies.extend_from_slice(row.get_ref(5)?.as_bytes()?);
     let mut record = RawRecord::stored(table.kind, meta, bodies.split());
     let mut columns = Columns { row, at: FIXED };
-    let mut homes = Columns { row, at: FIXED.saturating_add(table.columns.len()) };
+    let mut homes = Columns {
+        row,
+        at: FIXED.saturating_add(table.columns.len()),
+    };
     for column in table.columns {
         let link: Option<RecordId> = columns.next()?;
-        let home: Option<RecordId> = if column.home_link().is_some() { homes.next()? } else { None };
+        let home: Option<RecordId> = if column.home_link().is_some() {
+            homes.next()?
+        } else {
+            None
+        };
         if let Some(id) = link {
             let parent = home.map(RecordId::to_id);
-            record.add_link(column.name, Address::new(column.kind, id.to_id(), parent).into());
+            record.add_link(
+                column.name,
+                Address::new(column.kind, id.to_id(), parent).into(),
+            );
         }
     }
     for (name, source) in &table.computed {
@@ -63,16 +80,18 @@ impl Columns<'_, '_> {
         Ok(match source {
             Source::Outside => Some(Computed::Count(0)),
             Source::Relation(kind) => Some(Computed::Relation(kind)),
-            Source::Count(_) | Source::Accepted(_) | Source::Number(_) => {
-                Some(Computed::Count(self.next::<Option<i64>>()?.unwrap_or_default()))
-            }
+            Source::Count(_) | Source::Accepted(_) | Source::Number(_) => Some(Computed::Count(
+                self.next::<Option<i64>>()?.unwrap_or_default(),
+            )),
             Source::Sum(_) => {
                 let text: Option<String> = self.next()?;
-                Some(Computed::Amount(text.as_deref().and_then(Amount::parse).unwrap_or_default()))
+                Some(Computed::Amount(
+                    text.as_deref().and_then(Amount::parse).unwrap_or_default(),
+                ))
             }
-            Source::ScheduledStart | Source::ScheduledStop => {
-                self.next::<Option<i64>>()?.map(|micros| Computed::Timestamp(Timestamp::from_micros(micros)))
-            }
+            Source::ScheduledStart | Source::ScheduledStop => self
+                .next::<Option<i64>>()?
+                .map(|micros| Computed::Timestamp(Timestamp::from_micros(micros))),
             // Sent with every record, from its own columns.
             Source::Clock => None,
         })
@@ -86,7 +105,9 @@ pub(crate) fn one(
     sql: &str,
     parameters: &[&dyn ToSql],
 ) -> rusqlite::Result<Option<Stored>> {
-    file.prepare_cached(sql)?.query_row(parameters, |row| stored(table, row)).optional()
+    file.prepare_cached(sql)?
+        .query_row(parameters, |row| stored(table, row))
+        .optional()
 }
 
 /// The record in a row of a statement.
@@ -96,14 +117,26 @@ pub(crate) fn stored(table: &Table, row: &Row<'_>) -> rusqlite::Result<Stored> {
 }
 
 /// The record with this id, whatever its parent.
-pub(crate) fn by_id(file: &Connection, tenant: i64, kind: Kind, id: &Id) -> rusqlite::Result<Option<Stored>> {
-    let Some(id) = RecordId::parse(id) else { return Ok(None) };
+pub(crate) fn by_id(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    id: &Id,
+) -> rusqlite::Result<Option<Stored>> {
+    let Some(id) = RecordId::parse(id) else {
+        return Ok(None);
+    };
     let table = table(kind);
     one(file, table, &table.sql.get, &[&tenant, &id])
 }
 
 /// The record in this row.
-pub(crate) fn by_row(file: &Connection, tenant: i64, kind: Kind, seq: i64) -> rusqlite::Result<Option<Stored>> {
+pub(crate) fn by_row(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    seq: i64,
+) -> rusqlite::Result<Option<Stored>> {
     let table = table(kind);
     one(file, table, &table.sql.row, &[&tenant, &seq])
 }
@@ -142,7 +175,9 @@ pub(crate) fn under(
     tenant: i64,
     owner: RecordId,
 ) -> rusqlite::Result<Vec<Stored>> {
-    let Some(sql) = table.sql.page_under.get(column) else { return Ok(Vec::new()) };
+    let Some(sql) = table.sql.page_under.get(column) else {
+        return Ok(Vec::new());
+    };
     let mut statement = file.prepare_cached(sql)?;
     // No limit.
     let rows = statement.query_map((tenant, 0, -1, owner), |row| stored(table, row))?;
@@ -150,28 +185,56 @@ pub(crate) fn under(
 }
 
 /// The record at an address; `None` also when its parent is another than the address says (COL-19).
-pub(crate) fn raw_at(file: &Connection, tenant: i64, address: &Address) -> rusqlite::Result<Option<RawRecord>> {
+pub(crate) fn raw_at(
+    file: &Connection,
+    tenant: i64,
+    address: &Address,
+) -> rusqlite::Result<Option<RawRecord>> {
     let stored = by_id(file, tenant, address.kind, &address.id)?;
-    Ok(stored.map(|stored| stored.record).filter(|record| address.admits_parent(record.parent())))
+    Ok(stored
+        .map(|stored| stored.record)
+        .filter(|record| address.admits_parent(record.parent())))
 }
 
 /// What is known of a record without reading it.
-pub(crate) fn find(file: &Connection, tenant: i64, kind: Kind, id: &Id) -> rusqlite::Result<Option<Found>> {
-    let Some(known) = RecordId::parse(id) else { return Ok(None) };
+pub(crate) fn find(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    id: &Id,
+) -> rusqlite::Result<Option<Found>> {
+    let Some(known) = RecordId::parse(id) else {
+        return Ok(None);
+    };
     file.prepare_cached(&table(kind).sql.exists)?
         .query_row((tenant, known), |row| {
             let parent: Option<RecordId> = row.get(1)?;
-            Ok(Found::new(kind, id.clone(), row.get(0)?, parent.map(RecordId::to_id)))
+            Ok(Found::new(
+                kind,
+                id.clone(),
+                row.get(0)?,
+                parent.map(RecordId::to_id),
+            ))
         })
         .optional()
 }
 
 /// What is known of the record in a row without reading it.
-pub(crate) fn place(file: &Connection, tenant: i64, kind: Kind, seq: i64) -> rusqlite::Result<Option<Found>> {
+pub(crate) fn place(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    seq: i64,
+) -> rusqlite::Result<Option<Found>> {
     file.prepare_cached(&table(kind).sql.place)?
         .query_row((tenant, seq), |row| {
             let (id, parent): (RecordId, Option<RecordId>) = (row.get(0)?, row.get(1)?);
-            Ok(Found::new(kind, id.to_id(), seq, parent.map(RecordId::to_id)))
+            Ok(Found::new(
+                kind,
+                id.to_id(),
+                seq,
+                parent.map(RecordId::to_id),
+            ))
         })
         .optional()
 }

@@ -1,4 +1,5 @@
-//! How each kind lies in the file: its table, and its statements, composed once from the interface's tables.
+//! How each kind lies in the file: its table, and its statements, composed once from the
+//! interface's tables.
 //!
 //! Only constant names go into the text of a statement; values are always bound.
 
@@ -64,10 +65,16 @@ pub(crate) mod tests {
     /// The steps by which SQLite would run a statement, which fits the file.
     pub(crate) fn plan(file: &Connection, text: &str) -> String {
         let explain = format!("EXPLAIN QUERY PLAN {text}");
-        let mut plan = file.prepare(&explain).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let nothing = rusqlite::params_from_iter(vec![rusqlite::types::Null; plan.parameter_count()]);
+        let mut plan = file
+            .prepare(&explain)
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        let nothing =
+            rusqlite::params_from_iter(vec![rusqlite::types::Null; plan.parameter_count()]);
         let steps = plan.query_map(nothing, |row| row.get(3)).unwrap();
-        steps.collect::<rusqlite::Result<Vec<String>>>().unwrap().join("; ")
+        steps
+            .collect::<rusqlite::Result<Vec<String>>>()
+            .unwrap()
+            .join("; ")
     }
 
     #[test]
@@ -76,19 +83,24 @@ pub(crate) mod tests {
         for kind in Kind::ALL {
             for text in table(*kind).sql.all() {
                 assert!(text.contains("tenant"), "{text}");
-                file.prepare(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                file.prepare(text)
+                    .unwrap_or_else(|error| panic!("{text}: {error}"));
             }
         }
     }
 
-    /// COL-22: pages, point reads, look-ups and changes go by an index, never through a table or a sort.
+    /// COL-22: pages, point reads, look-ups and changes go by an index, never through a table or a
+    /// sort.
     #[test]
     fn nothing_scans_or_sorts() {
         let file = file();
         for kind in Kind::ALL {
             for text in table(*kind).sql.all() {
                 let steps = plan(&file, text);
-                assert!(!steps.contains("SCAN") && !steps.contains("TEMP B-TREE"), "{text}\n{steps}");
+                assert!(
+                    !steps.contains("SCAN") && !steps.contains("TEMP B-TREE"),
+                    "{text}\n{steps}"
+                );
             }
         }
     }

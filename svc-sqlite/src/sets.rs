@@ -1,4 +1,5 @@
-//! The text of statements about a [`Set`] of records. `?1` is the tenant, `?2` the id of the record that the set begins with.
+//! The text of statements about a [`Set`] of records. `?1` is the tenant, `?2` the id of the record
+//! that the set begins with.
 
 use svc_core::{
     model::Kind,
@@ -10,15 +11,27 @@ use crate::schema::{Table, table};
 
 /// Reads row and identifiers of each record, and what leads to the collections that it is in.
 pub(crate) fn leaving(table: &Table, set: &Set) -> String {
-    let columns = ["seq", "identifiers"].into_iter().chain(table.scopes().map(|column| column.name));
+    let columns = ["seq", "identifiers"]
+        .into_iter()
+        .chain(table.scopes().map(|column| column.name));
     let columns: Vec<&str> = columns.collect();
-    format!("SELECT {} FROM {} WHERE tenant = ?1 AND {}", columns.join(", "), table.name, condition(set))
+    format!(
+        "SELECT {} FROM {} WHERE tenant = ?1 AND {}",
+        columns.join(", "),
+        table.name,
+        condition(set)
+    )
 }
 
 /// Tells of each record that it is deleted (`?3`) at this moment (`?4`).
 pub(crate) fn telling(table: &Table, set: &Set) -> String {
     let (name, code, condition) = (table.name, table.code, condition(set));
-    let home = table.kind.schema().home.and(table.parent).and_then(|parent| table.columns.get(parent));
+    let home = table
+        .kind
+        .schema()
+        .home
+        .and(table.parent)
+        .and_then(|parent| table.columns.get(parent));
     let parent = home.map_or("NULL", |column| column.name);
     format!(
         "INSERT INTO feed (tenant, seq, kind, id, parent, what, at)
@@ -27,10 +40,12 @@ pub(crate) fn telling(table: &Table, set: &Set) -> String {
     )
 }
 
-/// Removes the records: from what other records count, then all that was counted of them, then themselves.
+/// Removes the records: from what other records count, then all that was counted of them, then
+/// themselves.
 pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
-    let these = |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
+    let these =
+        |column: &str| format!("(SELECT {column} FROM {name} WHERE tenant = ?1 AND {condition})");
     let mut texts: Vec<String> = table
         .scopes()
         .map(|column| {
@@ -52,27 +67,46 @@ pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
         }
     }
     if has_parts(table) {
-        texts.push(format!("DELETE FROM part WHERE tenant = ?1 AND owner IN {}", these("id")));
+        texts.push(format!(
+            "DELETE FROM part WHERE tenant = ?1 AND owner IN {}",
+            these("id")
+        ));
     }
     if table.kind == Kind::Attendance {
-        texts.push(format!("DELETE FROM holder WHERE tenant = ?1 AND attendance IN {}", these("seq")));
+        texts.push(format!(
+            "DELETE FROM holder WHERE tenant = ?1 AND attendance IN {}",
+            these("seq")
+        ));
     }
-    texts.push(format!("DELETE FROM {name} WHERE tenant = ?1 AND {condition}"));
+    texts.push(format!(
+        "DELETE FROM {name} WHERE tenant = ?1 AND {condition}"
+    ));
     texts
 }
 
 /// Reads row and owner of the records of a kind whose link leads to a set.
 pub(crate) fn leading(table: &Table, link: &str, to: &Set) -> String {
-    format!("SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}", table.name, leads_to(link, to))
+    format!(
+        "SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}",
+        table.name,
+        leads_to(link, to)
+    )
 }
 
 /// Empties a link of the records of a kind that lead to a set.
 pub(crate) fn clearing(kind: Kind, link: &str, to: &Set) -> String {
-    format!("UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}", table(kind).name, leads_to(link, to))
+    format!(
+        "UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}",
+        table(kind).name,
+        leads_to(link, to)
+    )
 }
 
 fn has_parts(table: &KindTable) -> bool {
-    table.computed.iter().any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
+    table
+        .computed
+        .iter()
+        .any(|(_, source)| matches!(source, Source::Number(_) | Source::Sum(_)))
 }
 
 /// What holds for the rows of a set.
@@ -104,21 +138,32 @@ mod tests {
     /// The references of every kind that lead to a kind.
     fn leading_to(kind: Kind) -> impl Iterator<Item = (Kind, &'static str)> {
         Kind::ALL.iter().flat_map(move |member| {
-            let references = member.schema().references().iter().filter(move |reference| reference.kind == kind);
+            let references = member
+                .schema()
+                .references()
+                .iter()
+                .filter(move |reference| reference.kind == kind);
             references.map(|reference| (*member, reference.name))
         })
     }
 
     fn one(kind: Kind) -> Set {
-        Set::One(At::new(kind, Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(), 1), Vec::new())
+        Set::One(
+            At::new(
+                kind,
+                Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(),
+                1,
+            ),
+            Vec::new(),
+        )
     }
 
     fn under(set: &Set) -> impl Iterator<Item = Set> {
         leading_to(set.kind()).map(|(kind, link)| Set::Under(kind, link, Box::new(set.clone())))
     }
 
-    /// CRU-05: whatever set the rulebook names, each of its statements fits the file, names the tenant, and goes by
-    /// an index.
+    /// CRU-05: whatever set the rulebook names, each of its statements fits the file, names the
+    /// tenant, and goes by an index.
     #[test]
     fn every_set_goes_by_an_index() {
         let (file, mut texts) = (file(), 0);
@@ -129,13 +174,18 @@ mod tests {
             for set in [first].iter().chain(&second).chain(&third) {
                 let table = table(set.kind());
                 let clear = leading_to(set.kind()).map(|(kind, link)| clearing(kind, link, set));
-                for text in
-                    deleting(table, set).into_iter().chain(clear).chain([leaving(table, set), telling(table, set)])
+                for text in deleting(table, set)
+                    .into_iter()
+                    .chain(clear)
+                    .chain([leaving(table, set), telling(table, set)])
                 {
                     assert!(text.contains("tenant = ?1"), "{text}");
                     let steps = plan(&file, &text);
                     // What was found by an index is gone through once more to be numbered.
-                    assert!(!steps.replace("SCAN (subquery", "").contains("SCAN"), "{text}\n{steps}");
+                    assert!(
+                        !steps.replace("SCAN (subquery", "").contains("SCAN"),
+                        "{text}\n{steps}"
+                    );
                     texts += 1;
                 }
             }

@@ -1,4 +1,5 @@
-//! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each says.
+//! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each
+//! says.
 
 use svc_core::{
     model::Kind,
@@ -26,9 +27,11 @@ pub(crate) struct Statements {
     pub(crate) get: String,
     /// A record: `?2` row.
     pub(crate) row: String,
-    /// The first record behind row `?2` in the collection of all, `?3` of them; empty where there is none.
+    /// The first record behind row `?2` in the collection of all, `?3` of them; empty where there
+    /// is none.
     pub(crate) page: String,
-    /// The same of every record, also where there is no such collection: then through the whole table.
+    /// The same of every record, also where there is no such collection: then through the whole
+    /// table.
     pub(crate) every: String,
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
@@ -43,7 +46,8 @@ pub(crate) struct Statements {
     pub(crate) exists: String,
     /// Id and parent of a record: `?2` row.
     pub(crate) place: String,
-    /// Names of the tenants that have a record: `?1` id. The only statement that does not begin with the tenant.
+    /// Names of the tenants that have a record: `?1` id. The only statement that does not begin
+    /// with the tenant.
     pub(crate) owners: String,
     /// The oldest people with an e-mail address: `?2` its hash, `?3` of them; empty of other kinds.
     pub(crate) by_email: String,
@@ -51,9 +55,11 @@ pub(crate) struct Statements {
     pub(crate) named: String,
     /// A membership: `?2` container, `?3` person.
     pub(crate) membership: String,
-    /// A new row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the columns, then the unique name.
+    /// A new row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the
+    /// columns, then the unique name.
     pub(crate) insert: String,
-    /// A changed row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`, then the unique name.
+    /// A changed row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`,
+    /// then the unique name.
     pub(crate) update: String,
     /// Only the body of a row: `?2` row, `?3` body.
     pub(crate) set_body: String,
@@ -65,43 +71,82 @@ impl Statements {
     pub(crate) fn of(table: &KindTable) -> Self {
         let name = table.name;
         let select = select(table);
-        let each = |text: &dyn Fn(&str) -> String| table.columns.iter().map(|column| text(column.name)).collect();
-        let parent = table.parent.and_then(|parent| table.columns.get(parent)).map_or("NULL", |column| column.name);
+        let each = |text: &dyn Fn(&str) -> String| {
+            table
+                .columns
+                .iter()
+                .map(|column| text(column.name))
+                .collect()
+        };
+        let parent = table
+            .parent
+            .and_then(|parent| table.columns.get(parent))
+            .map_or("NULL", |column| column.name);
         let unique = table.kind.schema().unique_links();
         let of_container = unique.map_or("id", |[container, _]| container);
-        let and_person = unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
+        let and_person =
+            unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
         let name_of = table.kind.schema().unique_name().map(|field| field.name);
-        let of_all = |text: String| if table.kind.schema().has_collection() { text } else { String::new() };
-        let of_people = |text: String| if table.kind == Kind::Person { text } else { String::new() };
-        let fence = if table.kind.schema().has_collection() { "" } else { "+" };
-        let every = format!("{select} WHERE {fence}r.tenant = ?1 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3");
+        let of_all = |text: String| {
+            if table.kind.schema().has_collection() {
+                text
+            } else {
+                String::new()
+            }
+        };
+        let of_people = |text: String| {
+            if table.kind == Kind::Person {
+                text
+            } else {
+                String::new()
+            }
+        };
+        let fence = if table.kind.schema().has_collection() {
+            ""
+        } else {
+            "+"
+        };
+        let every =
+            format!("{select} WHERE {fence}r.tenant = ?1 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3");
         Self {
             get: format!("{select} WHERE r.tenant = ?1 AND r.id = ?2"),
             row: format!("{select} WHERE r.tenant = ?1 AND r.seq = ?2"),
             page: of_all(every.clone()),
             every,
             page_under: each(&|column| {
-                format!("{select} WHERE r.tenant = ?1 AND r.{column} = ?4 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3")
+                format!(
+                    "{select} WHERE r.tenant = ?1 AND r.{column} = ?4 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3"
+                )
             }),
             created: dated(table, &select, "created"),
             modified: dated(table, &select, "modified"),
-            scan: of_all(format!("SELECT seq FROM {name} WHERE tenant = ?1 ORDER BY seq")),
+            scan: of_all(format!(
+                "SELECT seq FROM {name} WHERE tenant = ?1 ORDER BY seq"
+            )),
             scan_under: each(&|column| {
                 format!("SELECT seq FROM {name} WHERE tenant = ?1 AND {column} = ?2 ORDER BY seq")
             }),
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
             place: format!("SELECT id, {parent} FROM {name} WHERE tenant = ?1 AND seq = ?2"),
-            owners: format!("SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"),
+            owners: format!(
+                "SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"
+            ),
             by_email: of_people(format!(
                 "{select} JOIN email e ON e.tenant = r.tenant AND e.seq = r.seq WHERE e.tenant = ?1 AND e.hash = ?2 \
                  ORDER BY e.seq LIMIT ?3"
             )),
-            named: name_of.map_or_else(String::new, |field| format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")),
-            membership: format!("{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"),
+            named: name_of.map_or_else(String::new, |field| {
+                format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")
+            }),
+            membership: format!(
+                "{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"
+            ),
             insert: insert(table),
             update: update(table),
             set_body: format!("UPDATE {name} SET body = ?3 WHERE tenant = ?1 AND seq = ?2"),
-            set_column: each(&|column| format!("UPDATE {name} SET {column} = ?3 WHERE tenant = ?1 AND seq = ?2")),
+            set_column: each(&|column| {
+                format!("UPDATE {name} SET {column} = ?3 WHERE tenant = ?1 AND seq = ?2")
+            }),
         }
     }
 
@@ -131,7 +176,10 @@ impl Statements {
         ];
         let writes = [&self.insert, &self.update, &self.set_body];
         let each = [&self.page_under, &self.scan_under, &self.set_column];
-        let all = reads.into_iter().chain(writes).chain(each.into_iter().flatten());
+        let all = reads
+            .into_iter()
+            .chain(writes)
+            .chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
 }
@@ -142,14 +190,19 @@ fn dated(table: &KindTable, select: &str, date: &str) -> Dated {
     }
     let name = table.name;
     Dated {
-        count: format!("SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"),
+        count: format!(
+            "SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"
+        ),
         // A walk over the index alone, as counting is.
         nth: format!(
             "SELECT {date}, seq FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3 ORDER BY {date}, seq \
              LIMIT 1 OFFSET ?4"
         ),
-        // Two statements: for one over both, the index would be walked from the first record of the moment on.
-        same: format!("{select} WHERE r.tenant = ?1 AND r.{date} = ?2 AND r.seq > ?3 ORDER BY r.seq LIMIT ?4"),
+        // Two statements: for one over both, the index would be walked from the first record of the
+        // moment on.
+        same: format!(
+            "{select} WHERE r.tenant = ?1 AND r.{date} = ?2 AND r.seq > ?3 ORDER BY r.seq LIMIT ?4"
+        ),
         later: format!(
             "{select} WHERE r.tenant = ?1 AND r.{date} > ?2 AND r.{date} <= ?3 ORDER BY r.{date}, r.seq LIMIT ?4"
         ),
@@ -159,11 +212,18 @@ fn dated(table: &KindTable, select: &str, date: &str) -> Dated {
 /// What a record is read from, in the order in which it is read.
 fn select(table: &KindTable) -> String {
     let mut parts = vec!["r.seq, r.id, r.created, r.modified, r.identifiers, r.body".to_owned()];
-    parts.extend(table.columns.iter().map(|column| format!("r.{}", column.name)));
+    parts.extend(
+        table
+            .columns
+            .iter()
+            .map(|column| format!("r.{}", column.name)),
+    );
     for column in table.columns {
         if let Some(home) = column.home_link() {
             let (there, here) = (column.kind.plural(), column.name);
-            parts.push(format!("(SELECT {home} FROM {there} WHERE tenant = r.tenant AND id = r.{here})"));
+            parts.push(format!(
+                "(SELECT {home} FROM {there} WHERE tenant = r.tenant AND id = r.{here})"
+            ));
         }
     }
     parts.extend(table.computed.iter().filter_map(|(_, source)| {
@@ -179,7 +239,10 @@ fn select(table: &KindTable) -> String {
         Some(column.to_owned())
     }));
     let (parts, name) = (parts.join(", "), table.name);
-    let has_totals = table.computed.iter().any(|(_, source)| source.adds_up().is_some());
+    let has_totals = table
+        .computed
+        .iter()
+        .any(|(_, source)| source.adds_up().is_some());
     let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
         let (kind, scope) = (kind_code(counted), table.code);
         format!(
@@ -193,14 +256,31 @@ fn insert(table: &KindTable) -> String {
     let mut names = vec!["tenant", "id", "created", "modified", "identifiers", "body"];
     names.extend(table.columns.iter().map(|column| column.name));
     names.extend(table.kind.schema().unique_name().map(|field| field.name));
-    let marks: Vec<String> = (1..=names.len()).map(|number| format!("?{number}")).collect();
-    format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), marks.join(", "))
+    let marks: Vec<String> = (1..=names.len())
+        .map(|number| format!("?{number}"))
+        .collect();
+    format!(
+        "INSERT INTO {} ({}) VALUES ({})",
+        table.name,
+        names.join(", "),
+        marks.join(", ")
+    )
 }
 
 fn update(table: &KindTable) -> String {
     let modified_by = table.column("modified_by").map(|_| "modified_by");
     let name = table.kind.schema().unique_name().map(|field| field.name);
-    let columns = ["modified", "identifiers", "body"].into_iter().chain(modified_by).chain(name);
-    let sets: Vec<String> = (3..).zip(columns).map(|(number, column)| format!("{column} = ?{number}")).collect();
-    format!("UPDATE {} SET {} WHERE tenant = ?1 AND seq = ?2", table.name, sets.join(", "))
+    let columns = ["modified", "identifiers", "body"]
+        .into_iter()
+        .chain(modified_by)
+        .chain(name);
+    let sets: Vec<String> = (3..)
+        .zip(columns)
+        .map(|(number, column)| format!("{column} = ?{number}"))
+        .collect();
+    format!(
+        "UPDATE {} SET {} WHERE tenant = ?1 AND seq = ?2",
+        table.name,
+        sets.join(", ")
+    )
 }

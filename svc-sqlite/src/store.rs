@@ -1,4 +1,5 @@
-//! The store: a data file that is open, and what it does for the interface. Its parts know nothing of it.
+//! The store: a data file that is open, and what it does for the interface. Its parts know nothing
+//! of it.
 
 mod calls;
 mod export;
@@ -17,7 +18,9 @@ use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::ops::Bells;
-use svc_core::store::{cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex};
+use svc_core::store::{
+    cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex,
+};
 use svc_core::value::Timestamp;
 use svc_core::{Revision, Tenant};
 
@@ -36,7 +39,8 @@ pub struct Store {
     inner: Arc<Inner>,
 }
 
-/// What the clones of a store share. Fields close in this order: the writer last, which empties the log.
+/// What the clones of a store share. Fields close in this order: the writer last, which empties the
+/// log.
 struct Inner {
     readers: Readers,
     data_version: Arc<DataVersion>,
@@ -63,13 +67,23 @@ impl Store {
     /// Opens the data file, makes it when there is none, and brings it up to date (UND-42).
     ///
     /// # Errors
-    /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or written.
+    /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or
+    /// written.
     pub fn open(mut options: Options) -> Result<Self, FileError> {
         let (mut connection, lock) = open_writer(&mut options)?;
-        migrate(&mut connection, &options.path, MIGRATIONS, !options.beside, (options.now)())?;
+        migrate(
+            &mut connection,
+            &options.path,
+            MIGRATIONS,
+            !options.beside,
+            (options.now)(),
+        )?;
         let share_names = metadata::share_names(&mut connection, &options)?;
-        // From here on a write that finds the file held by another process decides itself whether to wait.
-        connection.busy_timeout(Duration::ZERO).map_err(sqlite(&options.path))?;
+        // From here on a write that finds the file held by another process decides itself whether
+        // to wait.
+        connection
+            .busy_timeout(Duration::ZERO)
+            .map_err(sqlite(&options.path))?;
         let secret = metadata::secret(&mut connection, &options.path)?;
         let data_version = Arc::new(DataVersion::new(&options));
         let readers = Readers::start(&options, Arc::clone(&data_version))?;
@@ -93,7 +107,9 @@ impl Store {
             now: options.now,
             _lock: lock,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// Where the data file is: its absolute path, without links.
@@ -108,9 +124,10 @@ impl Store {
         &self.inner.share_names
     }
 
-    /// Registers every kind and all eight helpers, which run natively in one transaction each; full events and ticket
-    /// levels are declared as enforced (LIM-04, LIM-05), and the store's own matching method is published (HLP-05). Scheduling is
-    /// one of them where somebody [delivers](ApiBuilder::deliver).
+    /// Registers every kind and all eight helpers, which run natively in one transaction each; full
+    /// events and ticket levels are declared as enforced (LIM-04, LIM-05), and the store's own
+    /// matching method is published (HLP-05). Scheduling is one of them where somebody
+    /// [delivers](ApiBuilder::deliver).
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -146,7 +163,8 @@ impl Store {
     }
 }
 
-/// Counts the commits of all tenants, also those of other processes; `None` while the file cannot be looked at.
+/// Counts the commits of all tenants, also those of other processes; `None` while the file cannot
+/// be looked at.
 ///
 /// ```no_run
 /// use svc_core::api::{Api, Vendor};
@@ -169,6 +187,8 @@ impl Revision for Store {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("path", &self.inner.path).finish_non_exhaustive()
+        f.debug_struct("Store")
+            .field("path", &self.inner.path)
+            .finish_non_exhaustive()
     }
 }

@@ -11,7 +11,9 @@ pub(crate) fn last_turn(file: &Connection, tally: &Tally, tenant: i64) -> Result
         return Ok(last);
     }
     let mut clock = file.prepare_cached("SELECT clock FROM tenant WHERE id = ?1")?;
-    Ok(clock.query_row([tenant], |row| row.get(0)).map(Timestamp::from_micros)?)
+    Ok(clock
+        .query_row([tenant], |row| row.get(0))
+        .map(Timestamp::from_micros)?)
 }
 
 /// Writes what collections have won.
@@ -20,13 +22,15 @@ pub(crate) fn store_counts(file: &Connection, tally: &mut Tally) -> Result<()> {
         "INSERT INTO total (tenant, kind, scope, owner, records) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET records = records + excluded.records",
     )?;
-    tally.take_counts().try_for_each(|(tenant, (members, under), won)| {
-        let scope = under.as_ref().map_or(0, |(kind, _)| table(*kind).code);
-        let owner = under.map(|(_, id)| RecordId::known(&id)).transpose()?;
-        let owner = owner.as_ref().map_or(ALL, RecordId::as_bytes);
-        add.execute((tenant, table(members).code, scope, owner, won))?;
-        Ok(())
-    })
+    tally
+        .take_counts()
+        .try_for_each(|(tenant, (members, under), won)| {
+            let scope = under.as_ref().map_or(0, |(kind, _)| table(*kind).code);
+            let owner = under.map(|(_, id)| RecordId::known(&id)).transpose()?;
+            let owner = owner.as_ref().map_or(ALL, RecordId::as_bytes);
+            add.execute((tenant, table(members).code, scope, owner, won))?;
+            Ok(())
+        })
 }
 
 /// Writes everything, right before COMMIT.

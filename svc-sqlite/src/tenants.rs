@@ -8,14 +8,16 @@ use svc_core::{Tenant, link::Address, value::Timestamp};
 
 use crate::{error::Result, readers::Readers, record_id::RecordId, schema::table};
 
-/// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows old.
+/// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows
+/// old.
 #[derive(Debug, Default)]
 pub(crate) struct Tenants {
     known: Mutex<HashMap<Tenant, i64>>,
 }
 
 impl Tenants {
-    /// The number of a tenant, from memory after the first time; `None` when the file does not have it.
+    /// The number of a tenant, from memory after the first time; `None` when the file does not have
+    /// it.
     pub(crate) fn number(&self, readers: &Readers, tenant: &Tenant) -> Result<Option<i64>> {
         if let Some(number) = self.known().get(tenant) {
             return Ok(Some(*number));
@@ -41,22 +43,28 @@ pub(crate) fn number(file: &Connection, tenant: &Tenant) -> rusqlite::Result<Opt
 
 /// Makes a tenant unless it exists.
 pub(crate) fn make(file: &Connection, tenant: &Tenant, now: Timestamp) -> rusqlite::Result<()> {
-    file.prepare_cached("INSERT INTO tenant (name, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-        .execute((tenant.as_str(), now.micros()))
-        .map(drop)
+    file.prepare_cached(
+        "INSERT INTO tenant (name, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+    )?
+    .execute((tenant.as_str(), now.micros()))
+    .map(drop)
 }
 
 /// Every tenant, in the order in which they were made.
 pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
     let mut tenants = file.prepare_cached("SELECT name FROM tenant ORDER BY id")?;
-    tenants.query_map((), |row| Ok(Tenant::new(row.get::<_, String>(0)?)))?.collect()
+    tenants
+        .query_map((), |row| Ok(Tenant::new(row.get::<_, String>(0)?)))?
+        .collect()
 }
 
-/// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that does not begin with the
-/// tenant, because it finds it.
+/// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that
+/// does not begin with the tenant, because it finds it.
 pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<Option<Tenant>> {
     let table = table(container.kind);
-    let Some(id) = RecordId::parse(&container.id).filter(|_| table.is_container()) else { return Ok(None) };
+    let Some(id) = RecordId::parse(&container.id).filter(|_| table.is_container()) else {
+        return Ok(None);
+    };
     let mut owners = file.prepare_cached(&table.sql.owners)?;
     let mut owners = owners.query_map([id], |row| row.get::<_, String>(0))?;
     let owner = owners.next().transpose()?;
@@ -71,24 +79,41 @@ mod tests {
     use super::*;
     use crate::{Options, Store};
 
-    /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to neither of them.
+    /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to
+    /// neither of them.
     #[test]
     fn a_container_has_one_tenant() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(async {
-            let [shared, own] = ["018f8d9e-0000-7000-8000-000000000001", "018f8d9e-0000-7000-8000-000000000002"];
+            let [shared, own] = [
+                "018f8d9e-0000-7000-8000-000000000001",
+                "018f8d9e-0000-7000-8000-000000000002",
+            ];
             let row = |kind, id| {
-                svc_core::store::Load::new(Id::new(id).unwrap(), Timestamp::from_micros(0), RawDraft::empty(kind))
+                svc_core::store::Load::new(
+                    Id::new(id).unwrap(),
+                    Timestamp::from_micros(0),
+                    RawDraft::empty(kind),
+                )
             };
             for (tenant, ids) in [("one", &[shared, own][..]), ("two", &[shared])] {
                 let tenant = store.ensure_tenant(tenant).await.unwrap();
                 let kinds = [Kind::Petition, Kind::Person, Kind::Tag];
-                let rows = ids.iter().flat_map(|id| kinds.map(|kind| row(kind, *id))).collect();
+                let rows = ids
+                    .iter()
+                    .flat_map(|id| kinds.map(|kind| row(kind, *id)))
+                    .collect();
                 store.seed(&tenant, rows).await.unwrap();
             }
-            for (kind, found) in [(Kind::Petition, Some("one")), (Kind::Person, Some("one")), (Kind::Tag, None)] {
+            for (kind, found) in [
+                (Kind::Petition, Some("one")),
+                (Kind::Person, Some("one")),
+                (Kind::Tag, None),
+            ] {
                 for (id, found) in [(own, found), (shared, None)] {
                     let address = Address::top(kind, Id::new(id).unwrap());
                     let tenant = store.tenant_of(&address).await.unwrap();

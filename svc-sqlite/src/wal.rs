@@ -1,5 +1,6 @@
-//! Frames of the write-ahead log that SQLite does not read. It stops at the first frame whose checksum is wrong: after a power
-//! loss that is the end of what was synced, in a damaged log all later commits are lost with it.
+//! Frames of the write-ahead log that SQLite does not read. It stops at the first frame whose
+//! checksum is wrong: after a power loss that is the end of what was synced, in a damaged log all
+//! later commits are lost with it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -10,12 +11,14 @@ const HEADER: usize = 32;
 const FRAME: usize = 24;
 /// Where the page size is in the header of a data file.
 const PAGE_SIZE_OFFSET: usize = 16;
-/// The first four bytes of a log whose checksums are of big-endian words, and of one with little-endian words.
+/// The first four bytes of a log whose checksums are of big-endian words, and of one with
+/// little-endian words.
 const BIG_ENDIAN: u32 = 0x377f_0683;
 const LITTLE_ENDIAN: u32 = 0x377f_0682;
 
-/// Returns how many frames of the write-ahead log of a data file are lost: those from the first unreadable frame to the last
-/// readable one after it. An unreadable end, as a power loss leaves it, is not counted: it was never acknowledged.
+/// Returns how many frames of the write-ahead log of a data file are lost: those from the first
+/// unreadable frame to the last readable one after it. An unreadable end, as a power loss leaves
+/// it, is not counted: it was never acknowledged.
 ///
 /// Meant for a file that no process has open.
 ///
@@ -27,25 +30,36 @@ pub(crate) fn unreadable_frames(data: &Path, log: &Path) -> io::Result<u64> {
         log => log?,
     };
     let (mut log, mut header) = (BufReader::new(log), [0; HEADER]);
-    let Some(page_size) = page_size(data)? else { return Ok(0) };
+    let Some(page_size) = page_size(data)? else {
+        return Ok(0);
+    };
     if !fill(&mut log, &mut header)? {
         return Ok(0);
     }
-    let mut sum = Checksum { words: (0, 0), is_big_endian: word(&header, 0) == BIG_ENDIAN };
+    let mut sum = Checksum {
+        words: (0, 0),
+        is_big_endian: word(&header, 0) == BIG_ENDIAN,
+    };
     sum.add(header.get(..HEADER.saturating_sub(8)).unwrap_or_default());
-    let is_sound =
-        [BIG_ENDIAN, LITTLE_ENDIAN].contains(&word(&header, 0)) && sum.words == (word(&header, 24), word(&header, 28));
-    // The salt of a log that SQLite has started anew differs from that of the frames left over in it.
+    let is_sound = [BIG_ENDIAN, LITTLE_ENDIAN].contains(&word(&header, 0))
+        && sum.words == (word(&header, 24), word(&header, 28));
+    // The salt of a log that SQLite has started anew differs from that of the frames left over in
+    // it.
     let mut salt = is_sound.then(|| (word(&header, 16), word(&header, 20)));
-    // A checksum continues that of the frame before. The stored one still tells a readable frame after an unreadable one.
+    // A checksum continues that of the frame before. The stored one still tells a readable frame
+    // after an unreadable one.
     sum.words = (word(&header, 24), word(&header, 28));
     let (mut frame, mut page) = ([0; FRAME], vec![0; page_size]);
-    let (mut first_unreadable, mut last_readable) = (if is_sound { None } else { Some(0_u64) }, None);
+    let (mut first_unreadable, mut last_readable) =
+        (if is_sound { None } else { Some(0_u64) }, None);
     for number in 0_u64.. {
         if !fill(&mut log, &mut frame)? || !fill(&mut log, &mut page)? {
             break;
         }
-        let (own, stored) = ((word(&frame, 8), word(&frame, 12)), (word(&frame, 16), word(&frame, 20)));
+        let (own, stored) = (
+            (word(&frame, 8), word(&frame, 12)),
+            (word(&frame, 16), word(&frame, 20)),
+        );
         sum.add(frame.get(..8).unwrap_or_default());
         sum.add(&page);
         let is_readable = *salt.get_or_insert(own) == own && sum.words == stored;
@@ -57,7 +71,9 @@ pub(crate) fn unreadable_frames(data: &Path, log: &Path) -> io::Result<u64> {
         sum.words = stored;
     }
     let lost = first_unreadable.zip(last_readable);
-    Ok(lost.map_or(0, |(first, last)| last.saturating_sub(first).saturating_add(1)))
+    Ok(lost.map_or(0, |(first, last)| {
+        last.saturating_sub(first).saturating_add(1)
+    }))
 }
 
 /// The page size of a data file; `None` when its header has none.
@@ -98,7 +114,11 @@ impl Checksum {
     /// Adds bytes, a multiple of eight.
     fn add(&mut self, bytes: &[u8]) {
         let (mut first, mut second) = self.words;
-        let read = if self.is_big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+        let read = if self.is_big_endian {
+            u32::from_be_bytes
+        } else {
+            u32::from_le_bytes
+        };
         for pair in bytes.chunks_exact(8) {
             if let [a, b, c, d, e, f, g, h] = *pair {
                 first = first.wrapping_add(read([a, b, c, d])).wrapping_add(second);
@@ -120,22 +140,30 @@ mod tests {
     #[test]
     fn frames_after_an_unreadable_one_are_counted() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, log) = (folder.path().join("data.db"), folder.path().join("data.db-wal"));
+        let (path, log) = (
+            folder.path().join("data.db"),
+            folder.path().join("data.db-wal"),
+        );
         let file = Connection::open(&path).unwrap();
         file.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE note (text TEXT); PRAGMA wal_checkpoint(restart);")
             .unwrap();
         // The second round begins the log anew: behind its frames those of the first one are left.
         for round in [10, 5] {
             for number in 0..round {
-                file.execute("INSERT INTO note VALUES (?1)", [number]).unwrap();
+                file.execute("INSERT INTO note VALUES (?1)", [number])
+                    .unwrap();
             }
             if round == 10 {
-                file.execute_batch("PRAGMA wal_checkpoint(restart)").unwrap();
+                file.execute_batch("PRAGMA wal_checkpoint(restart)")
+                    .unwrap();
             }
         }
         let sound = fs::read(&log).unwrap();
         let page = (sound.len() - HEADER) / (FRAME + 4096);
-        assert_eq!((sound.len(), unreadable_frames(&path, &log).unwrap()), (HEADER + page * (FRAME + 4096), 0));
+        assert_eq!(
+            (sound.len(), unreadable_frames(&path, &log).unwrap()),
+            (HEADER + page * (FRAME + 4096), 0)
+        );
         assert!(page > 5, "frames are left over");
         let start = |frame: usize| HEADER + frame * (FRAME + 4096);
         for (place, lost) in [

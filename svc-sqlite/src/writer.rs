@@ -1,4 +1,5 @@
-//! Group commit: one connection writes, many requests share one sync, and nothing is answered before it is durable (UND-36).
+//! Group commit: one connection writes, many requests share one sync, and nothing is answered
+//! before it is durable (UND-36).
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +20,8 @@ use crate::readers::Snapshots;
 
 pub(crate) use crate::batch::Job;
 
-/// Writes that share a transaction at most while several tenants write, unless more tenants wait: a write waits for the transaction
-/// in progress.
+/// Writes that share a transaction at most while several tenants write, unless more tenants wait: a
+/// write waits for the transaction in progress.
 const SHARED_BATCH: usize = 16;
 /// Transactions of this size after the last one in which several tenants waited.
 const SHARED_TRANSACTIONS: u32 = 64;
@@ -42,8 +43,9 @@ struct Shared {
     /// Writes that share one transaction at most.
     batch: usize,
     inline: bool,
-    /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers leave them to the
-    /// thread, where they share a sync; a caller who is alone saves the way to it and back.
+    /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers
+    /// leave them to the thread, where they share a sync; a caller who is alone saves the way to it
+    /// and back.
     crowd: AtomicUsize,
     commits: Arc<Commits>,
 }
@@ -59,13 +61,22 @@ struct Queue {
 
 impl Writer {
     /// Starts the writer thread on `connection`.
-    pub(crate) fn start(connection: Connection, options: &Options, snapshots: Snapshots) -> Result<Self, FileError> {
+    pub(crate) fn start(
+        connection: Connection,
+        options: &Options,
+        snapshots: Snapshots,
+    ) -> Result<Self, FileError> {
         let commits = Arc::<Commits>::default();
-        let engine =
-            Engine::new(connection, options, snapshots, Arc::clone(&commits)).map_err(sqlite(&options.path))?;
+        let engine = Engine::new(connection, options, snapshots, Arc::clone(&commits))
+            .map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
             engine: Mutex::new(engine),
-            queue: Mutex::new(Queue { waiting: FairQueue::default(), shared: 0, long_log: false, open: true }),
+            queue: Mutex::new(Queue {
+                waiting: FairQueue::default(),
+                shared: 0,
+                long_log: false,
+                open: true,
+            }),
             filled: Condvar::new(),
             capacity: options.queue,
             batch: options.batch,
@@ -78,7 +89,10 @@ impl Writer {
             .name("svc-sqlite-writer".to_owned())
             .spawn(move || of_thread.serve())
             .map_err(io(&options.path))?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
     }
 
     /// What was committed so far.
@@ -93,10 +107,10 @@ impl Writer {
 
     /// Runs `work` in a transaction and answers when it is durable.
     ///
-    /// What `work` wrote is undone, alone, when it returns an error or panics. It may share its transaction with other
-    /// work before and after it, and sees what that wrote. It is done again when other work of its transaction has to be
-    /// undone. When `deadline` passes or the caller goes away before it has begun, it is not begun; once begun it
-    /// completes.
+    /// What `work` wrote is undone, alone, when it returns an error or panics. It may share its
+    /// transaction with other work before and after it, and sees what that wrote. It is done again
+    /// when other work of its transaction has to be undone. When `deadline` passes or the caller
+    /// goes away before it has begun, it is not begun; once begun it completes.
     pub(crate) fn run<T, F>(
         &self,
         deadline: Option<Instant>,
@@ -109,8 +123,8 @@ impl Writer {
         self.run_for(NO_TENANT, deadline, work, true)
     }
 
-    /// The same for a tenant: tenants whose writes wait are served in turn. Work that is not alone has others beside it, which would
-    /// each have a sync of its own on the caller's thread.
+    /// The same for a tenant: tenants whose writes wait are served in turn. Work that is not alone
+    /// has others beside it, which would each have a sync of its own on the caller's thread.
     pub(crate) fn run_for<T, F>(
         &self,
         tenant: i64,
@@ -131,7 +145,10 @@ impl Writer {
             let answer = work.answer_later();
             shared.enqueue(tenant, Box::new(work))?;
             // Dropped without an answer: it came too late, or the store was closed.
-            answer.await.map_or_else(|oneshot::Canceled| Err(StoreError::UNAVAILABLE), |(result, _job)| result)
+            answer.await.map_or_else(
+                |oneshot::Canceled| Err(StoreError::UNAVAILABLE),
+                |(result, _job)| result,
+            )
         }
     }
 }
@@ -141,7 +158,11 @@ impl Drop for Writer {
         self.shared.queue().open = false;
         self.shared.filled.notify_all();
         // The last handle of a store may go inside a job, on the thread itself.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+        if let Some(thread) = self
+            .thread
+            .take()
+            .filter(|thread| thread.thread().id() != thread::current().id())
+        {
             // A panic of the thread has been reported by its own hook.
             let _ = thread.join();
         }
@@ -150,7 +171,9 @@ impl Drop for Writer {
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("waiting", &self.shared.queue().waiting.len()).finish_non_exhaustive()
+        f.debug_struct("Writer")
+            .field("waiting", &self.shared.queue().waiting.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -181,7 +204,9 @@ impl Shared {
         match engine.begin() {
             Ok(()) => engine.carry_out(&mut [work]),
             // Another process writes: waiting for it is for the thread, not for a caller.
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return false,
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                return false;
+            }
             Err(error) => work.refuse(&error.into()),
         }
         let long_log = engine.has_long_log();
@@ -195,8 +220,8 @@ impl Shared {
 
     fn enqueue(&self, tenant: i64, task: Box<dyn Task>) -> Result<()> {
         let mut queue = self.queue();
-        let is_full =
-            queue.waiting.len() >= self.capacity || queue.waiting.len_of(&tenant) >= self.capacity.div_ceil(2);
+        let is_full = queue.waiting.len() >= self.capacity
+            || queue.waiting.len_of(&tenant) >= self.capacity.div_ceil(2);
         if !queue.open || is_full {
             return Err(StoreError::UNAVAILABLE);
         }
@@ -210,10 +235,14 @@ impl Shared {
     fn serve(&self) {
         while self.wait() {
             let mut engine = self.engine();
-            // Taken only now: whatever came while an inline commit held the engine shares this transaction.
+            // Taken only now: whatever came while an inline commit held the engine shares this
+            // transaction.
             let mut batch = self.take();
             let crowd = self.crowd.load(Ordering::Relaxed);
-            self.crowd.store(batch.len().max(crowd.saturating_sub(crowd.div_ceil(4))), Ordering::Relaxed);
+            self.crowd.store(
+                batch.len().max(crowd.saturating_sub(crowd.div_ceil(4))),
+                Ordering::Relaxed,
+            );
             engine.run(&mut batch);
             let long_log = engine.has_long_log();
             drop(engine);
@@ -223,7 +252,8 @@ impl Shared {
             if long_log {
                 self.engine().shorten_log();
             }
-            // Also when somebody else's commit was the one that found it long. A flag lost here comes with the next commit.
+            // Also when somebody else's commit was the one that found it long. A flag lost here
+            // comes with the next commit.
             self.queue().long_log = false;
         }
     }
@@ -235,18 +265,30 @@ impl Shared {
     /// Whether there is something to do.
     fn wait(&self) -> bool {
         let idle = |queue: &mut Queue| queue.open && !queue.long_log && queue.waiting.is_empty();
-        let queue = self.filled.wait_while(self.queue(), idle).unwrap_or_else(PoisonError::into_inner);
+        let queue = self
+            .filled
+            .wait_while(self.queue(), idle)
+            .unwrap_or_else(PoisonError::into_inner);
         queue.open || !queue.waiting.is_empty()
     }
 
-    /// The next batch, without the work that nobody waits for any more. It is smaller while several tenants write.
+    /// The next batch, without the work that nobody waits for any more. It is smaller while several
+    /// tenants write.
     fn take(&self) -> Vec<Box<dyn Task>> {
         let mut queue = self.queue();
         let without_tenant = usize::from(queue.waiting.len_of(&NO_TENANT) > 0);
         let tenants = queue.waiting.tenants().saturating_sub(without_tenant);
-        queue.shared = if tenants > 1 { SHARED_TRANSACTIONS } else { queue.shared.saturating_sub(1) };
+        queue.shared = if tenants > 1 {
+            SHARED_TRANSACTIONS
+        } else {
+            queue.shared.saturating_sub(1)
+        };
         // Each waiting tenant has a share, so that many tenants with one write each share a sync.
-        let limit = if queue.shared > 0 { self.batch.min(SHARED_BATCH.max(tenants)) } else { self.batch };
+        let limit = if queue.shared > 0 {
+            self.batch.min(SHARED_BATCH.max(tenants))
+        } else {
+            self.batch
+        };
         let mut batch = Vec::with_capacity(queue.waiting.len().min(limit));
         // Dropped only when the queue is free: what a job holds may reach back to the store.
         let mut dropped = Vec::new();

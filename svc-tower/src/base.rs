@@ -1,4 +1,5 @@
-//! The base URL of a request's links: the configured one, or what a trusted proxy says (HAL-01, UND-34).
+//! The base URL of a request's links: the configured one, or what a trusted proxy says (HAL-01,
+//! UND-34).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,17 +9,25 @@ use svc_core::Base;
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The address of the other end of the connection, which the server inserts into the request's extensions.
+/// The address of the other end of the connection, which the server inserts into the request's
+/// extensions.
 ///
-/// Only with it can a proxy be trusted: see [`SvcService::trusted_proxies`](crate::SvcService::trusted_proxies).
+/// Only with it can a proxy be trusted: see
+/// [`SvcService::trusted_proxies`](crate::SvcService::trusted_proxies).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddr(pub IpAddr);
 
 /// The base of a request: `configured`, or with the scheme and host that a trusted proxy forwards.
 ///
-/// The path is always the configured one. A forwarded address that is damaged, incomplete, or that `Forwarded` and
-/// `X-Forwarded-*` do not agree on counts for nothing, so that what a proxy lets through unseen changes no link.
-pub(crate) fn base(configured: &Base, trusted: &[IpAddr], peer: Option<PeerAddr>, headers: &HeaderMap) -> Base {
+/// The path is always the configured one. A forwarded address that is damaged, incomplete, or that
+/// `Forwarded` and `X-Forwarded-*` do not agree on counts for nothing, so that what a proxy lets
+/// through unseen changes no link.
+pub(crate) fn base(
+    configured: &Base,
+    trusted: &[IpAddr],
+    peer: Option<PeerAddr>,
+    headers: &HeaderMap,
+) -> Base {
     let is_trusted = |address: IpAddr| trusted.contains(&address.to_canonical());
     if !peer.is_some_and(|PeerAddr(address)| is_trusted(address)) {
         return configured.clone();
@@ -28,8 +37,14 @@ pub(crate) fn base(configured: &Base, trusted: &[IpAddr], peer: Option<PeerAddr>
         (one, other) if one == other => one,
         _ => Told::Damaged,
     };
-    let Told::Origin { scheme, host } = told else { return configured.clone() };
-    let path = configured.as_str().splitn(4, '/').nth(3).unwrap_or_default();
+    let Told::Origin { scheme, host } = told else {
+        return configured.clone();
+    };
+    let path = configured
+        .as_str()
+        .splitn(4, '/')
+        .nth(3)
+        .unwrap_or_default();
     Base::new(&format!("{scheme}://{host}/{path}")).unwrap_or_else(|| configured.clone())
 }
 
@@ -51,9 +66,14 @@ enum Told {
 
 impl Told {
     fn origin(scheme: Option<&str>, host: Option<&str>) -> Self {
-        let scheme =
-            scheme.and_then(|name| ["http", "https"].into_iter().find(|known| known.eq_ignore_ascii_case(name)));
-        let host = host.and_then(|host| host.parse::<Authority>().ok()).filter(|host| !host.as_str().contains('@'));
+        let scheme = scheme.and_then(|name| {
+            ["http", "https"]
+                .into_iter()
+                .find(|known| known.eq_ignore_ascii_case(name))
+        });
+        let host = host
+            .and_then(|host| host.parse::<Authority>().ok())
+            .filter(|host| !host.as_str().contains('@'));
         match (scheme, host) {
             (Some(scheme), Some(host)) => Self::Origin { scheme, host },
             _ => Self::Damaged,
@@ -61,11 +81,20 @@ impl Told {
     }
 }
 
-/// By `X-Forwarded-Proto` and `X-Forwarded-Host`: the last values, which are those of the nearest proxy.
+/// By `X-Forwarded-Proto` and `X-Forwarded-Host`: the last values, which are those of the nearest
+/// proxy.
 fn by_x_forwarded(headers: &HeaderMap) -> Told {
     let last = |name: &HeaderName| {
         let value = headers.get_all(name).iter().next_back()?;
-        Some(value.to_str().unwrap_or_default().rsplit(',').next().unwrap_or_default().trim())
+        Some(
+            value
+                .to_str()
+                .unwrap_or_default()
+                .rsplit(',')
+                .next()
+                .unwrap_or_default()
+                .trim(),
+        )
     };
     match (last(&X_FORWARDED_PROTO), last(&X_FORWARDED_HOST)) {
         (None, None) => Told::Nothing,
@@ -73,7 +102,8 @@ fn by_x_forwarded(headers: &HeaderMap) -> Told {
     }
 }
 
-/// By `Forwarded` (RFC 7239): from the last element, which is the nearest proxy's, leftwards past trusted proxies.
+/// By `Forwarded` (RFC 7239): from the last element, which is the nearest proxy's, leftwards past
+/// trusted proxies.
 fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> Told {
     let mut elements = Vec::new();
     for value in headers.get_all(FORWARDED) {
@@ -85,7 +115,12 @@ fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> Tol
     let mut told = Told::Nothing;
     for element in elements.iter().rev() {
         told = Told::origin(element.proto.as_deref(), element.host.as_deref());
-        if !element.sender.as_deref().and_then(node_address).is_some_and(&is_trusted) {
+        if !element
+            .sender
+            .as_deref()
+            .and_then(node_address)
+            .is_some_and(&is_trusted)
+        {
             break;
         }
     }
@@ -156,7 +191,12 @@ fn forwarded_value(text: &str) -> Option<(String, &str)> {
 fn node_address(node: &str) -> Option<IpAddr> {
     let plain = node.parse::<IpAddr>().ok();
     let with_port = || node.parse::<SocketAddr>().ok().map(|socket| socket.ip());
-    let in_brackets = || node.strip_prefix('[')?.strip_suffix(']')?.parse::<IpAddr>().ok();
+    let in_brackets = || {
+        node.strip_prefix('[')?
+            .strip_suffix(']')?
+            .parse::<IpAddr>()
+            .ok()
+    };
     plain.or_else(with_port).or_else(in_brackets)
 }
 
@@ -171,7 +211,10 @@ mod tests {
 
     fn told_by(peer: Option<&str>, headers: &[(&'static str, &str)]) -> String {
         let header = |(name, value): &(&'static str, &str)| {
-            (HeaderName::from_static(name), HeaderValue::from_bytes(value.as_bytes()).unwrap())
+            (
+                HeaderName::from_static(name),
+                HeaderValue::from_bytes(value.as_bytes()).unwrap(),
+            )
         };
         let mut map = HeaderMap::new();
         for (name, value) in headers.iter().map(header) {
@@ -179,7 +222,14 @@ mod tests {
         }
         let trusted = [PROXY.parse().unwrap(), "10.0.0.2".parse().unwrap()];
         let peer = peer.map(|address| PeerAddr(address.parse().unwrap()));
-        base(&Base::new("http://own.example/api/v1").unwrap(), &trusted, peer, &map).as_str().to_owned()
+        base(
+            &Base::new("http://own.example/api/v1").unwrap(),
+            &trusted,
+            peer,
+            &map,
+        )
+        .as_str()
+        .to_owned()
     }
 
     const OWN: &str = "http://own.example/api/v1/";
@@ -197,17 +247,32 @@ mod tests {
 
     #[test]
     fn hal_01_both_families_of_headers_are_read() {
-        let x = |proto, host| told_by(Some(PROXY), &[("x-forwarded-proto", proto), ("x-forwarded-host", host)]);
+        let x = |proto, host| {
+            told_by(
+                Some(PROXY),
+                &[("x-forwarded-proto", proto), ("x-forwarded-host", host)],
+            )
+        };
         assert_eq!(x("https", "public.example"), PUBLIC);
         assert_eq!(x("http, HTTPS", "evil.example, public.example"), PUBLIC);
-        assert_eq!(x("https", "public.example:8443"), "https://public.example:8443/api/v1/");
-        let quoted = [("forwarded", r#"for="[::1]:80"; Host="public.example" ;proto=https"#)];
+        assert_eq!(
+            x("https", "public.example:8443"),
+            "https://public.example:8443/api/v1/"
+        );
+        let quoted = [(
+            "forwarded",
+            r#"for="[::1]:80"; Host="public.example" ;proto=https"#,
+        )];
         assert_eq!(told_by(Some(PROXY), &quoted), PUBLIC);
-        let two =
-            [("forwarded", "for=1.1.1.1;proto=http;host=evil.example, for=2.2.2.2;proto=https;host=public.example")];
+        let two = [(
+            "forwarded",
+            "for=1.1.1.1;proto=http;host=evil.example, for=2.2.2.2;proto=https;host=public.example",
+        )];
         assert_eq!(told_by(Some(PROXY), &two), PUBLIC);
-        let chain =
-            [("forwarded", "for=1.1.1.1;proto=https;host=public.example"), ("forwarded", "for=10.0.0.2;host=inner")];
+        let chain = [
+            ("forwarded", "for=1.1.1.1;proto=https;host=public.example"),
+            ("forwarded", "for=10.0.0.2;host=inner"),
+        ];
         assert_eq!(told_by(Some(PROXY), &chain), PUBLIC);
     }
 
@@ -225,15 +290,29 @@ mod tests {
             let headers = [("x-forwarded-proto", proto), ("x-forwarded-host", host)];
             assert_eq!(told_by(Some(PROXY), &headers), OWN, "{proto} {host}");
         }
-        assert_eq!(told_by(Some(PROXY), &[("x-forwarded-host", "evil.example")]), OWN);
+        assert_eq!(
+            told_by(Some(PROXY), &[("x-forwarded-host", "evil.example")]),
+            OWN
+        );
         let disagree = [
             ("forwarded", "proto=https;host=evil.example"),
             ("x-forwarded-proto", "https"),
             ("x-forwarded-host", "public.example"),
         ];
         assert_eq!(told_by(Some(PROXY), &disagree), OWN);
-        for forwarded in ["host", "host=a;host=b;proto=http", r#"host="a"#, "host=a b;proto=http", "=", ",,;"] {
-            assert_eq!(told_by(Some(PROXY), &[("forwarded", forwarded)]), OWN, "{forwarded}");
+        for forwarded in [
+            "host",
+            "host=a;host=b;proto=http",
+            r#"host="a"#,
+            "host=a b;proto=http",
+            "=",
+            ",,;",
+        ] {
+            assert_eq!(
+                told_by(Some(PROXY), &[("forwarded", forwarded)]),
+                OWN,
+                "{forwarded}"
+            );
         }
     }
 

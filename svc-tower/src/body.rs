@@ -33,7 +33,8 @@ pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
 /// The most that is read of a body that was not wanted, in bytes.
 const MOST_DROPPED: u64 = 64 * 1024;
 
-/// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT` (UND-17).
+/// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT`
+/// (UND-17).
 ///
 /// The service finds it anywhere in the chain of the error's sources. An [`io::Error`] of the kind
 /// [`TimedOut`](io::ErrorKind::TimedOut) means the same.
@@ -48,8 +49,9 @@ impl fmt::Display for BodyTimeout {
 
 impl Error for BodyTimeout {}
 
-/// Stands in the extensions of a request whose body has a time limit: tells whoever keeps the limit that the body is read part by
-/// part, so that it holds for each wait and not for the whole (BAT-08).
+/// Stands in the extensions of a request whose body has a time limit: tells whoever keeps the limit
+/// that the body is read part by part, so that it holds for each wait and not for the whole
+/// (BAT-08).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Streamed(Arc<AtomicU64>);
 
@@ -98,14 +100,24 @@ impl Refusal {
     /// What is wrong, for the client.
     pub(crate) fn description(self, limit: usize) -> String {
         match self {
-            Self::MediaType => "The body must be JSON: send the fields as a JSON object, with Content-Type \
+            Self::MediaType => {
+                "The body must be JSON: send the fields as a JSON object, with Content-Type \
                                 application/hal+json, application/json or none."
-                .to_owned(),
-            Self::Coding => "The body must not be compressed: send it without Content-Encoding.".to_owned(),
-            Self::TooLarge => format!("The body is larger than {limit} bytes, the most that this server takes."),
+                    .to_owned()
+            }
+            Self::Coding => {
+                "The body must not be compressed: send it without Content-Encoding.".to_owned()
+            }
+            Self::TooLarge => {
+                format!("The body is larger than {limit} bytes, the most that this server takes.")
+            }
             Self::TooSlow => "The body did not arrive in time.".to_owned(),
-            Self::Broken => "The body broke off, or is not what the request's head announced.".to_owned(),
-            Self::OverBudget => "The server receives too many bodies. Send the request again later.".to_owned(),
+            Self::Broken => {
+                "The body broke off, or is not what the request's head announced.".to_owned()
+            }
+            Self::OverBudget => {
+                "The server receives too many bodies. Send the request again later.".to_owned()
+            }
         }
     }
 
@@ -127,9 +139,13 @@ impl Refusal {
         }
     }
 
-    /// Whether the rest of the body is still on its way, so that the connection cannot be used again.
+    /// Whether the rest of the body is still on its way, so that the connection cannot be used
+    /// again.
     pub(crate) const fn leaves_a_rest(self) -> bool {
-        matches!(self, Self::TooLarge | Self::TooSlow | Self::Broken | Self::OverBudget)
+        matches!(
+            self,
+            Self::TooLarge | Self::TooSlow | Self::Broken | Self::OverBudget
+        )
     }
 }
 
@@ -147,7 +163,11 @@ where
 
 /// Refuses a body by its head, before anything of it is read.
 pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), Refusal> {
-    if !headers.get_all(CONTENT_TYPE).iter().all(|value| is_json(value.as_bytes())) {
+    if !headers
+        .get_all(CONTENT_TYPE)
+        .iter()
+        .all(|value| is_json(value.as_bytes()))
+    {
         return Err(Refusal::MediaType);
     }
     check_coding(headers)
@@ -159,25 +179,40 @@ pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), Refusal> {
         let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
         codings.all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
     };
-    if !headers.get_all(CONTENT_ENCODING).iter().all(|value| is_plain(value.as_bytes())) {
+    if !headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .all(|value| is_plain(value.as_bytes()))
+    {
         return Err(Refusal::Coding);
     }
     Ok(())
 }
 
-/// Whether a media type is `application/json` or `application/*+json`; parameters such as a charset are no matter.
+/// Whether a media type is `application/json` or `application/*+json`; parameters such as a charset
+/// are no matter.
 fn is_json(value: &[u8]) -> bool {
-    let essence = value.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase();
+    let essence = value
+        .split(|&byte| byte == b';')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii()
+        .to_ascii_lowercase();
     let is_suffixed = |subtype: &[u8]| {
         let name = subtype.strip_suffix(b"+json").unwrap_or_default();
-        !name.is_empty() && name.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
+        !name.is_empty()
+            && name
+                .iter()
+                .all(|&byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))
     };
     essence.is_empty()
-        || essence.strip_prefix(b"application/").is_some_and(|subtype| subtype == b"json" || is_suffixed(subtype))
+        || essence
+            .strip_prefix(b"application/")
+            .is_some_and(|subtype| subtype == b"json" || is_suffixed(subtype))
 }
 
-/// The whole body, or why it is not taken. Stops reading as soon as the limit is passed. Memory is counted in `budget` from the
-/// first piece of a body that has more of them.
+/// The whole body, or why it is not taken. Stops reading as soon as the limit is passed. Memory is
+/// counted in `budget` from the first piece of a body that has more of them.
 pub(crate) async fn read(
     headers: &HeaderMap,
     mut body: AnyBody,
@@ -185,7 +220,10 @@ pub(crate) async fn read(
     budget: &BodyBudget,
 ) -> Result<Bytes, Refusal> {
     let announced = body.size_hint().lower().max(content_length(headers));
-    let Some(announced) = usize::try_from(announced).ok().filter(|announced| *announced <= limit) else {
+    let Some(announced) = usize::try_from(announced)
+        .ok()
+        .filter(|announced| *announced <= limit)
+    else {
         return Err(Refusal::TooLarge);
     };
     let mut partial: Option<PartialBody> = None;
@@ -195,7 +233,12 @@ pub(crate) async fn read(
             (frame, _) => frame.map(Ok),
         });
         let Some(frame) = frame.await? else { break };
-        let Ok(data) = frame.map_err(|error| refusal_of(error.as_ref()))?.into_data() else { continue };
+        let Ok(data) = frame
+            .map_err(|error| refusal_of(error.as_ref()))?
+            .into_data()
+        else {
+            continue;
+        };
         // Cannot overflow: what is collected never passes the limit.
         if data.len() > limit.saturating_sub(partial.as_ref().map_or(0, PartialBody::len)) {
             return Err(Refusal::TooLarge);
@@ -204,9 +247,14 @@ pub(crate) async fn read(
             return Ok(data);
         }
         let expected = if announced == 0 { limit } else { announced };
-        partial.get_or_insert_with(|| PartialBody::new(budget.clone(), expected)).extend(&data)?;
+        partial
+            .get_or_insert_with(|| PartialBody::new(budget.clone(), expected))
+            .extend(&data)?;
     }
-    Ok(partial.map(PartialBody::finish).transpose()?.unwrap_or_default())
+    Ok(partial
+        .map(PartialBody::finish)
+        .transpose()?
+        .unwrap_or_default())
 }
 
 impl From<Cut> for Refusal {
@@ -215,8 +263,9 @@ impl From<Cut> for Refusal {
     }
 }
 
-/// Reads and drops a body that was not wanted, so that the next request can come on the same connection; whether its end
-/// was met. A long one is not read, nor one that waits for leave to be sent: then the connection is to be closed.
+/// Reads and drops a body that was not wanted, so that the next request can come on the same
+/// connection; whether its end was met. A long one is not read, nor one that waits for leave to be
+/// sent: then the connection is to be closed.
 pub(crate) async fn dropped(headers: &HeaderMap, mut body: AnyBody) -> bool {
     if body.is_end_stream() {
         return true;
@@ -227,7 +276,9 @@ pub(crate) async fn dropped(headers: &HeaderMap, mut body: AnyBody) -> bool {
     }
     let mut left = MOST_DROPPED;
     while let Some(frame) = body.frame().await {
-        let length = frame.ok().map(|frame| frame.data_ref().map_or(0, Bytes::len));
+        let length = frame
+            .ok()
+            .map(|frame| frame.data_ref().map_or(0, Bytes::len));
         match length.and_then(|length| left.checked_sub(u64::try_from(length).ok()?)) {
             Some(rest) => left = rest,
             None => return false,
@@ -243,7 +294,10 @@ pub(crate) fn is_announced(headers: &HeaderMap) -> bool {
 
 /// The announced length, or zero.
 fn content_length(headers: &HeaderMap) -> u64 {
-    let text = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let text = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     match text.parse() {
         Ok(length) => length,
         // More digits than a length can have.
@@ -265,7 +319,9 @@ pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> Refusal {
             return Refusal::TooLarge;
         }
         // The error inside an `io::Error` is not among its sources.
-        let inside = io.and_then(io::Error::get_ref).map(|inside| inside as &(dyn Error + 'static));
+        let inside = io
+            .and_then(io::Error::get_ref)
+            .map(|inside| inside as &(dyn Error + 'static));
         link = inside.or_else(|| error.source());
     }
     Refusal::Broken
@@ -290,7 +346,12 @@ mod tests {
 
     impl Chunks {
         fn of(chunks: &[&'static str]) -> Self {
-            Self(chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk.as_bytes()))).collect())
+            Self(
+                chunks
+                    .iter()
+                    .map(|chunk| Ok(Bytes::from_static(chunk.as_bytes())))
+                    .collect(),
+            )
         }
 
         fn failing(error: impl Into<BoxError>) -> Self {
@@ -302,7 +363,10 @@ mod tests {
         type Data = Bytes;
         type Error = BoxError;
 
-        fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
             Poll::Ready(self.0.pop_front().map(|chunk| chunk.map(Frame::data)))
         }
     }
@@ -321,21 +385,50 @@ mod tests {
 
     #[test]
     fn und_27_media_types_and_codings() {
-        let json =
-            ["application/json", "Application/HAL+JSON", "application/json; charset=utf-8", "application/a.b+json", ""];
+        let json = [
+            "application/json",
+            "Application/HAL+JSON",
+            "application/json; charset=utf-8",
+            "application/a.b+json",
+            "",
+        ];
         for good in json {
-            assert_eq!(check_head(&labelled(CONTENT_TYPE, good.as_bytes())), Ok(()), "{good}");
+            assert_eq!(
+                check_head(&labelled(CONTENT_TYPE, good.as_bytes())),
+                Ok(()),
+                "{good}"
+            );
         }
-        let others =
-            ["text/json", "application/x-www-form-urlencoded", "application/jsonx", "application/+json", "json", "*/*"];
+        let others = [
+            "text/json",
+            "application/x-www-form-urlencoded",
+            "application/jsonx",
+            "application/+json",
+            "json",
+            "*/*",
+        ];
         for bad in others {
-            assert_eq!(check_head(&labelled(CONTENT_TYPE, bad.as_bytes())), Err(Refusal::MediaType), "{bad}");
+            assert_eq!(
+                check_head(&labelled(CONTENT_TYPE, bad.as_bytes())),
+                Err(Refusal::MediaType),
+                "{bad}"
+            );
         }
-        assert_eq!(check_head(&labelled(CONTENT_TYPE, b"application/\xff+json")), Err(Refusal::MediaType));
+        assert_eq!(
+            check_head(&labelled(CONTENT_TYPE, b"application/\xff+json")),
+            Err(Refusal::MediaType)
+        );
         assert_eq!(check_head(&HeaderMap::new()), Ok(()));
-        assert_eq!(check_head(&labelled(CONTENT_ENCODING, b"identity, Identity")), Ok(()));
+        assert_eq!(
+            check_head(&labelled(CONTENT_ENCODING, b"identity, Identity")),
+            Ok(())
+        );
         for coding in ["gzip", "identity, gzip", "br"] {
-            assert_eq!(check_head(&labelled(CONTENT_ENCODING, coding.as_bytes())), Err(Refusal::Coding), "{coding}");
+            assert_eq!(
+                check_head(&labelled(CONTENT_ENCODING, coding.as_bytes())),
+                Err(Refusal::Coding),
+                "{coding}"
+            );
         }
         let mut two = labelled(CONTENT_TYPE, b"application/json");
         two.append(CONTENT_TYPE, HeaderValue::from_static("text/html"));
@@ -345,16 +438,39 @@ mod tests {
     #[tokio::test]
     async fn und_17_the_limit_holds_for_announced_and_for_chunked_bodies() {
         let none = HeaderMap::new();
-        assert_eq!(read_all(&none, erase(full("1234")), 4).await.as_deref(), Ok(&b"1234"[..]));
-        assert_eq!(read_all(&none, erase(full("12345")), 4).await, Err(Refusal::TooLarge));
-        assert_eq!(read_all(&none, erase(Chunks::of(&["12", "3", "4"])), 4).await.as_deref(), Ok(&b"1234"[..]));
-        assert_eq!(read_all(&none, erase(Chunks::of(&["12", "", "345", "6"])), 4).await, Err(Refusal::TooLarge));
+        assert_eq!(
+            read_all(&none, erase(full("1234")), 4).await.as_deref(),
+            Ok(&b"1234"[..])
+        );
+        assert_eq!(
+            read_all(&none, erase(full("12345")), 4).await,
+            Err(Refusal::TooLarge)
+        );
+        assert_eq!(
+            read_all(&none, erase(Chunks::of(&["12", "3", "4"])), 4)
+                .await
+                .as_deref(),
+            Ok(&b"1234"[..])
+        );
+        assert_eq!(
+            read_all(&none, erase(Chunks::of(&["12", "", "345", "6"])), 4).await,
+            Err(Refusal::TooLarge)
+        );
         for length in ["5", "99999999999999999999999"] {
             let headers = labelled(CONTENT_LENGTH, length.as_bytes());
-            assert_eq!(read_all(&headers, erase(Chunks::of(&["1"])), 4).await, Err(Refusal::TooLarge));
+            assert_eq!(
+                read_all(&headers, erase(Chunks::of(&["1"])), 4).await,
+                Err(Refusal::TooLarge)
+            );
         }
-        assert_eq!(read_all(&none, erase(Chunks::of(&[])), 4).await.as_deref(), Ok(&b""[..]));
-        assert_eq!(read_all(&none, erase(Chunks::of(&["1"])), 0).await, Err(Refusal::TooLarge));
+        assert_eq!(
+            read_all(&none, erase(Chunks::of(&[])), 4).await.as_deref(),
+            Ok(&b""[..])
+        );
+        assert_eq!(
+            read_all(&none, erase(Chunks::of(&["1"])), 0).await,
+            Err(Refusal::TooLarge)
+        );
     }
 
     #[tokio::test]
@@ -364,14 +480,28 @@ mod tests {
         assert!(dropped(&none, erase(full(""))).await);
         assert!(dropped(&none, erase(Chunks::of(&["1", "", "2"]))).await);
         assert!(dropped(&none, erase(Full::<Bytes>::from(longest.clone()))).await);
-        assert!(!dropped(&none, erase(Full::<Bytes>::from(longest.clone() + "x"))).await, "announced by its size");
-        assert!(!dropped(&none, erase(Chunks([Ok(longest.into()), Ok("x".into())].into()))).await, "found by reading");
+        assert!(
+            !dropped(&none, erase(Full::<Bytes>::from(longest.clone() + "x"))).await,
+            "announced by its size"
+        );
+        assert!(
+            !dropped(
+                &none,
+                erase(Chunks([Ok(longest.into()), Ok("x".into())].into()))
+            )
+            .await,
+            "found by reading"
+        );
         assert!(!dropped(&none, erase(Chunks::failing("reset"))).await);
         let one = || erase(Chunks::of(&["1"]));
         assert!(!dropped(&labelled(CONTENT_LENGTH, b"65537"), one()).await);
-        assert!(!dropped(&labelled(EXPECT, b"100-continue"), one()).await, "reading it would ask for it");
         assert!(
-            is_announced(&labelled(CONTENT_LENGTH, b"1")) && is_announced(&labelled(TRANSFER_ENCODING, b"chunked"))
+            !dropped(&labelled(EXPECT, b"100-continue"), one()).await,
+            "reading it would ask for it"
+        );
+        assert!(
+            is_announced(&labelled(CONTENT_LENGTH, b"1"))
+                && is_announced(&labelled(TRANSFER_ENCODING, b"chunked"))
         );
         assert!(!is_announced(&labelled(CONTENT_LENGTH, b"0")) && !is_announced(&none));
     }
@@ -385,10 +515,19 @@ mod tests {
             io::Error::from(io::ErrorKind::TimedOut).into(),
         ];
         for error in slow {
-            assert_eq!(read_all(&none, erase(Chunks::failing(error)), 9).await, Err(Refusal::TooSlow));
+            assert_eq!(
+                read_all(&none, erase(Chunks::failing(error)), 9).await,
+                Err(Refusal::TooSlow)
+            );
         }
-        assert_eq!(read_all(&none, erase(Chunks::failing("reset")), 9).await, Err(Refusal::Broken));
+        assert_eq!(
+            read_all(&none, erase(Chunks::failing("reset")), 9).await,
+            Err(Refusal::Broken)
+        );
         let limited = http_body_util::Limited::new(full("12345"), 2);
-        assert_eq!(read_all(&none, erase(limited), 9).await, Err(Refusal::TooLarge));
+        assert_eq!(
+            read_all(&none, erase(limited), 9).await,
+            Err(Refusal::TooLarge)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Memory for request bodies that are not complete yet: one budget for all requests of a service (UND-43).
+//! Memory for request bodies that are not complete yet: one budget for all requests of a service
+//! (UND-43).
 
 use std::{
     collections::BTreeMap,
@@ -12,15 +13,17 @@ use bytes::Bytes;
 
 /// Limits the memory that incomplete request bodies hold together.
 ///
-/// Memory counts from when bytes of a body have arrived until the body is complete, fails or is cut. An announced
-/// `Content-Length` reserves nothing. A body that arrives in one piece is never counted.
+/// Memory counts from when bytes of a body have arrived until the body is complete, fails or is
+/// cut. An announced `Content-Length` reserves nothing. A body that arrives in one piece is never
+/// counted.
 ///
-/// When the budget is used up, the server cuts bodies until the bytes that have arrived fit: of the bodies that hold at least
-/// the average, the one that arrives most slowly. The memory is free immediately, and the request is answered 503 `UNAVAILABLE`
-/// with `Retry-After`. A body that holds less than the average is never cut, whatever other clients do.
+/// When the budget is used up, the server cuts bodies until the bytes that have arrived fit: of the
+/// bodies that hold at least the average, the one that arrives most slowly. The memory is free
+/// immediately, and the request is answered 503 `UNAVAILABLE` with `Retry-After`. A body that holds
+/// less than the average is never cut, whatever other clients do.
 ///
-/// Clones share one budget. Several services can share one, and a program that keeps a clone can read its
-/// [`usage`](Self::usage).
+/// Clones share one budget. Several services can share one, and a program that keeps a clone can
+/// read its [`usage`](Self::usage).
 ///
 /// Requirements: UND-43.
 #[derive(Clone)]
@@ -80,14 +83,21 @@ impl BodyBudget {
     /// A budget of this many bytes. No body can be larger than the budget.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self(Arc::new(Shared { limit: bytes, state: Mutex::default() }))
+        Self(Arc::new(Shared {
+            limit: bytes,
+            state: Mutex::default(),
+        }))
     }
 
     /// Returns the memory that incomplete bodies hold now, and how many were cut.
     #[must_use]
     pub fn usage(&self) -> BodyBudgetUsage {
         let state = self.state();
-        BodyBudgetUsage { limit: self.0.limit, held: state.held, cut: state.cut }
+        BodyBudgetUsage {
+            limit: self.0.limit,
+            held: state.held,
+            cut: state.cut,
+        }
     }
 
     pub(crate) fn limit(&self) -> usize {
@@ -102,7 +112,14 @@ impl BodyBudget {
         let mut state = self.state();
         let id = state.next_id;
         state.next_id = id.wrapping_add(1);
-        state.bodies.insert(id, Holder { bytes: 0, since: Instant::now(), buffer });
+        state.bodies.insert(
+            id,
+            Holder {
+                bytes: 0,
+                since: Instant::now(),
+                buffer,
+            },
+        );
         id
     }
 
@@ -122,7 +139,14 @@ impl BodyBudget {
 }
 
 impl State {
-    fn charge(&mut self, id: u64, more: usize, limit: usize, now: Instant, cut: &mut Vec<Holder>) -> Result<(), Cut> {
+    fn charge(
+        &mut self,
+        id: u64,
+        more: usize,
+        limit: usize,
+        now: Instant,
+        cut: &mut Vec<Holder>,
+    ) -> Result<(), Cut> {
         while self.bodies.contains_key(&id) && self.held.saturating_add(more) > limit {
             let victim = self.slowest(now).unwrap_or(id);
             cut.extend(self.remove(victim));
@@ -134,15 +158,22 @@ impl State {
         Ok(())
     }
 
-    /// The body that arrives most slowly of those that hold at least the average; the youngest of several.
+    /// The body that arrives most slowly of those that hold at least the average; the youngest of
+    /// several.
     fn slowest(&self, now: Instant) -> Option<u64> {
-        let is_average = |holder: &Holder| holder.bytes.saturating_mul(self.bodies.len()) >= self.held;
+        let is_average =
+            |holder: &Holder| holder.bytes.saturating_mul(self.bodies.len()) >= self.held;
         let time_per_byte = |holder: &Holder| {
-            let picoseconds = now.saturating_duration_since(holder.since).as_nanos().saturating_mul(1000);
+            let picoseconds = now
+                .saturating_duration_since(holder.since)
+                .as_nanos()
+                .saturating_mul(1000);
             picoseconds.checked_div(u128::try_from(holder.bytes).unwrap_or(u128::MAX))
         };
         let candidates = self.bodies.iter().filter(|(_, holder)| is_average(holder));
-        candidates.max_by_key(|(_, holder)| time_per_byte(holder)).map(|(id, _)| *id)
+        candidates
+            .max_by_key(|(_, holder)| time_per_byte(holder))
+            .map(|(id, _)| *id)
     }
 
     fn remove(&mut self, id: u64) -> Option<Holder> {
@@ -155,7 +186,9 @@ impl State {
 impl Arrived {
     /// The number of bytes that fit into what is reserved.
     fn room(&self) -> usize {
-        self.segments.last().map_or(0, |last| last.capacity().saturating_sub(last.len()))
+        self.segments
+            .last()
+            .map_or(0, |last| last.capacity().saturating_sub(last.len()))
     }
 
     fn push(&mut self, data: &[u8]) {
@@ -191,7 +224,13 @@ impl PartialBody {
     pub(crate) fn new(budget: BodyBudget, expected: usize) -> Self {
         let buffer = Arc::new(Mutex::new(Some(Arrived::default())));
         let id = budget.register(Arc::clone(&buffer));
-        Self { budget, id, buffer, expected, reserved: 0 }
+        Self {
+            budget,
+            id,
+            buffer,
+            expected,
+            reserved: 0,
+        }
     }
 
     /// Adds bytes that have arrived.
@@ -208,7 +247,8 @@ impl PartialBody {
         Ok(())
     }
 
-    /// Reserves memory for one more segment. What is reserved is never more than one segment larger than what has arrived.
+    /// Reserves memory for one more segment. What is reserved is never more than one segment larger
+    /// than what has arrived.
     fn reserve(&mut self, needed: usize) -> Result<(), Cut> {
         let size = match self.expected.saturating_sub(self.reserved) {
             0 => needed.min(SEGMENT),
@@ -238,7 +278,10 @@ impl PartialBody {
 
     /// The body, which is complete.
     pub(crate) fn finish(self) -> Result<Bytes, Cut> {
-        lock(&self.buffer).take().map(Arrived::into_bytes).ok_or(Cut)
+        lock(&self.buffer)
+            .take()
+            .map(Arrived::into_bytes)
+            .ok_or(Cut)
     }
 }
 
@@ -273,10 +316,14 @@ mod tests {
 
     use super::*;
 
-    /// A budget of 100 bytes and bodies of it, by number of bytes; all begin at the instant that is returned.
+    /// A budget of 100 bytes and bodies of it, by number of bytes; all begin at the instant that is
+    /// returned.
     fn bodies(bytes: &[usize]) -> (BodyBudget, Vec<PartialBody>, Instant) {
         let budget = BodyBudget::new(100);
-        let bodies: Vec<_> = bytes.iter().map(|_| PartialBody::new(budget.clone(), 100)).collect();
+        let bodies: Vec<_> = bytes
+            .iter()
+            .map(|_| PartialBody::new(budget.clone(), 100))
+            .collect();
         let now = Instant::now();
         for (body, bytes) in bodies.iter().zip(bytes) {
             since(body, now);
@@ -290,7 +337,8 @@ mod tests {
     }
 
     fn is_cut(body: &PartialBody) -> bool {
-        body.poll_cut(&Context::from_waker(Waker::noop())).is_ready()
+        body.poll_cut(&Context::from_waker(Waker::noop()))
+            .is_ready()
     }
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -300,8 +348,19 @@ mod tests {
         let (budget, bodies, now) = bodies(&[40, 30, 26, 4]);
         since(&bodies[2], now + SECOND);
         assert_eq!(budget.charge(bodies[3].id, 10, now + 2 * SECOND), Ok(()));
-        assert_eq!(bodies.iter().map(is_cut).collect::<Vec<_>>(), [false, true, false, false], "30 bytes in 2 seconds");
-        assert_eq!(budget.usage(), BodyBudgetUsage { limit: 100, held: 80, cut: 1 });
+        assert_eq!(
+            bodies.iter().map(is_cut).collect::<Vec<_>>(),
+            [false, true, false, false],
+            "30 bytes in 2 seconds"
+        );
+        assert_eq!(
+            budget.usage(),
+            BodyBudgetUsage {
+                limit: 100,
+                held: 80,
+                cut: 1
+            }
+        );
     }
 
     #[test]
@@ -310,7 +369,10 @@ mod tests {
         since(&bodies[1], now + SECOND);
         since(&bodies[2], now + SECOND);
         assert_eq!(budget.charge(bodies[3].id, 60, now + 2 * SECOND), Ok(()));
-        assert_eq!(bodies.iter().map(is_cut).collect::<Vec<_>>(), [false, true, true, false]);
+        assert_eq!(
+            bodies.iter().map(is_cut).collect::<Vec<_>>(),
+            [false, true, true, false]
+        );
         assert_eq!(budget.usage().held, 61);
     }
 
@@ -319,7 +381,10 @@ mod tests {
         let (budget, mut bodies, now) = bodies(&[60, 40]);
         since(&bodies[1], now + SECOND);
         assert_eq!(budget.charge(bodies[0].id, 1, now + 2 * SECOND), Err(Cut));
-        assert_eq!((bodies[0].extend(b"1"), is_cut(&bodies[1])), (Err(Cut), false));
+        assert_eq!(
+            (bodies[0].extend(b"1"), is_cut(&bodies[1])),
+            (Err(Cut), false)
+        );
         assert_eq!(budget.usage().cut, 1);
     }
 
@@ -334,10 +399,21 @@ mod tests {
             assert_eq!(budget.usage().held, arrived * SEGMENT);
         }
         assert_eq!(body.extend(b"y"), Ok(()));
-        assert_eq!((budget.usage().held, body.len()), (whole, whole), "no more than the body is expected to have");
+        assert_eq!(
+            (budget.usage().held, body.len()),
+            (whole, whole),
+            "no more than the body is expected to have"
+        );
         let complete = body.finish().unwrap();
         assert!(complete.len() == whole && complete.ends_with(b"xxy"));
-        assert_eq!(budget.usage(), BodyBudgetUsage { limit: whole, held: 0, cut: 0 });
+        assert_eq!(
+            budget.usage(),
+            BodyBudgetUsage {
+                limit: whole,
+                held: 0,
+                cut: 0
+            }
+        );
     }
 
     #[test]
@@ -345,13 +421,17 @@ mod tests {
         let budget = BodyBudget::new(100);
         let mut body = PartialBody::new(budget.clone(), 2);
         assert_eq!((body.extend(b"12"), body.extend(b"345")), (Ok(()), Ok(())));
-        assert_eq!((budget.usage().held, body.finish().as_deref()), (5, Ok(&b"12345"[..])));
+        assert_eq!(
+            (budget.usage().held, body.finish().as_deref()),
+            (5, Ok(&b"12345"[..]))
+        );
     }
 
     proptest! {
         #![proptest_config(crate::testing::config())]
 
-        /// UND-43: whatever arrives in whatever order, the budget holds, and what it counts is what is there.
+        /// UND-43: whatever arrives in whatever order, the budget holds, and what it counts is what
+        /// is there.
         #[test]
         fn und_43_the_budget_is_never_exceeded(steps in proptest::collection::vec((0..6_usize, 0..50_usize), 0..60)) {
             let budget = BodyBudget::new(100);

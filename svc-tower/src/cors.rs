@@ -1,4 +1,5 @@
-//! Cross-origin requests: browser code without a key may post to the record helpers, when configured (HLP-08).
+//! Cross-origin requests: browser code without a key may post to the record helpers, when
+//! configured (HLP-08).
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use svc_core::link::Dialect;
@@ -8,7 +9,8 @@ const MAX_AGE: u32 = 600;
 
 /// Whose browser code may call the record helpers without a key (HLP-08).
 ///
-/// It holds for the helpers that may be called without a key, and for nothing else. Credentials are never allowed.
+/// It holds for the helpers that may be called without a key, and for nothing else. Credentials are
+/// never allowed.
 ///
 /// ```
 /// use svc_tower::Cors;
@@ -29,24 +31,34 @@ impl Cors {
         Self { origins: None }
     }
 
-    /// Code of these sites, each written as a browser sends it: scheme, host and, if it is not the usual one, port.
+    /// Code of these sites, each written as a browser sends it: scheme, host and, if it is not the
+    /// usual one, port.
     pub fn origins(origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let plain = |origin: String| origin.trim().trim_end_matches('/').to_ascii_lowercase();
-        Self { origins: Some(origins.into_iter().map(|origin| plain(origin.into())).collect()) }
-    }
-
-    /// The `Access-Control-Allow-Origin` for a request of this origin; `None` when it is not allowed.
-    fn allow(&self, origin: &HeaderValue) -> Option<HeaderValue> {
-        match &self.origins {
-            None => Some(HeaderValue::from_static("*")),
-            Some(origins) => {
-                origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
-            }
+        Self {
+            origins: Some(
+                origins
+                    .into_iter()
+                    .map(|origin| plain(origin.into()))
+                    .collect(),
+            ),
         }
     }
 
-    /// Adds to an answer that code of the request's origin may read it, when it may, and to the answer to a preflight what
-    /// it may send with the method that is open to it.
+    /// The `Access-Control-Allow-Origin` for a request of this origin; `None` when it is not
+    /// allowed.
+    fn allow(&self, origin: &HeaderValue) -> Option<HeaderValue> {
+        match &self.origins {
+            None => Some(HeaderValue::from_static("*")),
+            Some(origins) => origins
+                .iter()
+                .any(|allowed| allowed.as_bytes() == origin.as_bytes())
+                .then(|| origin.clone()),
+        }
+    }
+
+    /// Adds to an answer that code of the request's origin may read it, when it may, and to the
+    /// answer to a preflight what it may send with the method that is open to it.
     pub(crate) fn mark(
         &self,
         dialect: &Dialect,
@@ -57,17 +69,26 @@ impl Cors {
     ) {
         answer.append(header::VARY, HeaderValue::from_static("origin"));
         let mut origins = request.get_all(header::ORIGIN).iter();
-        let (Some(origin), None) = (origins.next(), origins.next()) else { return };
-        let Some(allowed) = self.allow(origin) else { return };
+        let (Some(origin), None) = (origins.next(), origins.next()) else {
+            return;
+        };
+        let Some(allowed) = self.allow(origin) else {
+            return;
+        };
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
-        // Of what a script may not read otherwise: the tag and the address of what a call with a key recorded (ETG-08).
+        // Of what a script may not read otherwise: the tag and the address of what a call with a
+        // key recorded (ETG-08).
         answer.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
             HeaderValue::from_static("content-location, etag, idempotency-replayed"),
         );
-        if method == Method::OPTIONS && request.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
+        if method == Method::OPTIONS && request.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
+        {
             answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, allowed_method(open));
-            answer.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed_headers(dialect.key_header()));
+            answer.insert(
+                header::ACCESS_CONTROL_ALLOW_HEADERS,
+                allowed_headers(dialect.key_header()),
+            );
             answer.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(MAX_AGE));
         }
     }
@@ -78,8 +99,10 @@ fn allowed_method(open: &Method) -> HeaderValue {
 }
 
 fn allowed_headers(key: &HeaderName) -> HeaderValue {
-    HeaderValue::from_str(&format!("content-type, idempotency-key, if-match, if-none-match, prefer, {key}"))
-        .unwrap_or(HeaderValue::from_static("content-type"))
+    HeaderValue::from_str(&format!(
+        "content-type, idempotency-key, if-match, if-none-match, prefer, {key}"
+    ))
+    .unwrap_or(HeaderValue::from_static("content-type"))
 }
 
 #[cfg(test)]
@@ -87,16 +110,31 @@ mod tests {
     use super::*;
 
     fn from(origin: &'static str) -> HeaderMap {
-        let asked = (header::ACCESS_CONTROL_REQUEST_METHOD, HeaderValue::from_static("POST"));
+        let asked = (
+            header::ACCESS_CONTROL_REQUEST_METHOD,
+            HeaderValue::from_static("POST"),
+        );
         HeaderMap::from_iter([(header::ORIGIN, HeaderValue::from_static(origin)), asked])
     }
 
     fn allowed(cors: &Cors, request: &HeaderMap) -> Option<HeaderValue> {
         let mut answer = HeaderMap::new();
-        cors.mark(&Dialect::default(), &Method::POST, &Method::OPTIONS, request, &mut answer);
-        assert_eq!(answer.get(header::VARY), Some(&HeaderValue::from_static("origin")));
+        cors.mark(
+            &Dialect::default(),
+            &Method::POST,
+            &Method::OPTIONS,
+            request,
+            &mut answer,
+        );
+        assert_eq!(
+            answer.get(header::VARY),
+            Some(&HeaderValue::from_static("origin"))
+        );
         let origin = answer.get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned();
-        assert_eq!(origin.is_some(), answer.contains_key(header::ACCESS_CONTROL_ALLOW_HEADERS));
+        assert_eq!(
+            origin.is_some(),
+            answer.contains_key(header::ACCESS_CONTROL_ALLOW_HEADERS)
+        );
         assert!(!answer.contains_key(header::ACCESS_CONTROL_ALLOW_CREDENTIALS));
         origin
     }
@@ -104,31 +142,61 @@ mod tests {
     #[test]
     fn hlp_08_origins_are_compared_whole() {
         let cors = Cors::origins(["https://a.example/"]);
-        assert_eq!(allowed(&cors, &from("https://a.example")), Some(HeaderValue::from_static("https://a.example")));
-        for other in ["https://a.example.evil", "http://a.example", "https://a.example:8443", "null", ""] {
+        assert_eq!(
+            allowed(&cors, &from("https://a.example")),
+            Some(HeaderValue::from_static("https://a.example"))
+        );
+        for other in [
+            "https://a.example.evil",
+            "http://a.example",
+            "https://a.example:8443",
+            "null",
+            "",
+        ] {
             assert_eq!(allowed(&cors, &from(other)), None, "{other}");
         }
         assert_eq!(allowed(&cors, &HeaderMap::new()), None);
         let mut two = from("https://a.example");
-        two.append(header::ORIGIN, HeaderValue::from_static("https://b.example"));
+        two.append(
+            header::ORIGIN,
+            HeaderValue::from_static("https://b.example"),
+        );
         assert_eq!(allowed(&cors, &two), None);
-        assert_eq!(allowed(&Cors::any(), &from("null")), Some(HeaderValue::from_static("*")));
+        assert_eq!(
+            allowed(&Cors::any(), &from("null")),
+            Some(HeaderValue::from_static("*"))
+        );
     }
 
     #[test]
     fn hlp_08_a_preflight_allows_json_and_the_key() {
         let mut answer = HeaderMap::new();
         let request = from("https://a.example");
-        Cors::any().mark(&Dialect::default(), &Method::POST, &Method::OPTIONS, &request, &mut answer);
+        Cors::any().mark(
+            &Dialect::default(),
+            &Method::POST,
+            &Method::OPTIONS,
+            &request,
+            &mut answer,
+        );
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_METHODS], "POST");
         assert_eq!(
             answer[header::ACCESS_CONTROL_ALLOW_HEADERS],
             "content-type, idempotency-key, if-match, if-none-match, prefer, svc-api-token"
         );
-        assert_eq!(answer[header::ACCESS_CONTROL_EXPOSE_HEADERS], "content-location, etag, idempotency-replayed");
+        assert_eq!(
+            answer[header::ACCESS_CONTROL_EXPOSE_HEADERS],
+            "content-location, etag, idempotency-replayed"
+        );
         assert_eq!(answer[header::ACCESS_CONTROL_MAX_AGE], "600");
         let mut answer = HeaderMap::new();
-        Cors::any().mark(&Dialect::default(), &Method::POST, &Method::POST, &request, &mut answer);
+        Cors::any().mark(
+            &Dialect::default(),
+            &Method::POST,
+            &Method::POST,
+            &request,
+            &mut answer,
+        );
         assert!(!answer.contains_key(header::ACCESS_CONTROL_ALLOW_METHODS));
         assert_eq!(answer[header::ACCESS_CONTROL_ALLOW_ORIGIN], "*");
     }

@@ -1,4 +1,5 @@
-//! Drives what is to be sent: server responses that helper calls trigger, and messages whose start has come (HAF-11, SCH-01).
+//! Drives what is to be sent: server responses that helper calls trigger, and messages whose start
+//! has come (HAF-11, SCH-01).
 
 use std::{
     fmt,
@@ -25,11 +26,13 @@ use crate::{guard::caught, settings::Clock, timer::Timer};
 /// After which time it is looked again although nobody rang: another process may have written.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Hands what is to be sent to the registered [`Deliver`], when it is due: a task of the program, from its start to its end.
+/// Hands what is to be sent to the registered [`Deliver`], when it is due: a task of the program,
+/// from its start to its end.
 ///
-/// Several processes may do so over one store: each dispatch is one's, as a rule. One that takes too long is dropped where it
-/// waits and tried again by the schedule, as is one that fails or panics; the others go on meanwhile. Nothing is lost where a
-/// process ends: what it had begun comes again under the same id.
+/// Several processes may do so over one store: each dispatch is one's, as a rule. One that takes
+/// too long is dropped where it waits and tried again by the schedule, as is one that fails or
+/// panics; the others go on meanwhile. Nothing is lost where a process ends: what it had begun
+/// comes again under the same id.
 ///
 /// # Examples
 ///
@@ -94,16 +97,31 @@ pub struct DeliveryCounts {
 }
 
 impl Deliveries {
-    pub(crate) fn new(sent: (Arc<dyn Outgoing>, Arc<dyn Deliver>), timer: Timer, clock: Clock) -> Self {
+    pub(crate) fn new(
+        sent: (Arc<dyn Outgoing>, Arc<dyn Deliver>),
+        timer: Timer,
+        clock: Clock,
+    ) -> Self {
         let (outgoing, deliver) = sent;
         let patience = Duration::from_secs(30);
-        Self { outgoing, deliver, timer, clock, at_once: 16, patience, counted: Arc::default() }
+        Self {
+            outgoing,
+            deliver,
+            timer,
+            clock,
+            at_once: 16,
+            patience,
+            counted: Arc::default(),
+        }
     }
 
     /// How many are under way at the same time, at most; 16 unless set, and at least one.
     #[must_use]
     pub fn at_once(self, most: usize) -> Self {
-        Self { at_once: most.max(1), ..self }
+        Self {
+            at_once: most.max(1),
+            ..self
+        }
     }
 
     /// How long one attempt may take; 30 seconds unless set.
@@ -116,11 +134,20 @@ impl Deliveries {
     #[must_use]
     pub fn counts(&self) -> DeliveryCounts {
         let counted = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        let Counted { done, again, given_up } = &*self.counted;
-        DeliveryCounts { done: counted(done), again: counted(again), given_up: counted(given_up) }
+        let Counted {
+            done,
+            again,
+            given_up,
+        } = &*self.counted;
+        DeliveryCounts {
+            done: counted(done),
+            again: counted(again),
+            given_up: counted(given_up),
+        }
     }
 
-    /// Goes on for ever: what is due is sent, whatever else waits or fails. Dropped, it ends what it had begun where it waits.
+    /// Goes on for ever: what is due is sent, whatever else waits or fails. Dropped, it ends what
+    /// it had begun where it waits.
     pub async fn run(self) {
         let mut under_way = JoinSet::new();
         loop {
@@ -138,7 +165,8 @@ impl Deliveries {
         }
     }
 
-    /// Sends what is due now, until nothing is, and tells when something is due next: for a program that looks now and then.
+    /// Sends what is due now, until nothing is, and tells when something is due next: for a program
+    /// that looks now and then.
     ///
     /// # Errors
     ///
@@ -161,7 +189,10 @@ impl Deliveries {
             return Ok(None);
         }
         let now = self.clock.now();
-        let claimed = self.outgoing.due(now, now.plus(Claim::lease(self.patience)), room).await?;
+        let claimed = self
+            .outgoing
+            .due(now, now.plus(Claim::lease(self.patience)), room)
+            .await?;
         for claim in claimed.claims {
             under_way.spawn(self.clone().attempt(claim));
         }
@@ -174,8 +205,13 @@ impl Deliveries {
         let (mut listening, mut pause) = (pin!(listening), pin!(self.timer.pause(pause)));
         poll_fn(|cx| {
             let has_ended = !under_way.is_empty() && under_way.poll_join_next(cx).is_ready();
-            let is_rung = !is_full && (listening.as_mut().poll(cx).is_ready() || pause.as_mut().poll(cx).is_ready());
-            if has_ended || is_rung { Poll::Ready(()) } else { Poll::Pending }
+            let is_rung = !is_full
+                && (listening.as_mut().poll(cx).is_ready() || pause.as_mut().poll(cx).is_ready());
+            if has_ended || is_rung {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         })
         .await;
     }
@@ -191,7 +227,13 @@ impl Deliveries {
             Settled::Done => (&self.counted.done, self.outgoing.done(&claim).await),
             Settled::GivenUp(reason) => {
                 let (tenant, id) = (claim.tenant.as_str(), claim.dispatch.id.as_str());
-                tracing::error!(tenant, id, what = claim.dispatch.named(), reason, "it is not sent");
+                tracing::error!(
+                    tenant,
+                    id,
+                    what = claim.dispatch.named(),
+                    reason,
+                    "it is not sent"
+                );
                 (&self.counted.given_up, self.outgoing.done(&claim).await)
             }
             _ => return,
@@ -199,19 +241,33 @@ impl Deliveries {
         count.fetch_add(1, Ordering::Relaxed);
         if let Err(error) = noted {
             let id = claim.dispatch.id.as_str();
-            tracing::warn!(?error, id, "what became of it could not be noted: it is tried again");
+            tracing::warn!(
+                ?error,
+                id,
+                "what became of it could not be noted: it is tried again"
+            );
         }
     }
 
     /// What the vendor says; `None` where it failed.
     async fn deliver(&self, claim: &Claim) -> Option<Delivered> {
         let work = pin!(self.deliver.deliver(&claim.tenant, &claim.dispatch));
-        let given = self.timer.within(Some(self.patience), pin!(caught(work))).await;
+        let given = self
+            .timer
+            .within(Some(self.patience), pin!(caught(work)))
+            .await;
         let id = claim.dispatch.id.as_str();
         match given {
             Some(Ok(Ok(delivered))) => return Some(delivered),
-            Some(Ok(Err(error))) => tracing::warn!(?error, id, attempt = claim.attempts, "an attempt failed"),
-            Some(Err(said)) => tracing::error!(said, id, attempt = claim.attempts, "a panic ended an attempt"),
+            Some(Ok(Err(error))) => {
+                tracing::warn!(?error, id, attempt = claim.attempts, "an attempt failed")
+            }
+            Some(Err(said)) => tracing::error!(
+                said,
+                id,
+                attempt = claim.attempts,
+                "a panic ended an attempt"
+            ),
             None => tracing::warn!(id, attempt = claim.attempts, "an attempt took too long"),
         }
         None
@@ -220,11 +276,15 @@ impl Deliveries {
 
 impl fmt::Debug for Deliveries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Deliveries").field("counts", &self.counts()).finish_non_exhaustive()
+        f.debug_struct("Deliveries")
+            .field("counts", &self.counts())
+            .finish_non_exhaustive()
     }
 }
 
 /// How long it is from one moment to another; nothing where that has passed.
 fn until(now: Timestamp, then: Timestamp) -> Duration {
-    Duration::from_micros(u64::try_from(then.micros().saturating_sub(now.micros())).unwrap_or_default())
+    Duration::from_micros(
+        u64::try_from(then.micros().saturating_sub(now.micros())).unwrap_or_default(),
+    )
 }

@@ -66,8 +66,8 @@ pub(crate) struct Incoming<'a> {
     pub(crate) span: Span,
 }
 
-/// A new id of version 4, made from a secret of this process and a count: asking the system for each costs more than
-/// all else that is done with a head.
+/// A new id of version 4, made from a secret of this process and a count: asking the system for
+/// each costs more than all else that is done with a head.
 fn request_id() -> Uuid {
     static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -113,7 +113,18 @@ impl<'a> Incoming<'a> {
             status = field::Empty,
             reference_code = field::Empty,
         );
-        Self { api, settings, kept, parts, target, call: Some(call), in_mount: path.is_some(), base, streamed, span }
+        Self {
+            api,
+            settings,
+            kept,
+            parts,
+            target,
+            call: Some(call),
+            in_mount: path.is_some(),
+            base,
+            streamed,
+            span,
+        }
     }
 
     /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
@@ -123,7 +134,12 @@ impl<'a> Incoming<'a> {
             return Some(self.nothing_here());
         }
         let key_header = self.api.dialect().key_header();
-        if let Err(why) = head::check(self.parts, key_header, &self.base, self.settings.host_needed) {
+        if let Err(why) = head::check(
+            self.parts,
+            key_header,
+            &self.base,
+            self.settings.host_needed,
+        ) {
             return Some(self.failure(Code::RequestInvalid, why));
         }
         None
@@ -134,8 +150,11 @@ impl<'a> Incoming<'a> {
         #[cfg(feature = "pages")]
         if self.is_read() {
             let pages = self.pages();
-            let answer =
-                if pages.wants_html() { pages.missing(self.parts.uri.path()) } else { self.api.nothing_here().into() };
+            let answer = if pages.wants_html() {
+                pages.missing(self.parts.uri.path())
+            } else {
+                self.api.nothing_here().into()
+            };
             return answer.varying_by(ACCEPT);
         }
         self.api.nothing_here().into()
@@ -171,35 +190,59 @@ impl<'a> Incoming<'a> {
 
     /// The error object of a code.
     fn failure(&self, code: Code, description: &str) -> Answer {
-        self.api.failure(self.target.as_ref(), code, description).into()
+        self.api
+            .failure(self.target.as_ref(), code, description)
+            .into()
     }
 
-    /// The cross-origin rules that hold for the target, and the method that they are about: only what may also be called
-    /// without a key has any, which is record helpers.
+    /// The cross-origin rules that hold for the target, and the method that they are about: only
+    /// what may also be called without a key has any, which is record helpers.
     pub(crate) fn cors(&self) -> Option<(&'a Cors, &'static Method)> {
         let cors = self.settings.cors.as_ref()?;
-        let open = self.api.operations(self.target.as_ref()?).find(|offered| offered.key() == Key::Optional)?;
+        let open = self
+            .api
+            .operations(self.target.as_ref()?)
+            .find(|offered| offered.key() == Key::Optional)?;
         Some((cors, &open.spec().method))
     }
 
     /// Answers a request whose head is sound; takes the body if it reads it.
     pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> Answer {
-        let Some(call) = self.call.take() else { return self.nothing_here() };
+        let Some(call) = self.call.take() else {
+            return self.nothing_here();
+        };
         if let Some(reply) = call.immediate() {
-            return if self.target.is_none() { self.nothing_here() } else { reply.into() };
+            return if self.target.is_none() {
+                self.nothing_here()
+            } else {
+                reply.into()
+            };
         }
-        let admitted = self.in_time(Duration::ZERO, pin!(self.admission(call))).await;
+        let admitted = self
+            .in_time(Duration::ZERO, pin!(self.admission(call)))
+            .await;
         match admitted {
-            Ok(Ok(admitted)) => self.admitted(admitted, body).await.unwrap_or_else(|refusal| refusal),
+            Ok(Ok(admitted)) => self
+                .admitted(admitted, body)
+                .await
+                .unwrap_or_else(|refusal| refusal),
             Ok(Err(reply)) => reply.into(),
             Err(late) => late,
         }
     }
 
-    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36), `waits` by its own wish apart.
-    async fn in_time<F: Future>(&self, waits: Duration, work: Pin<&mut F>) -> Result<F::Output, Answer> {
+    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36),
+    /// `waits` by its own wish apart.
+    async fn in_time<F: Future>(
+        &self,
+        waits: Duration,
+        work: Pin<&mut F>,
+    ) -> Result<F::Output, Answer> {
         // What waits for ever has limits of its own on the way.
-        let limit = self.settings.request_timeout.and_then(|limit| limit.checked_add(waits));
+        let limit = self
+            .settings
+            .request_timeout
+            .and_then(|limit| limit.checked_add(waits));
         let done = self.settings.timer.within(limit, work).await;
         done.ok_or_else(|| self.unavailable("the backend took longer than a request may"))
     }
@@ -218,12 +261,19 @@ impl<'a> Incoming<'a> {
             _ => None,
         };
         let admitted = call.admit(identity).await;
-        let tenant = known.as_ref().or(admitted.as_ref().ok().map(|admitted| &admitted.context().tenant));
+        let tenant = known.as_ref().or(admitted
+            .as_ref()
+            .ok()
+            .map(|admitted| &admitted.context().tenant));
         self.span.record("tenant", tenant.map(Tenant::as_str));
         admitted
     }
 
-    async fn admitted(&self, admitted: Admitted<'a>, body: &mut Option<AnyBody>) -> Result<Answer, Answer> {
+    async fn admitted(
+        &self,
+        admitted: Admitted<'a>,
+        body: &mut Option<AnyBody>,
+    ) -> Result<Answer, Answer> {
         let limits = match admitted.operation().input {
             Input::Nothing => None,
             Input::Batch => match lines::media_type(&self.parts.headers) {
@@ -231,9 +281,10 @@ impl<'a> Incoming<'a> {
                 Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
                 None => Some((self.settings.batch_limit, Refusal::of_batch as Described)),
             },
-            _ if admitted.context().is_anonymous() => {
-                Some((self.anonymous_body_limit(), Refusal::description as Described))
-            }
+            _ if admitted.context().is_anonymous() => Some((
+                self.anonymous_body_limit(),
+                Refusal::description as Described,
+            )),
             _ => Some((self.settings.body_limit, Refusal::description as Described)),
         };
         let admitted = match limits {
@@ -246,7 +297,10 @@ impl<'a> Incoming<'a> {
             .as_ref()
             .filter(|_| admitted.context().is_anonymous() && admitted.operation().takes_body());
         let begun = Instant::now();
-        let answer = self.in_time(admitted.waits(), pin!(self.respond(admitted))).await.unwrap_or_else(|late| late);
+        let answer = self
+            .in_time(admitted.waits(), pin!(self.respond(admitted)))
+            .await
+            .unwrap_or_else(|late| late);
         if let Some(even) = even {
             even.wait(begun).await;
         }
@@ -260,40 +314,64 @@ impl<'a> Incoming<'a> {
         body: &mut Option<AnyBody>,
         media: &'static str,
     ) -> Result<Answer, Answer> {
-        let Settings { body_limit, body_budget, clock, timer, .. } = self.settings;
+        let Settings {
+            body_limit,
+            body_budget,
+            clock,
+            timer,
+            ..
+        } = self.settings;
         let limit = (*body_limit).min(body_budget.limit());
         body::check_coding(&self.parts.headers)
             .map_err(|refusal| self.failure(refusal.code(), &refusal.description(limit)))?;
-        let batch = self.in_time(Duration::ZERO, pin!(admitted.into_batch(true))).await??;
+        let batch = self
+            .in_time(Duration::ZERO, pin!(admitted.into_batch(true)))
+            .await??;
         let applied = batch.applied();
-        let body = body.take().unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
+        let body = body
+            .take()
+            .unwrap_or_else(|| body::erase(Empty::<Bytes>::new()));
         let lines = Lines::new(body, limit, body_budget.clone(), self.streamed.clone());
         let stream = Stream::new(batch, lines, clock.clone(), timer.clone());
         let mut answer = Answer::lines(media, stream.into_answer());
-        answer.more.extend(applied.map(|applied| (PREFERENCE_APPLIED, applied)));
+        answer
+            .more
+            .extend(applied.map(|applied| (PREFERENCE_APPLIED, applied)));
         Ok(answer)
     }
 
     /// The largest body of an anonymous call (UND-43).
     fn anonymous_body_limit(&self) -> usize {
-        self.settings.anonymous_body_limit.min(self.settings.body_limit)
+        self.settings
+            .anonymous_body_limit
+            .min(self.settings.body_limit)
     }
 
     /// The body, or why it is not taken (UND-17, UND-27).
-    async fn body(&self, body: &mut Option<AnyBody>, (limit, described): (usize, Described)) -> Result<Bytes, Answer> {
+    async fn body(
+        &self,
+        body: &mut Option<AnyBody>,
+        (limit, described): (usize, Described),
+    ) -> Result<Bytes, Answer> {
         let budget = &self.settings.body_budget;
         let limit = limit.min(budget.limit());
         let refused = |refusal: Refusal| {
             let mut answer = match refusal {
-                Refusal::OverBudget => self.unavailable("the budget for incomplete bodies is used up"),
+                Refusal::OverBudget => {
+                    self.unavailable("the budget for incomplete bodies is used up")
+                }
                 _ => self.failure(refusal.code(), &described(refusal, limit)),
             };
             answer.close = refusal.leaves_a_rest();
             answer
         };
         body::check_head(&self.parts.headers).map_err(refused)?;
-        let Some(body) = body.take() else { return Ok(Bytes::new()) };
-        body::read(&self.parts.headers, body, limit, budget).await.map_err(refused)
+        let Some(body) = body.take() else {
+            return Ok(Bytes::new());
+        };
+        body::read(&self.parts.headers, body, limit, budget)
+            .await
+            .map_err(refused)
     }
 
     /// An answer that goes on behind what it has already (SYN-12).
@@ -333,6 +411,8 @@ impl<'a> Incoming<'a> {
                 None => answer,
             };
         }
-        self.pages().answer(admitted.target()).unwrap_or_else(|| self.nothing_here())
+        self.pages()
+            .answer(admitted.target())
+            .unwrap_or_else(|| self.nothing_here())
     }
 }

@@ -10,16 +10,21 @@ use std::{
 
 /// What `future` gives, or what its panic said.
 pub(crate) async fn caught<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, String> {
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Err(panic) => Poll::Ready(Err(said(panic.as_ref()))),
-    })
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Err(panic) => Poll::Ready(Err(said(panic.as_ref()))),
+        },
+    )
     .await
 }
 
 fn said(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("it did not say why").to_owned()
 }
 
@@ -36,6 +41,9 @@ mod tests {
             tokio::task::yield_now().await;
             panic!("number {}", 7)
         };
-        assert_eq!(caught(pin!(later)).await.map(|(): ()| ()), Err("number 7".to_owned()));
+        assert_eq!(
+            caught(pin!(later)).await.map(|(): ()| ()),
+            Err("number 7".to_owned())
+        );
     }
 }

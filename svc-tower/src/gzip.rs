@@ -1,5 +1,5 @@
-//! Compressed copies of documents that are the same for everybody. What people's data are in is never compressed: what
-//! somebody else can put into it would tell of the rest by its length.
+//! Compressed copies of documents that are the same for everybody. What people's data are in is
+//! never compressed: what somebody else can put into it would tell of the rest by its length.
 
 use std::io::Write as _;
 
@@ -39,7 +39,9 @@ pub(crate) fn is_taken(asked: &HeaderMap) -> bool {
 pub(crate) fn marked(mut answer: Answer) -> Answer {
     // Of what is not sent there is no coding.
     if answer.body.bytes().is_some_and(|body| !body.is_empty()) {
-        answer.more.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        answer
+            .more
+            .insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     answer
 }
@@ -55,11 +57,31 @@ mod tests {
 
     #[test]
     fn point_9_the_compressed_form_is_sent_to_who_takes_it() {
-        let takes = |text: &str| is_taken(&HeaderMap::from_iter([(ACCEPT_ENCODING, text.parse().unwrap())]));
-        for taken in ["gzip", "gzip, deflate, br, zstd", "x-gzip", "br;q=1, GZIP;q=0.2", "*", "identity;q=0.5, gzip"] {
+        let takes = |text: &str| {
+            is_taken(&HeaderMap::from_iter([(
+                ACCEPT_ENCODING,
+                text.parse().unwrap(),
+            )]))
+        };
+        for taken in [
+            "gzip",
+            "gzip, deflate, br, zstd",
+            "x-gzip",
+            "br;q=1, GZIP;q=0.2",
+            "*",
+            "identity;q=0.5, gzip",
+        ] {
             assert!(takes(taken), "{taken}");
         }
-        for not in ["", "br", "identity", "gzip;q=0", "gzip;q=0, *", "*;q=0", "identity, gzip;q=0.5"] {
+        for not in [
+            "",
+            "br",
+            "identity",
+            "gzip;q=0",
+            "gzip;q=0, *",
+            "*;q=0",
+            "identity, gzip;q=0.5",
+        ] {
             assert!(!takes(not), "{not}");
         }
         assert!(!is_taken(&HeaderMap::new()));

@@ -1,9 +1,12 @@
 //! What HTTP allows a server to refuse: requests that are ambiguous or meant for another (UND-34).
 
-use http::{HeaderMap, HeaderName, Method, Uri, Version, header::HOST, request::Parts, uri::Authority};
+use http::{
+    HeaderMap, HeaderName, Method, Uri, Version, header::HOST, request::Parts, uri::Authority,
+};
 use svc_core::Base;
 
-/// Whether the head of a request is ambiguous, and then what is wrong with it. Nothing of the request is repeated.
+/// Whether the head of a request is ambiguous, and then what is wrong with it. Nothing of the
+/// request is repeated.
 pub(crate) fn check(
     parts: &Parts,
     key_header: &HeaderName,
@@ -18,7 +21,8 @@ pub(crate) fn check(
         return Err("An HTTP/1.1 request needs a Host header.");
     }
     if let Some(authority) = parts.uri.authority() {
-        // HTTP/2 sends the host as part of the target, where HTTP/1.1 names a target on another server.
+        // HTTP/2 sends the host as part of the target, where HTTP/1.1 names a target on another
+        // server.
         let is_own = match (parts.version < Version::HTTP_2, host) {
             (true, _) => is_of(&parts.uri, authority, base),
             (false, Some(host)) => host.eq_ignore_ascii_case(authority.as_str()),
@@ -37,18 +41,24 @@ pub(crate) fn check(
 /// The only `Host`, when there is one.
 fn host(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     let mut hosts = headers.get_all(HOST).iter();
-    let Some(host) = hosts.next() else { return Ok(None) };
+    let Some(host) = hosts.next() else {
+        return Ok(None);
+    };
     if hosts.next().is_some() {
         return Err("The request has more than one Host header.");
     }
     let text = host.to_str().unwrap_or("@");
     let is_host = text.is_empty() || (text.parse::<Authority>().is_ok() && !text.contains('@'));
-    is_host.then_some(Some(text)).ok_or("The Host header is no host.")
+    is_host
+        .then_some(Some(text))
+        .ok_or("The Host header is no host.")
 }
 
 /// Whether an absolute target lies on the host of the base URL.
 fn is_of(uri: &Uri, authority: &Authority, base: &Base) -> bool {
-    let Ok(base) = base.as_str().parse::<Uri>() else { return false };
+    let Ok(base) = base.as_str().parse::<Uri>() else {
+        return false;
+    };
     let scheme = uri.scheme_str().or(base.scheme_str());
     let port = |uri: &Uri, scheme: Option<&str>| {
         uri.port_u16().or(match scheme {
@@ -57,8 +67,12 @@ fn is_of(uri: &Uri, authority: &Authority, base: &Base) -> bool {
             _ => None,
         })
     };
-    let same_host = base.host().is_some_and(|host| host.eq_ignore_ascii_case(authority.host()));
-    same_host && !authority.as_str().contains('@') && port(uri, scheme) == port(&base, base.scheme_str())
+    let same_host = base
+        .host()
+        .is_some_and(|host| host.eq_ignore_ascii_case(authority.host()));
+    same_host
+        && !authority.as_str().contains('@')
+        && port(uri, scheme) == port(&base, base.scheme_str())
 }
 
 #[cfg(test)]
@@ -72,15 +86,27 @@ mod tests {
 
     fn checked(request: Builder) -> Result<(), &'static str> {
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check(&parts, &KEY, &Base::new("http://own.example/api/").unwrap(), false)
+        check(
+            &parts,
+            &KEY,
+            &Base::new("http://own.example/api/").unwrap(),
+            false,
+        )
     }
 
     #[test]
     fn und_34_plain_requests_pass() {
-        for good in ["/", "http://own.example/api/people", "http://OWN.example:80/api/people"] {
+        for good in [
+            "/",
+            "http://own.example/api/people",
+            "http://OWN.example:80/api/people",
+        ] {
             assert_eq!(checked(Request::get(good)), Ok(()), "{good}");
         }
-        assert_eq!(checked(Request::get("/").header(HOST, "whatever.example:8080")), Ok(()));
+        assert_eq!(
+            checked(Request::get("/").header(HOST, "whatever.example:8080")),
+            Ok(())
+        );
         assert_eq!(checked(Request::get("/").header(HOST, "")), Ok(()));
         assert_eq!(checked(Request::get("/").header(KEY, "a,b|c")), Ok(()));
         let h2 = Request::get("http://other.example/api").version(Version::HTTP_2);
@@ -92,7 +118,9 @@ mod tests {
         let bad = [
             Request::builder().method("TRACE").uri("/"),
             Request::builder().method("CONNECT").uri("own.example:80"),
-            Request::get("/").header(HOST, "a.example").header(HOST, "a.example"),
+            Request::get("/")
+                .header(HOST, "a.example")
+                .header(HOST, "a.example"),
             Request::get("/").header(HOST, "a.example, b.example"),
             Request::get("/").header(HOST, "user@a.example"),
             Request::get("/").header(HOST, "a.example/path"),
@@ -101,7 +129,9 @@ mod tests {
             Request::get("http://own.example:8080/api/"),
             Request::get("https://own.example/api/"),
             Request::get("http://user@own.example/api/"),
-            Request::get("http://a.example/").header(HOST, "b.example").version(Version::HTTP_2),
+            Request::get("http://a.example/")
+                .header(HOST, "b.example")
+                .version(Version::HTTP_2),
         ];
         for request in bad {
             let text = format!("{request:?}");
@@ -114,7 +144,11 @@ mod tests {
         let (parts, ()) = Request::get("/").body(()).unwrap().into_parts();
         assert_eq!(check(&parts, &KEY, &Base::default(), false), Ok(()));
         assert!(check(&parts, &KEY, &Base::default(), true).is_err());
-        let (parts, ()) = Request::get("/").version(Version::HTTP_10).body(()).unwrap().into_parts();
+        let (parts, ()) = Request::get("/")
+            .version(Version::HTTP_10)
+            .body(())
+            .unwrap()
+            .into_parts();
         assert_eq!(check(&parts, &KEY, &Base::default(), true), Ok(()));
     }
 

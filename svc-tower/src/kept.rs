@@ -1,5 +1,5 @@
-//! Documents that are the same for everybody, made once for each address of the entry point (UND-40), and compressed once
-//! where HTML is served.
+//! Documents that are the same for everybody, made once for each address of the entry point
+//! (UND-40), and compressed once where HTML is served.
 
 use std::{
     collections::HashMap,
@@ -19,8 +19,8 @@ use svc_core::api::{EntityTag, EntityTags};
 use crate::gzip;
 use crate::response::{Answer, Media};
 
-/// Bytes that are kept at most: those of a server with all its pages are less than half of it for each name that proxies
-/// call it by.
+/// Bytes that are kept at most: those of a server with all its pages are less than half of it for
+/// each name that proxies call it by.
 const MOST: usize = 16 << 20;
 
 /// The documents that were made so far.
@@ -52,7 +52,9 @@ struct Form {
 impl From<Bytes> for Form {
     fn from(body: Bytes) -> Self {
         // Hexadecimal digits in quotes are a header's value.
-        let tag = EntityTag::of(&body).to_header().unwrap_or_else(|| HeaderValue::from_static("\"\""));
+        let tag = EntityTag::of(&body)
+            .to_header()
+            .unwrap_or_else(|| HeaderValue::from_static("\"\""));
         Self { body, tag }
     }
 }
@@ -91,15 +93,19 @@ impl Document {
 impl Form {
     fn answer(self, media: Media, asked: &HeaderMap) -> Answer {
         let Self { body, tag } = self;
-        let mut answer = if has(asked, &tag) { Answer::not_modified() } else { Answer::page(media, body) };
+        let mut answer = if has(asked, &tag) {
+            Answer::not_modified()
+        } else {
+            Answer::page(media, body)
+        };
         answer.more.insert(ETAG, tag);
         answer
     }
 }
 
 impl Kept {
-    /// The answer with the document of a place, such as its address, which is made if this is the first time; 304 for who
-    /// has it. `None` where there is no such document.
+    /// The answer with the document of a place, such as its address, which is made if this is the
+    /// first time; 304 for who has it. `None` where there is no such document.
     pub(crate) fn answer(
         &self,
         place: String,
@@ -119,12 +125,24 @@ impl Kept {
     }
 
     /// The answer with a document that is kept from now on.
-    pub(crate) fn make(&self, place: String, media: Media, asked: &HeaderMap, text: String) -> Answer {
-        self.keep(place, Document::new(text.into())).answer(media, asked)
+    pub(crate) fn make(
+        &self,
+        place: String,
+        media: Media,
+        asked: &HeaderMap,
+        text: String,
+    ) -> Answer {
+        self.keep(place, Document::new(text.into()))
+            .answer(media, asked)
     }
 
     fn get(&self, place: &str) -> Option<Document> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_place.get(place).cloned()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .by_place
+            .get(place)
+            .cloned()
     }
 
     fn keep(&self, place: String, document: Document) -> Document {
@@ -142,7 +160,8 @@ impl Kept {
     }
 }
 
-/// Whether a request names this tag, or any, as one that its client has; weak or strong is no matter (RFC 9110, 13.1.2).
+/// Whether a request names this tag, or any, as one that its client has; weak or strong is no
+/// matter (RFC 9110, 13.1.2).
 fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     EntityTags::of(asked, &IF_NONE_MATCH).is_some_and(|named| named.has_like(tag.as_bytes()))
 }
@@ -170,27 +189,55 @@ mod tests {
         };
         let first = ask("a", &HeaderMap::new());
         let tag = first.more[ETAG].to_str().unwrap().to_owned();
-        assert_eq!((first.status, &first.body.bytes().unwrap()[..]), (StatusCode::OK, &br#"{"at":"a"}"#[..]));
-        for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
+        assert_eq!(
+            (first.status, &first.body.bytes().unwrap()[..]),
+            (StatusCode::OK, &br#"{"at":"a"}"#[..])
+        );
+        for known in [
+            tag.clone(),
+            format!("W/{tag}"),
+            format!("\"x\", {tag}"),
+            "*".to_owned(),
+        ] {
             let again = ask("a", &asked(&known));
-            assert_eq!((again.status, again.body.bytes().unwrap().len()), (StatusCode::NOT_MODIFIED, 0), "{known}");
+            assert_eq!(
+                (again.status, again.body.bytes().unwrap().len()),
+                (StatusCode::NOT_MODIFIED, 0),
+                "{known}"
+            );
             assert_eq!(again.more[ETAG].to_str().unwrap(), tag);
         }
         assert_eq!(ask("a", &asked("\"x\"")).status, StatusCode::OK);
         let other = ask("b", &asked(&tag));
-        assert_eq!(other.status, StatusCode::OK, "another address has another document");
+        assert_eq!(
+            other.status,
+            StatusCode::OK,
+            "another address has another document"
+        );
         assert_eq!(times, 2);
-        assert!(kept.answer("none".to_owned(), Media::Hal, &HeaderMap::new(), || None).is_none());
+        assert!(
+            kept.answer("none".to_owned(), Media::Hal, &HeaderMap::new(), || None)
+                .is_none()
+        );
     }
 
     #[test]
     fn und_40_what_is_kept_is_bounded() {
         let (kept, long) = (Kept::default(), "x".repeat(MOST / 10));
         for number in 0..25 {
-            kept.answer(number.to_string(), Media::Hal, &HeaderMap::new(), || Some(long.clone())).unwrap();
+            kept.answer(number.to_string(), Media::Hal, &HeaderMap::new(), || {
+                Some(long.clone())
+            })
+            .unwrap();
             let made = kept.0.lock().unwrap();
-            assert_eq!(made.bytes, made.by_place.values().map(Document::len).sum::<usize>());
-            assert!(made.bytes <= MOST && made.by_place.contains_key(&number.to_string()), "{number}");
+            assert_eq!(
+                made.bytes,
+                made.by_place.values().map(Document::len).sum::<usize>()
+            );
+            assert!(
+                made.bytes <= MOST && made.by_place.contains_key(&number.to_string()),
+                "{number}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The Activist Data Exchange API as a `tower::Service` for axum, hyper and any hyper-based framework.
+//! The Activist Data Exchange API as a `tower::Service` for axum, hyper and any hyper-based
+//! framework.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -58,29 +59,42 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What the service does itself, in this order (UND-39), before `svc-core` reads, validates, calls the backend and renders:
+//! What the service does itself, in this order (UND-39), before `svc-core` reads, validates, calls
+//! the backend and renders:
 //!
-//! 1. The head: a path outside the mount is 404, ambiguous HTTP 400 (UND-34), an address of nothing 404 (UND-35).
+//! 1. The head: a path outside the mount is 404, ambiguous HTTP 400 (UND-34), an address of nothing
+//!    404 (UND-35).
 //! 2. `OPTIONS` (UND-28), and for record helpers the preflight of [`Cors`] (HLP-08).
 //! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403 (AUT-03, AUT-04, ERR-07).
-//! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read before.
+//! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read
+//!    before.
 //! 5. The [`documents`] (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
 //!
-//! With the feature `server` there is a server to go with it, with limits on slow clients: `svc_tower::server`.
+//! With the feature `server` there is a server to go with it, with limits on slow clients:
+//! `svc_tower::server`.
 //!
 //! With the feature `webhooks` there is what sends the messages of webhooks: `svc_tower::webhooks`.
 //!
 //! The [`guide`] goes from a program that is there already to one in production.
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
-//! responses), `http_body` (any body goes in, and one comes out), `bytes::Bytes` (what that one consists of),
-//! `serde_json::Value` (documents), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
+//! responses), `http_body` (any body goes in, and one comes out), `bytes::Bytes` (what that one
+//! consists of), `serde_json::Value` (documents), `tower_service::Service`, and
+//! `tokio::net::TcpListener` (the server).
 //!
-//! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method, route, tenant, status and
-//! reference code, and never a key, a query, an id or a body (UND-42).
+//! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method,
+//! route, tenant, status and reference code, and never a key, a query, an id or a body (UND-42).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 mod base;
 mod body;

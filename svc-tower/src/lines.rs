@@ -1,5 +1,5 @@
-//! Batches whose entries come line by line and are answered so, for as long as they come (BAT-08): of the request no more is
-//! read than the answer can take, and nothing of either is kept.
+//! Batches whose entries come line by line and are answered so, for as long as they come (BAT-08):
+//! of the request no more is read than the answer can take, and nothing of either is kept.
 
 use std::{
     future::poll_fn,
@@ -29,9 +29,17 @@ const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
 /// The media type of a body of lines; `None` for any other.
 pub(crate) fn media_type(headers: &HeaderMap) -> Option<&'static str> {
     let mut labels = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(label), None) = (labels.next(), labels.next()) else { return None };
-    let essence = label.as_bytes().split(|&byte| byte == b';').next()?.trim_ascii();
-    LINES.into_iter().find(|media| essence.eq_ignore_ascii_case(media.as_bytes()))
+    let (Some(label), None) = (labels.next(), labels.next()) else {
+        return None;
+    };
+    let essence = label
+        .as_bytes()
+        .split(|&byte| byte == b';')
+        .next()?
+        .trim_ascii();
+    LINES
+        .into_iter()
+        .find(|media| essence.eq_ignore_ascii_case(media.as_bytes()))
 }
 
 /// A batch and where its entries come from.
@@ -46,7 +54,13 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(batch: Batch, lines: Lines, clock: Clock, timer: Timer) -> Self {
-        Self { batch, lines, clock, timer, is_over: false }
+        Self {
+            batch,
+            lines,
+            clock,
+            timer,
+            is_over: false,
+        }
     }
 
     /// The answer, made while the client sends and reads.
@@ -67,15 +81,22 @@ impl Stream {
             for line in window {
                 entries.push(match line {
                     Line::Entry(body) => Ok(body),
-                    Line::TooLong => Err(self.batch.refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
+                    Line::TooLong => Err(self
+                        .batch
+                        .refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
                 });
             }
-            out = self.batch.lines(entries, self.clock.now(), &self.timer).await;
+            out = self
+                .batch
+                .lines(entries, self.clock.now(), &self.timer)
+                .await;
             match end {
                 None => {}
                 Some(Ok(())) => out.extend(self.batch.totals()),
                 Some(Err(refusal)) => {
-                    let reply = self.batch.refusal(refusal.code(), &refusal.description(limit));
+                    let reply = self
+                        .batch
+                        .refusal(refusal.code(), &refusal.description(limit));
                     out.extend(self.batch.broken(&reply));
                 }
             }
@@ -115,11 +136,21 @@ pub(crate) struct Lines {
 impl Lines {
     pub(crate) fn new(body: AnyBody, limit: usize, budget: BodyBudget, streamed: Streamed) -> Self {
         let chunk = Bytes::new();
-        Self { body, limit, chunk, begun: None, budget, is_too_long: false, is_ended: false, streamed }
+        Self {
+            body,
+            limit,
+            chunk,
+            begun: None,
+            budget,
+            is_too_long: false,
+            is_ended: false,
+            streamed,
+        }
     }
 
-    /// The next lines, so many at most and not many more bytes than one may have: waits for the first, and takes of the others
-    /// what is there. And how the body ended, where it did behind them.
+    /// The next lines, so many at most and not many more bytes than one may have: waits for the
+    /// first, and takes of the others what is there. And how the body ended, where it did behind
+    /// them.
     async fn window(&mut self, most: usize) -> (Vec<Line>, Option<End>) {
         self.streamed.wait_anew();
         let (mut lines, mut bytes) = (Vec::new(), 0_usize);
@@ -130,7 +161,11 @@ impl Lines {
             });
             match next.await {
                 Some(Ok(Some(line))) => {
-                    bytes = bytes.saturating_add(if let Line::Entry(body) = &line { body.len() } else { 0 });
+                    bytes = bytes.saturating_add(if let Line::Entry(body) = &line {
+                        body.len()
+                    } else {
+                        0
+                    });
                     lines.push(line);
                 }
                 Some(Ok(None)) => return (lines, Some(Ok(()))),
@@ -164,14 +199,20 @@ impl Lines {
                 return Poll::Ready(Ok(None));
             }
             match (Pin::new(&mut self.body).poll_frame(cx), &self.begun) {
-                (Poll::Ready(Some(Ok(frame))), _) => self.chunk = frame.into_data().unwrap_or_default(),
-                (Poll::Ready(Some(Err(error))), _) => return Poll::Ready(Err(refusal_of(error.as_ref()))),
+                (Poll::Ready(Some(Ok(frame))), _) => {
+                    self.chunk = frame.into_data().unwrap_or_default()
+                }
+                (Poll::Ready(Some(Err(error))), _) => {
+                    return Poll::Ready(Err(refusal_of(error.as_ref())));
+                }
                 // A last line needs no end of its own.
                 (Poll::Ready(None), _) => {
                     self.is_ended = true;
                     return Poll::Ready(self.whole(Bytes::new()));
                 }
-                (Poll::Pending, Some(begun)) => return begun.poll_cut(cx).map(|cut| Err(cut.into())),
+                (Poll::Pending, Some(begun)) => {
+                    return begun.poll_cut(cx).map(|cut| Err(cut.into()));
+                }
                 (Poll::Pending, None) => return Poll::Pending,
             }
         }
@@ -179,12 +220,15 @@ impl Lines {
 
     /// The number of bytes that may follow in the line that has begun.
     fn room(&self) -> usize {
-        self.limit.saturating_sub(self.begun.as_ref().map_or(0, PartialBody::len))
+        self.limit
+            .saturating_sub(self.begun.as_ref().map_or(0, PartialBody::len))
     }
 
     /// Keeps a part of a line whose end has not arrived.
     fn begin(&mut self, part: &[u8]) -> Result<(), Refusal> {
-        let begun = self.begun.get_or_insert_with(|| PartialBody::new(self.budget.clone(), self.limit));
+        let begun = self
+            .begun
+            .get_or_insert_with(|| PartialBody::new(self.budget.clone(), self.limit));
         Ok(begun.extend(part)?)
     }
 
@@ -199,7 +243,11 @@ impl Lines {
             }
             None => end,
         };
-        Ok(if line.iter().all(u8::is_ascii_whitespace) { None } else { Some(Line::Entry(line)) })
+        Ok(if line.iter().all(u8::is_ascii_whitespace) {
+            None
+        } else {
+            Some(Line::Entry(line))
+        })
     }
 }
 
@@ -216,7 +264,12 @@ mod tests {
         let body = ResponseBody::in_parts(parts.into_iter(), |mut parts| async move {
             parts.next().map(|part| (Bytes::from(part), parts))
         });
-        let mut lines = Lines::new(erase(body), limit, BodyBudget::default(), Streamed::default());
+        let mut lines = Lines::new(
+            erase(body),
+            limit,
+            BodyBudget::default(),
+            Streamed::default(),
+        );
         let mut all = Vec::new();
         loop {
             let (window, end) = lines.window(3).await;
@@ -235,19 +288,28 @@ mod tests {
     #[tokio::test]
     async fn bat_08_empty_lines_are_none_and_the_last_needs_no_end() {
         let body = b"\n{1}\r\n \t\n{2}\n\n{3}".to_vec();
-        assert_eq!(lines(vec![body], 9).await, [entry("{1}\r"), entry("{2}"), entry("{3}")]);
+        assert_eq!(
+            lines(vec![body], 9).await,
+            [entry("{1}\r"), entry("{2}"), entry("{3}")]
+        );
         assert_eq!(lines(vec![], 9).await, []);
         assert_eq!(lines(vec![b"\n\n ".to_vec()], 9).await, []);
     }
 
     #[tokio::test]
     async fn bat_08_a_line_that_is_too_long_is_one_and_no_more() {
-        let long = [b"12345\n1234\n".to_vec(), b"1".repeat(5), b"2".repeat(90), b"\nlast5".to_vec()];
+        let long = [
+            b"12345\n1234\n".to_vec(),
+            b"1".repeat(5),
+            b"2".repeat(90),
+            b"\nlast5".to_vec(),
+        ];
         let all = [Line::TooLong, entry("1234"), Line::TooLong, Line::TooLong];
         assert_eq!(lines(long.to_vec(), 4).await, all);
     }
 
-    /// UND-43: a line whose end has not arrived counts, and is cut when another one needs its memory.
+    /// UND-43: a line whose end has not arrived counts, and is cut when another one needs its
+    /// memory.
     #[tokio::test]
     async fn und_43_a_line_without_an_end_gives_its_memory_to_others() {
         let budget = BodyBudget::new(100);
@@ -265,21 +327,37 @@ mod tests {
         let (mut hanging, mut other) = (started(&[b'x'; 90]), started(b"one\ntwenty"));
         assert!(hanging.poll_line(&mut cx).is_pending());
         assert_eq!(budget.usage().held, 100);
-        assert_eq!(other.poll_line(&mut cx), Poll::Ready(Ok(Some(entry("one")))));
+        assert_eq!(
+            other.poll_line(&mut cx),
+            Poll::Ready(Ok(Some(entry("one"))))
+        );
         assert!(other.poll_line(&mut cx).is_pending());
         assert_eq!((budget.usage().held, budget.usage().cut), (100, 1));
-        assert_eq!(hanging.poll_line(&mut cx), Poll::Ready(Err(Refusal::OverBudget)));
+        assert_eq!(
+            hanging.poll_line(&mut cx),
+            Poll::Ready(Err(Refusal::OverBudget))
+        );
         drop(other);
         assert_eq!(budget.usage().held, 0);
     }
 
     #[test]
     fn bat_08_lines_are_known_by_their_label() {
-        let media =
-            |label: &'static str| media_type(&HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(label))]));
-        assert_eq!(media("Application/X-NDJSON; charset=utf-8"), Some("application/x-ndjson"));
+        let media = |label: &'static str| {
+            media_type(&HeaderMap::from_iter([(
+                CONTENT_TYPE,
+                HeaderValue::from_static(label),
+            )]))
+        };
+        assert_eq!(
+            media("Application/X-NDJSON; charset=utf-8"),
+            Some("application/x-ndjson")
+        );
         assert_eq!(media("application/jsonl"), Some("application/jsonl"));
-        assert_eq!((media("application/json"), media_type(&HeaderMap::new())), (None, None));
+        assert_eq!(
+            (media("application/json"), media_type(&HeaderMap::new())),
+            (None, None)
+        );
     }
 
     proptest! {

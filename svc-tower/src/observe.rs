@@ -14,8 +14,8 @@ use crate::{
     route::{Route, method_name},
 };
 
-/// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is personal, and the number
-/// of different routes, methods and statuses is small (UND-42).
+/// One answer, as [`SvcService::observe`](crate::SvcService::observe) tells it: nothing of it is
+/// personal, and the number of different routes, methods and statuses is small (UND-42).
 #[derive(Debug, Clone, Copy)]
 pub struct Answered<'a> {
     pub(crate) target: Option<&'a Target>,
@@ -25,7 +25,8 @@ pub struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    /// The route as a template, such as `petitions/{id}/signatures`; `none` for an address of nothing.
+    /// The route as a template, such as `petitions/{id}/signatures`; `none` for an address of
+    /// nothing.
     #[must_use]
     pub fn route(&self) -> impl fmt::Display + use<'a> {
         Route(self.target)
@@ -49,8 +50,8 @@ impl<'a> Answered<'a> {
         self.answer.code
     }
 
-    /// Whether the operation is one that this server does not support: 500 as the interface wants it (ERR-07), but nothing
-    /// that anybody has to be woken for.
+    /// Whether the operation is one that this server does not support: 500 as the interface wants
+    /// it (ERR-07), but nothing that anybody has to be woken for.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         self.code() == Some(Code::NotImplemented)
@@ -83,10 +84,18 @@ pub(crate) struct Watching<'a> {
 impl<'a> Watching<'a> {
     /// Begins to take the time where somebody asks for it.
     pub(crate) fn begin(observer: Option<&'a Observer>) -> Option<Self> {
-        observer.map(|observer| Self { observer, begun: Instant::now() })
+        observer.map(|observer| Self {
+            observer,
+            begun: Instant::now(),
+        })
     }
 
     pub(crate) fn end(&self, target: Option<&Target>, method: &Method, answer: &Answer) {
-        (self.observer.0)(&Answered { target, method, answer, time: self.begun.elapsed() });
+        (self.observer.0)(&Answered {
+            target,
+            method,
+            answer,
+            time: self.begun.elapsed(),
+        });
     }
 }

@@ -3,12 +3,19 @@
 use http::{HeaderMap, HeaderName};
 
 /// What a header names, in small letters, each with its quality in thousandths.
-pub(crate) fn qualities<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = (String, u16)> + 'h {
-    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+pub(crate) fn qualities<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> impl Iterator<Item = (String, u16)> + 'h {
+    let values = headers
+        .get_all(name)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(|named| {
         let mut parts = named.split(';').map(str::trim);
         let what = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let quality = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        let quality =
+            parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
         (what, quality.map_or(1000, thousandths))
     })
 }

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version,
     header::{
-        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, VARY,
-        X_CONTENT_TYPE_OPTIONS,
+        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+        REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
     },
 };
 use svc_core::{Code, api::Reply, link::Dialect};
@@ -23,7 +23,8 @@ pub(crate) struct Answer {
     pub(crate) more: HeaderMap,
     /// Whether the connection cannot be used again.
     pub(crate) close: bool,
-    /// Whether what is at the address never changes: its contents have another address then (HAL-04 is about all others).
+    /// Whether what is at the address never changes: its contents have another address then (HAL-04
+    /// is about all others).
     pub(crate) is_lasting: bool,
     /// What the log and the client know a failure by (ERR-28).
     pub(crate) reference_code: Option<String>,
@@ -77,7 +78,9 @@ impl Media {
                 "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
             ),
             #[cfg(feature = "pages")]
-            Self::App => Some("default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+            Self::App => Some(
+                "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            ),
             _ => None,
         }
     }
@@ -99,7 +102,11 @@ impl Answer {
     /// The page of an address at which there is nothing.
     #[cfg(feature = "pages")]
     pub(crate) fn missing(body: String) -> Self {
-        Self { status: StatusCode::NOT_FOUND, code: Some(Code::ResourceNotFound), ..Self::page(Media::Html, body) }
+        Self {
+            status: StatusCode::NOT_FOUND,
+            code: Some(Code::ResourceNotFound),
+            ..Self::page(Media::Html, body)
+        }
     }
 
     /// Lines that are made while the client reads them.
@@ -111,7 +118,11 @@ impl Answer {
 
     /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
     pub(crate) fn not_modified() -> Self {
-        Self::new(StatusCode::NOT_MODIFIED, HeaderMap::new(), ResponseBody::default())
+        Self::new(
+            StatusCode::NOT_MODIFIED,
+            HeaderMap::new(),
+            ResponseBody::default(),
+        )
     }
 
     /// The same, which others get in another form by what they send in a header.
@@ -122,14 +133,34 @@ impl Answer {
 
     fn new(status: StatusCode, headers: HeaderMap, body: ResponseBody) -> Self {
         let more = HeaderMap::new();
-        Self { status, headers, body, more, close: false, is_lasting: false, reference_code: None, code: None }
+        Self {
+            status,
+            headers,
+            body,
+            more,
+            close: false,
+            is_lasting: false,
+            reference_code: None,
+            code: None,
+        }
     }
 }
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
-        let Reply { status, headers, body, reference_code, code, .. } = reply;
-        Self { reference_code, code, ..Self::new(status, headers, body.into()) }
+        let Reply {
+            status,
+            headers,
+            body,
+            reference_code,
+            code,
+            ..
+        } = reply;
+        Self {
+            reference_code,
+            code,
+            ..Self::new(status, headers, body.into())
+        }
     }
 }
 
@@ -144,14 +175,33 @@ pub(crate) struct Sending<'a> {
 
 /// The response that an answer becomes.
 pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<ResponseBody> {
-    let Answer { status, mut headers, body, more, close, is_lasting, .. } = answer;
+    let Answer {
+        status,
+        mut headers,
+        body,
+        more,
+        close,
+        is_lasting,
+        ..
+    } = answer;
     // Of parts that are still to be made nobody knows it.
     let length = body.bytes().map(Bytes::len);
-    let body = if sending.is_head { ResponseBody::default() } else { body };
-    let cached = if is_lasting { "max-age=31536000, immutable" } else { "max-age=0, private, must-revalidate" };
+    let body = if sending.is_head {
+        ResponseBody::default()
+    } else {
+        body
+    };
+    let cached = if is_lasting {
+        "max-age=31536000, immutable"
+    } else {
+        "max-age=0, private, must-revalidate"
+    };
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(cached));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(VARY, HeaderValue::from_name(sending.dialect.key_header().clone()));
+    headers.insert(
+        VARY,
+        HeaderValue::from_name(sending.dialect.key_header().clone()),
+    );
     if length == Some(0) {
         headers.remove(CONTENT_TYPE);
     }

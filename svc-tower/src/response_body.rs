@@ -1,4 +1,5 @@
-//! The body that comes out of the service: its bytes, or parts of them that are made while the client reads.
+//! The body that comes out of the service: its bytes, or parts of them that are made while the
+//! client reads.
 
 use std::{
     convert::Infallible,
@@ -13,8 +14,8 @@ use tracing::{Instrument, Span};
 
 use crate::guard::caught;
 
-/// The body of a response. It never fails; one that is made in parts ends early where the server is in trouble, so that what is
-/// sent in parts has to tell its own end.
+/// The body of a response. It never fails; one that is made in parts ends early where the server is
+/// in trouble, so that what is sent in parts has to tell its own end.
 #[derive(Default)]
 pub struct ResponseBody(Inner);
 
@@ -32,15 +33,21 @@ impl Default for Inner {
 }
 
 impl ResponseBody {
-    /// A body in parts: `next` makes the part that follows, of what the one before left, until there is none. Nothing is made
-    /// before the client has taken what is there, and nothing more once it is gone. A panic in it ends the body (ERR-05).
+    /// A body in parts: `next` makes the part that follows, of what the one before left, until
+    /// there is none. Nothing is made before the client has taken what is there, and nothing more
+    /// once it is gone. A panic in it ends the body (ERR-05).
     #[must_use]
     pub fn in_parts<S, F>(state: S, next: impl FnMut(S) -> F + Send + 'static) -> Self
     where
         S: Send + 'static,
         F: Future<Output = Option<(Bytes, S)>> + Send + 'static,
     {
-        Self(Inner::Parts(Box::pin(Parts { state: Some(state), next, making: None, span: Span::current() })))
+        Self(Inner::Parts(Box::pin(Parts {
+            state: Some(state),
+            next,
+            making: None,
+            span: Span::current(),
+        })))
     }
 
     /// Its bytes where they are there already; none of a body in parts.
@@ -61,7 +68,9 @@ impl<T: Into<Bytes>> From<T> for ResponseBody {
 impl fmt::Debug for ResponseBody {
     /// Without what is in it (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ResponseBody").field(&self.bytes().map(Bytes::len)).finish()
+        f.debug_tuple("ResponseBody")
+            .field(&self.bytes().map(Bytes::len))
+            .finish()
     }
 }
 
@@ -69,7 +78,10 @@ impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.0 {
             Inner::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Inner::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
@@ -83,7 +95,9 @@ impl Body for ResponseBody {
 
     fn size_hint(&self) -> SizeHint {
         // A length that does not fit is none that a body can have.
-        self.bytes().map_or_else(SizeHint::default, |bytes| SizeHint::with_exact(bytes.len() as u64))
+        self.bytes().map_or_else(SizeHint::default, |bytes| {
+            SizeHint::with_exact(bytes.len() as u64)
+        })
     }
 }
 
@@ -112,21 +126,31 @@ where
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
         if let Some(state) = this.state.take() {
             let part = (this.next)(state);
             let making = async move { caught(pin!(part)).await };
             this.making = Some(Box::pin(making.instrument(this.span.clone())));
         }
-        let Some(making) = &mut this.making else { return Poll::Ready(None) };
-        let Poll::Ready(made) = making.as_mut().poll(cx) else { return Poll::Pending };
+        let Some(making) = &mut this.making else {
+            return Poll::Ready(None);
+        };
+        let Poll::Ready(made) = making.as_mut().poll(cx) else {
+            return Poll::Pending;
+        };
         this.making = None;
         let made = made.unwrap_or_else(|said| {
-            this.span.in_scope(|| tracing::error!(said, "a panic ended an answer"));
+            this.span
+                .in_scope(|| tracing::error!(said, "a panic ended an answer"));
             None
         });
-        let Some((part, state)) = made else { return Poll::Ready(None) };
+        let Some((part, state)) = made else {
+            return Poll::Ready(None);
+        };
         this.state = Some(state);
         Poll::Ready(Some(Ok(Frame::data(part))))
     }
@@ -163,7 +187,10 @@ mod tests {
     #[tokio::test]
     async fn whole_bytes_have_a_length() {
         let body = ResponseBody::from("four");
-        assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(4), false));
+        assert_eq!(
+            (body.size_hint().exact(), body.is_end_stream()),
+            (Some(4), false)
+        );
         assert_eq!(body.collect().await.unwrap().to_bytes(), "four");
         assert!(ResponseBody::default().is_end_stream());
     }

@@ -1,4 +1,5 @@
-//! From a request's path to the target it addresses, and the names of routes and methods for the log.
+//! From a request's path to the target it addresses, and the names of routes and methods for the
+//! log.
 
 use std::fmt;
 
@@ -13,7 +14,11 @@ impl Mount {
     /// Under this path, with or without slashes around it.
     pub(crate) fn under(path: &str) -> Self {
         let path = path.trim_matches('/');
-        Self(if path.is_empty() { String::new() } else { format!("/{path}") })
+        Self(if path.is_empty() {
+            String::new()
+        } else {
+            format!("/{path}")
+        })
     }
 
     /// The path below the mount, without a leading slash; `None` outside the mount.
@@ -31,22 +36,42 @@ pub(crate) struct Route<'a>(pub(crate) Option<&'a Target>);
 
 impl fmt::Display for Route<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(target) = self.0 else { return f.write_str("none") };
+        let Some(target) = self.0 else {
+            return f.write_str("none");
+        };
         match target {
             Target::EntryPoint => f.write_str("entry point"),
-            Target::Collection { kind, scope: Scope::All } => f.write_str(kind.plural()),
-            Target::Collection { kind, scope: Scope::Under(parent) } => {
+            Target::Collection {
+                kind,
+                scope: Scope::All,
+            } => f.write_str(kind.plural()),
+            Target::Collection {
+                kind,
+                scope: Scope::Under(parent),
+            } => {
                 write!(f, "{}/{}", Record(parent), kind.plural())
             }
             Target::Record(address) => write!(f, "{}", Record(address)),
-            Target::Helper { helper, container: Some(container) } => {
+            Target::Helper {
+                helper,
+                container: Some(container),
+            } => {
                 write!(f, "{}/{}", Record(container), helper.relation())
             }
-            Target::Helper { helper, container: None } => f.write_str(helper.relation()),
-            Target::Batch { helper, container: Some(container) } => {
+            Target::Helper {
+                helper,
+                container: None,
+            } => f.write_str(helper.relation()),
+            Target::Batch {
+                helper,
+                container: Some(container),
+            } => {
                 write!(f, "{}/{}/batch", Record(container), helper.relation())
             }
-            Target::Batch { helper, container: None } => write!(f, "{}/batch", helper.relation()),
+            Target::Batch {
+                helper,
+                container: None,
+            } => write!(f, "{}/batch", helper.relation()),
             Target::Changes => f.write_str("changes"),
             Target::Webhooks => f.write_str("webhooks"),
             Target::Webhook(_) => f.write_str("webhooks/{id}"),
@@ -102,10 +127,23 @@ mod tests {
     fn hal_01_a_mount_strips_whole_segments() {
         let mount = Mount::under("/api/v1/");
         assert_eq!(mount, Mount::under("api/v1"));
-        for (path, below) in [("/api/v1", ""), ("/api/v1/", ""), ("/api/v1/people", "people"), ("/api/v1//p", "/p")] {
+        for (path, below) in [
+            ("/api/v1", ""),
+            ("/api/v1/", ""),
+            ("/api/v1/people", "people"),
+            ("/api/v1//p", "/p"),
+        ] {
             assert_eq!(mount.strip(path), Some(below), "{path}");
         }
-        for outside in ["", "/", "/api", "/api/v10", "/api/v1x/people", "api/v1/people", "*"] {
+        for outside in [
+            "",
+            "/",
+            "/api",
+            "/api/v10",
+            "/api/v1x/people",
+            "api/v1/people",
+            "*",
+        ] {
             assert_eq!(mount.strip(outside), None, "{outside}");
         }
         assert_eq!(Mount::under("/").strip("/people/"), Some("people/"));
@@ -116,11 +154,23 @@ mod tests {
     fn und_42_routes_in_the_log_hold_no_ids() {
         let name = |path: &str| Route(ConventionalLayout.route(path).as_ref()).to_string();
         assert_eq!(name("people/secret/signatures"), "people/{id}/signatures");
-        assert_eq!(name("petitions/a/signatures/b"), "petitions/{id}/signatures/{id}");
-        assert_eq!(name("events/a/record_attendance_helper"), "events/{id}/record_attendance_helper");
+        assert_eq!(
+            name("petitions/a/signatures/b"),
+            "petitions/{id}/signatures/{id}"
+        );
+        assert_eq!(
+            name("events/a/record_attendance_helper"),
+            "events/{id}/record_attendance_helper"
+        );
         assert_eq!(name("people/person_signup"), "person_signup_helper");
-        assert_eq!(name("people/person_signup/batch"), "person_signup_helper/batch");
-        assert_eq!(name("petitions/a/record_signature_helper/batch"), "petitions/{id}/record_signature_helper/batch");
+        assert_eq!(
+            name("people/person_signup/batch"),
+            "person_signup_helper/batch"
+        );
+        assert_eq!(
+            name("petitions/a/record_signature_helper/batch"),
+            "petitions/{id}/record_signature_helper/batch"
+        );
         assert_eq!(name("docs/v1/person"), "docs");
         assert_eq!(name("secret/path"), "none");
     }

@@ -35,7 +35,8 @@ use crate::{
 /// An answer on its way.
 type Answering = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
-/// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails (HAL-01, ERR-01).
+/// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails
+/// (HAL-01, ERR-01).
 ///
 /// Cheap to clone. See the [crate's first page](crate) for an example.
 #[derive(Debug, Clone)]
@@ -50,11 +51,20 @@ impl SvcService {
     /// A service that answers for `api`, mounted where it sees the paths below its entry point.
     #[must_use]
     pub fn new(api: Api) -> Self {
-        let api = if cfg!(feature = "openapi") { api.with_openapi() } else { api };
-        Self { api, settings: Arc::default(), kept: Arc::default() }
+        let api = if cfg!(feature = "openapi") {
+            api.with_openapi()
+        } else {
+            api
+        };
+        Self {
+            api,
+            settings: Arc::default(),
+            kept: Arc::default(),
+        }
     }
 
-    /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404 (HAL-01).
+    /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404
+    /// (HAL-01).
     ///
     /// Not for routers that take it off themselves, as axum's `nest_service` does.
     #[must_use]
@@ -76,28 +86,31 @@ impl SvcService {
         self.with(|settings| settings.anonymous_body_limit = bytes)
     }
 
-    /// Sets the budget for the memory that incomplete request bodies hold together. Default: 64 MiB.
+    /// Sets the budget for the memory that incomplete request bodies hold together. Default: 64
+    /// MiB.
     ///
-    /// A body that is cut because the budget is used up is answered 503 with `Retry-After`. No body can be larger than the
-    /// budget. Requirements: UND-43.
+    /// A body that is cut because the budget is used up is answered 503 with `Retry-After`. No body
+    /// can be larger than the budget. Requirements: UND-43.
     #[must_use]
     pub fn body_budget(self, budget: BodyBudget) -> Self {
         self.with(|settings| settings.body_budget = budget)
     }
 
-    /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set (BAT-05). Lines of NDJSON have no such limit
-    /// together, and [`body_limit`](Self::body_limit) each.
+    /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set (BAT-05). Lines
+    /// of NDJSON have no such limit together, and [`body_limit`](Self::body_limit) each.
     #[must_use]
     pub fn batch_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.batch_limit = bytes)
     }
 
-    /// How long a backend may take, first to find out whose key it is, then for an answer once the body is there; 30 seconds
-    /// unless set, `None` for ever. The backend sees the end of it as [`Context::deadline`](svc_core::Context::deadline). What
-    /// takes longer is dropped where it waits, as if the client had gone away, and answered 503 (UND-36).
+    /// How long a backend may take, first to find out whose key it is, then for an answer once the
+    /// body is there; 30 seconds unless set, `None` for ever. The backend sees the end of it as
+    /// [`Context::deadline`](svc_core::Context::deadline). What takes longer is dropped where it
+    /// waits, as if the client had gone away, and answered 503 (UND-36).
     ///
-    /// The time is taken by [`timer`](Self::timer), and else by tokio's, with the feature `tokio`, which is on unless
-    /// default features are off. Where a runtime has neither, nothing is dropped.
+    /// The time is taken by [`timer`](Self::timer), and else by tokio's, with the feature `tokio`,
+    /// which is on unless default features are off. Where a runtime has neither, nothing is
+    /// dropped.
     #[must_use]
     pub fn request_timeout(self, timeout: Option<Duration>) -> Self {
         self.with(|settings| settings.request_timeout = timeout)
@@ -112,18 +125,23 @@ impl SvcService {
         self.with(|settings| settings.timer = Timer::new(sleep))
     }
 
-    /// The proxies whose `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`, decide the scheme and host of links.
+    /// The proxies whose `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`, decide the
+    /// scheme and host of links.
     ///
-    /// It takes effect where the server inserts [`PeerAddr`](crate::PeerAddr) into each request's extensions. Without
-    /// it links begin with the base URL of the [`Api`]; they never follow the `Host` header (UND-34).
+    /// It takes effect where the server inserts [`PeerAddr`](crate::PeerAddr) into each request's
+    /// extensions. Without it links begin with the base URL of the [`Api`]; they never follow the
+    /// `Host` header (UND-34).
     #[must_use]
     pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
-        let proxies = proxies.into_iter().map(|proxy| proxy.to_canonical()).collect();
+        let proxies = proxies
+            .into_iter()
+            .map(|proxy| proxy.to_canonical())
+            .collect();
         self.with(|settings| settings.trusted_proxies = proxies)
     }
 
-    /// Lets browser code of other sites call the record helpers that may be called without a key (HLP-08); off unless
-    /// set.
+    /// Lets browser code of other sites call the record helpers that may be called without a key
+    /// (HLP-08); off unless set.
     #[must_use]
     pub fn cors(self, cors: Cors) -> Self {
         self.with(|settings| settings.cors = Some(cors))
@@ -141,47 +159,77 @@ impl SvcService {
         self.with(|settings| settings.clock = Clock(Arc::new(now)))
     }
 
-    /// Answers a call without a key only when a whole number of these times has passed since its body was there, so that the
-    /// time of an answer does not tell whether somebody is known (HLP-07): a store has more to write for somebody new. Off
-    /// unless set; a time should be longer than such a call takes, 10 ms with a store on a disk.
+    /// Answers a call without a key only when a whole number of these times has passed since its
+    /// body was there, so that the time of an answer does not tell whether somebody is known
+    /// (HLP-07): a store has more to write for somebody new. Off unless set; a time should be
+    /// longer than such a call takes, 10 ms with a store on a disk.
     ///
-    /// `sleep` has to be exact to some microseconds: one that waits whole milliseconds from the moment when it is called, as
-    /// `tokio::time::sleep` does, passes the difference on. A blocking thread that sleeps will do.
+    /// `sleep` has to be exact to some microseconds: one that waits whole milliseconds from the
+    /// moment when it is called, as `tokio::time::sleep` does, passes the difference on. A blocking
+    /// thread that sleeps will do.
     #[must_use]
-    pub fn even_times<F>(self, every: Duration, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
+    pub fn even_times<F>(
+        self,
+        every: Duration,
+        sleep: impl Fn(Duration) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
     {
         self.with(|settings| settings.even = Some(Even::new(every, sleep)))
     }
 
-    /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless set.
+    /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless
+    /// set.
     #[must_use]
     pub fn observe(self, watch: impl Fn(&Answered<'_>) + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.observer = Some(Observer(Arc::new(watch))))
     }
 
-    /// The answer to a request that what stands before the service cannot let through now, such as a limit on load: 503
-    /// with the error object, and `Retry-After` in whole seconds, rounded up (UND-36).
+    /// The answer to a request that what stands before the service cannot let through now, such as
+    /// a limit on load: 503 with the error object, and `Retry-After` in whole seconds, rounded up
+    /// (UND-36).
     #[must_use]
-    pub fn unavailable<B>(&self, request: &Request<B>, retry_after: Duration) -> Response<ResponseBody> {
-        let target = self.settings.mount.strip(request.uri().path()).and_then(|path| self.api.route(path));
-        let reply = self.api.error_reply(target.as_ref(), Error::unavailable(retry_after));
+    pub fn unavailable<B>(
+        &self,
+        request: &Request<B>,
+        retry_after: Duration,
+    ) -> Response<ResponseBody> {
+        let target = self
+            .settings
+            .mount
+            .strip(request.uri().path())
+            .and_then(|path| self.api.route(path));
+        let reply = self
+            .api
+            .error_reply(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
         let mut answer = Answer::from(reply);
         // Nobody here reads the body.
         answer.close = body::is_announced(request.headers());
-        response(answer, Sending { dialect: self.api.dialect(), version: request.version(), is_head })
+        response(
+            answer,
+            Sending {
+                dialect: self.api.dialect(),
+                version: request.version(),
+                is_head,
+            },
+        )
     }
 
-    /// What drives the deliveries of the API, by the timer and the clock of this service; `None` where nobody
-    /// [delivers](svc_core::ApiBuilder::deliver). Until it [runs](crate::Deliveries::run), in this process or in another one over
-    /// the same store, nothing is sent.
+    /// What drives the deliveries of the API, by the timer and the clock of this service; `None`
+    /// where nobody [delivers](svc_core::ApiBuilder::deliver). Until it
+    /// [runs](crate::Deliveries::run), in this process or in another one over the same store,
+    /// nothing is sent.
     #[cfg(feature = "tokio")]
     #[must_use]
     pub fn deliveries(&self) -> Option<crate::Deliveries> {
         let Settings { timer, clock, .. } = &*self.settings;
-        Some(crate::Deliveries::new(self.api.outgoing()?, timer.clone(), clock.clone()))
+        Some(crate::Deliveries::new(
+            self.api.outgoing()?,
+            timer.clone(),
+            clock.clone(),
+        ))
     }
 
     /// The API that it answers for.
@@ -197,7 +245,8 @@ impl SvcService {
         self
     }
 
-    /// The answer, on its way. It is boxed here, where no type is open, so that no other crate compiles it again.
+    /// The answer, on its way. It is boxed here, where no type is open, so that no other crate
+    /// compiles it again.
     fn answering(&self, request: Request<AnyBody>) -> Answering {
         Box::pin(self.clone().answer(request))
     }
@@ -210,9 +259,12 @@ impl SvcService {
         let mut incoming = Incoming::new(&self.api, &self.settings, &self.kept, &parts, extensions);
         let span = incoming.span.clone();
         let mut body = Some(body);
-        let mut answer = self.find_answer(&mut incoming, &mut body).instrument(span.clone()).await;
-        // A connection on which a part of a request is still to come would be closed without a word (UND-17); other
-        // versions of HTTP have a stream for each request.
+        let mut answer = self
+            .find_answer(&mut incoming, &mut body)
+            .instrument(span.clone())
+            .await;
+        // A connection on which a part of a request is still to come would be closed without a word
+        // (UND-17); other versions of HTTP have a stream for each request.
         if let Some(unread) = body.filter(|_| parts.version < Version::HTTP_2) {
             answer.close |= !body::dropped(&parts.headers, unread).await;
         }
@@ -222,13 +274,26 @@ impl SvcService {
         }
         span.in_scope(|| tracing::debug!("answered"));
         if let Some((cors, open)) = incoming.cors() {
-            cors.mark(self.api.dialect(), open, &parts.method, &parts.headers, &mut answer.more);
+            cors.mark(
+                self.api.dialect(),
+                open,
+                &parts.method,
+                &parts.headers,
+                &mut answer.more,
+            );
         }
         if let Some(watching) = watching {
             watching.end(incoming.target.as_ref(), &parts.method, &answer);
         }
         let is_head = parts.method == Method::HEAD;
-        Ok(response(answer, Sending { dialect: self.api.dialect(), version: parts.version, is_head }))
+        Ok(response(
+            answer,
+            Sending {
+                dialect: self.api.dialect(),
+                version: parts.version,
+                is_head,
+            },
+        ))
     }
 
     /// The answer, whatever happens in the backend.
@@ -244,7 +309,11 @@ impl SvcService {
             Err(said) => said,
         };
         let reply = self.api.panic_reply(incoming.target.as_ref());
-        tracing::error!(reference_code = reply.reference_code, said, "a panic ended a request");
+        tracing::error!(
+            reference_code = reply.reference_code,
+            said,
+            "a panic ended a request"
+        );
         reply.into()
     }
 }

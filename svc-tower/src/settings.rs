@@ -4,7 +4,9 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use svc_core::value::Timestamp;
 
-use crate::{budget::BodyBudget, cors::Cors, even::Even, observe::Observer, route::Mount, timer::Timer};
+use crate::{
+    budget::BodyBudget, cors::Cors, even::Even, observe::Observer, route::Mount, timer::Timer,
+};
 
 /// The settings of a service. Everything has a default.
 #[derive(Debug, Clone)]

@@ -28,17 +28,25 @@ impl Timer {
         Self(Some(Arc::new(move |time| Box::pin(sleep(time)))))
     }
 
-    /// What some work gives; `None` where it takes longer. Nothing is measured where there is no limit or no timer, and none
-    /// is set for work that never waits. The work stays where it is: a future that holds another one by value is as large again.
-    pub(crate) async fn within<F: Future>(&self, limit: Option<Duration>, mut work: Pin<&mut F>) -> Option<F::Output> {
-        let Some(limit) = limit else { return Some(work.await) };
+    /// What some work gives; `None` where it takes longer. Nothing is measured where there is no
+    /// limit or no timer, and none is set for work that never waits. The work stays where it is: a
+    /// future that holds another one by value is as large again.
+    pub(crate) async fn within<F: Future>(
+        &self,
+        limit: Option<Duration>,
+        mut work: Pin<&mut F>,
+    ) -> Option<F::Output> {
+        let Some(limit) = limit else {
+            return Some(work.await);
+        };
         let begun = Instant::now();
         let mut sleeping = None;
         poll_fn(|cx| {
             if let Poll::Ready(done) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(done));
             }
-            let sleeping = sleeping.get_or_insert_with(|| self.sleep(limit.saturating_sub(begun.elapsed())));
+            let sleeping =
+                sleeping.get_or_insert_with(|| self.sleep(limit.saturating_sub(begun.elapsed())));
             match sleeping {
                 Some(sleeping) => sleeping.as_mut().poll(cx).map(|()| None),
                 None => Poll::Pending,
@@ -57,7 +65,9 @@ impl Timer {
     }
 
     fn sleep(&self, time: Duration) -> Option<Sleeping> {
-        self.0.as_ref().map_or_else(|| by_tokio(time), |sleep| Some(sleep(time)))
+        self.0
+            .as_ref()
+            .map_or_else(|| by_tokio(time), |sleep| Some(sleep(time)))
     }
 }
 

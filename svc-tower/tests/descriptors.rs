@@ -1,5 +1,6 @@
-//! A process without file descriptors: the listener fails, is asked again, and whoever waited is served (UND-42). A program of its
-//! own, since nothing else in the process can open anything meanwhile.
+//! A process without file descriptors: the listener fails, is asked again, and whoever waited is
+//! served (UND-42). A program of its own, since nothing else in the process can open anything
+//! meanwhile.
 
 #![cfg(target_os = "linux")]
 
@@ -51,8 +52,16 @@ async fn und_42_a_listener_without_descriptors_is_asked_again() -> TestResult {
     tracing::subscriber::set_global_default(Warned(Arc::clone(&warned)))?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
-    tokio::spawn(Server::new(tower::service_fn(answer)).run_until(listener, std::future::pending()));
-    setrlimit(Resource::Nofile, Rlimit { current: Some(64), maximum: getrlimit(Resource::Nofile).maximum })?;
+    tokio::spawn(
+        Server::new(tower::service_fn(answer)).run_until(listener, std::future::pending()),
+    );
+    setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: Some(64),
+            maximum: getrlimit(Resource::Nofile).maximum,
+        },
+    )?;
     let mut all: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
     assert!(all.pop().is_some(), "one of the 64 is for the client");
     let mut raw = Raw::connect(address).await?;

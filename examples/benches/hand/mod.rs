@@ -1,13 +1,14 @@
-//! A helper call as a good engineer would write it by hand for one petition of one organisation: axum, rusqlite, tables made for
-//! it, one connection that writes, and one sync for all who wait.
+//! A helper call as a good engineer would write it by hand for one petition of one organisation:
+//! axum, rusqlite, tables made for it, one connection that writes, and one sync for all who wait.
 //!
-//! It knows a person by the e-mail address, keeps three indexes (person by id and by address, signature by id), counts what it
-//! records, and answers with the signature. It checks no key and no rule, and reports nothing that goes wrong. When the log is copied
-//! into the file is left to SQLite.
+//! It knows a person by the e-mail address, keeps three indexes (person by id and by address,
+//! signature by id), counts what it records, and answers with the signature. It checks no key and
+//! no rule, and reports nothing that goes wrong. When the log is copied into the file is left to
+//! SQLite.
 //!
-//! With [`Trees::Asked`] it also writes what the interface has to read: a tagging that has its own address, the collections of people
-//! by date, of signatures under a person and a petition and of taggings under a person and a tag, and the feed of changes (COL-04 to
-//! COL-18, FLT-05, SYN-01).
+//! With [`Trees::Asked`] it also writes what the interface has to read: a tagging that has its own
+//! address, the collections of people by date, of signatures under a person and a petition and of
+//! taggings under a person and a tag, and the feed of changes (COL-04 to COL-18, FLT-05, SYN-01).
 
 pub(crate) mod reads;
 
@@ -107,12 +108,19 @@ pub(crate) fn serve(file: &Path, batch: usize, trees: Trees) -> ExitCode {
     let file = open(file, trees).expect("a file");
     let (calls, waiting) = channel();
     thread::spawn(move || write(&file, &waiting, batch, trees));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
         println!("{}", listener.local_addr().expect("an address"));
         let path = "/api/v1/petitions/{petition}/record_signature_helper";
-        let router = Router::new().route(path, post(sign)).with_state(Arc::new(calls));
+        let router = Router::new()
+            .route(path, post(sign))
+            .with_state(Arc::new(calls));
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
             // Without it small answers wait for the client's acknowledgement.
             let _ = stream.set_nodelay(true);
@@ -129,9 +137,19 @@ async fn sign(
 ) -> (StatusCode, HeaderMap, String) {
     let (answer, arrives) = oneshot::channel();
     let petition = Uuid::try_parse(&petition).unwrap_or_default();
-    let sent = calls.send(Call { petition, body, answer });
-    let answered = if sent.is_ok() { arrives.await.ok().flatten() } else { None };
-    let Some(body) = answered else { return (StatusCode::BAD_REQUEST, HeaderMap::new(), String::new()) };
+    let sent = calls.send(Call {
+        petition,
+        body,
+        answer,
+    });
+    let answered = if sent.is_ok() {
+        arrives.await.ok().flatten()
+    } else {
+        None
+    };
+    let Some(body) = answered else {
+        return (StatusCode::BAD_REQUEST, HeaderMap::new(), String::new());
+    };
     let mut headers = HeaderMap::with_capacity(4);
     let fixed = [
         (header::CACHE_CONTROL, "max-age=0, private, must-revalidate"),
@@ -159,27 +177,42 @@ fn open(path: &Path, trees: Trees) -> rusqlite::Result<Connection> {
     Ok(file)
 }
 
-/// The thread that writes: whatever waits shares a transaction, and is answered when that is on the disk.
+/// The thread that writes: whatever waits shares a transaction, and is answered when that is on the
+/// disk.
 fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize, trees: Trees) {
     let mut done = Vec::with_capacity(batch);
     while let Ok(first) = waiting.recv() {
-        let begun = file.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute(()));
+        let begun = file
+            .prepare_cached("BEGIN IMMEDIATE")
+            .and_then(|mut begin| begin.execute(()));
         begun.expect("a transaction");
         let mut next = Some(first);
         let (mut people, mut signatures) = (0, 0);
-        while let Some(Call { petition, body, answer }) = next {
-            let written =
-                serde_json::from_slice(&body).ok().map(|body| signed(file, petition, &body, trees).expect("rows"));
+        while let Some(Call {
+            petition,
+            body,
+            answer,
+        }) = next
+        {
+            let written = serde_json::from_slice(&body)
+                .ok()
+                .map(|body| signed(file, petition, &body, trees).expect("rows"));
             people += u32::from(written.as_ref().is_some_and(|(_, is_new)| *is_new));
             signatures += u32::from(written.is_some());
             done.push((answer, written.map(|(text, _)| text)));
-            next = if done.len() < batch { waiting.try_recv().ok() } else { None };
+            next = if done.len() < batch {
+                waiting.try_recv().ok()
+            } else {
+                None
+            };
         }
         let counted = file
             .prepare_cached("UPDATE total SET people = people + ?1, signatures = signatures + ?2")
             .and_then(|mut total| total.execute((people, signatures)));
         counted.expect("totals");
-        file.prepare_cached("COMMIT").and_then(|mut commit| commit.execute(())).expect("on the disk");
+        file.prepare_cached("COMMIT")
+            .and_then(|mut commit| commit.execute(()))
+            .expect("on the disk");
         for (answer, written) in done.drain(..) {
             // The caller may have gone away.
             let _ = answer.send(written);
@@ -188,15 +221,28 @@ fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize, trees: Trees
 }
 
 /// The rows of a call; its answer, and whether the person is new.
-fn signed(file: &Connection, petition: Uuid, body: &Body<'_>, trees: Trees) -> rusqlite::Result<(String, bool)> {
+fn signed(
+    file: &Connection,
+    petition: Uuid,
+    body: &Body<'_>,
+    trees: Trees,
+) -> rusqlite::Result<(String, bool)> {
     let petition_row: i64 = file
         .prepare_cached("SELECT seq FROM petition WHERE id = ?1")?
         .query_row([petition.as_bytes()], |row| row.get(0))?;
-    let email = body.person.email_addresses.first().map_or("", |email| email.address).trim().to_lowercase();
+    let email = body
+        .person
+        .email_addresses
+        .first()
+        .map_or("", |email| email.address)
+        .trim()
+        .to_lowercase();
     let digest: [u8; 32] = Sha256::digest(email.as_bytes()).into();
     let hash = digest.first_chunk::<16>();
     let known: Option<(i64, Vec<u8>)> = file
-        .prepare_cached("SELECT p.seq, p.id FROM email e JOIN person p ON p.seq = e.person WHERE e.hash = ?1")?
+        .prepare_cached(
+            "SELECT p.seq, p.id FROM email e JOIN person p ON p.seq = e.person WHERE e.hash = ?1",
+        )?
         .query_row([hash], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let now = Timestamp::now();
@@ -209,35 +255,49 @@ fn signed(file: &Connection, petition: Uuid, body: &Body<'_>, trees: Trees) -> r
         file.prepare_cached("INSERT INTO person (id, created, modified, signatures, body) VALUES (?1, ?2, ?2, 0, ?3)")?
             .execute((id.as_bytes(), now.micros(), text))?;
         let row = file.last_insert_rowid();
-        file.prepare_cached("INSERT INTO email (hash, person) VALUES (?1, ?2)")?.execute((hash, row))?;
+        file.prepare_cached("INSERT INTO email (hash, person) VALUES (?1, ?2)")?
+            .execute((hash, row))?;
         (row, id)
     };
     let tell = |kind: i64, id: Uuid, parent: Option<Uuid>| {
-        file.prepare_cached("INSERT INTO feed (kind, id, parent, at) VALUES (?1, ?2, ?3, ?4)")?.execute((
-            kind,
-            id.as_bytes(),
-            parent.as_ref().map(Uuid::as_bytes),
-            now.micros(),
-        ))
+        file.prepare_cached("INSERT INTO feed (kind, id, parent, at) VALUES (?1, ?2, ?3, ?4)")?
+            .execute((
+                kind,
+                id.as_bytes(),
+                parent.as_ref().map(Uuid::as_bytes),
+                now.micros(),
+            ))
     };
     let id = Uuid::now_v7();
     let comments = serde_json::to_string(&body.comments).unwrap_or_default();
-    file.prepare_cached("INSERT INTO signature (id, created, person, petition, body) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute((id.as_bytes(), now.micros(), person_row, petition_row, &comments))?;
+    file.prepare_cached(
+        "INSERT INTO signature (id, created, person, petition, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?
+    .execute((
+        id.as_bytes(),
+        now.micros(),
+        person_row,
+        petition_row,
+        &comments,
+    ))?;
     for name in &body.add_tags {
         let tag: Option<i64> = file
             .prepare_cached("SELECT seq FROM tag WHERE name = ?1")?
             .query_row([name], |row| row.get(0))
             .optional()?;
         let Some(tag) = tag else { continue };
-        let mut made =
-            file.prepare_cached("INSERT INTO tagging (tag, person) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?;
+        let mut made = file.prepare_cached(
+            "INSERT INTO tagging (tag, person) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        )?;
         if made.execute((tag, person_row))? > 0 {
-            file.prepare_cached("UPDATE tag SET people = people + 1 WHERE seq = ?1")?.execute([tag])?;
+            file.prepare_cached("UPDATE tag SET people = people + 1 WHERE seq = ?1")?
+                .execute([tag])?;
             if trees == Trees::Asked {
                 let tagged = Uuid::now_v7();
-                file.prepare_cached("INSERT INTO tagged (id, created, tag, person) VALUES (?1, ?2, ?3, ?4)")?
-                    .execute((tagged.as_bytes(), now.micros(), tag, person_row))?;
+                file.prepare_cached(
+                    "INSERT INTO tagged (id, created, tag, person) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute((tagged.as_bytes(), now.micros(), tag, person_row))?;
                 tell(3, tagged, Some(person))?;
             }
         }
@@ -248,8 +308,10 @@ fn signed(file: &Connection, petition: Uuid, body: &Body<'_>, trees: Trees) -> r
         }
         tell(2, id, Some(petition))?;
     }
-    file.prepare_cached("UPDATE petition SET signatures = signatures + 1 WHERE seq = ?1")?.execute([petition_row])?;
-    file.prepare_cached("UPDATE person SET signatures = signatures + 1 WHERE seq = ?1")?.execute([person_row])?;
+    file.prepare_cached("UPDATE petition SET signatures = signatures + 1 WHERE seq = ?1")?
+        .execute([petition_row])?;
+    file.prepare_cached("UPDATE person SET signatures = signatures + 1 WHERE seq = ?1")?
+        .execute([person_row])?;
     let mut text = String::with_capacity(1024);
     let base = "http://localhost/api/v1";
     _ = write!(

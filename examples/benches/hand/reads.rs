@@ -1,8 +1,8 @@
-//! Reads as a good engineer would write them by hand: hyper, rusqlite, a connection for each thread, and a table made for it, whose
-//! columns are all text that only has to be copied.
+//! Reads as a good engineer would write them by hand: hyper, rusqlite, a connection for each
+//! thread, and a table made for it, whose columns are all text that only has to be copied.
 //!
-//! They check no key and keep nothing, send neither a tag nor a date of change, and find a page by its number alone, as nobody is ever
-//! deleted here.
+//! They check no key and keep nothing, send neither a tag nor a date of change, and find a page by
+//! its number alone, as nobody is ever deleted here.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -30,12 +30,20 @@ pub(crate) fn serve(copy: &Path, base: &str) -> ExitCode {
     listening(|listener| {
         serve_with(listener, move |asked| {
             PEOPLE.with_borrow_mut(|people| {
-                let people =
-                    people.get_or_insert_with(|| People::open(&copy, &base, NAMESPACE).expect("a copy of the people"));
-                let number =
-                    |name| asked.split(['?', '&']).find_map(|part| part.strip_prefix(name)?.parse::<i64>().ok());
+                let people = people.get_or_insert_with(|| {
+                    People::open(&copy, &base, NAMESPACE).expect("a copy of the people")
+                });
+                let number = |name| {
+                    asked
+                        .split(['?', '&'])
+                        .find_map(|part| part.strip_prefix(name)?.parse::<i64>().ok())
+                };
                 if asked.contains('?') {
-                    people.page(TENANT, number("page=").unwrap_or(1), number("per_page=").unwrap_or(25))
+                    people.page(
+                        TENANT,
+                        number("page=").unwrap_or(1),
+                        number("per_page=").unwrap_or(25),
+                    )
                 } else {
                     people.person(TENANT, asked.rsplit('/').next().unwrap_or_default())
                 }

@@ -1,4 +1,5 @@
-//! Servers that run as processes of their own, and a plain client: what they spend is read from `/proc`.
+//! Servers that run as processes of their own, and a plain client: what they spend is read from
+//! `/proc`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -23,7 +24,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The demo over a data file that is made when there is none; ready when all its data is loaded.
+    /// The demo over a data file that is made when there is none; ready when all its data is
+    /// loaded.
     pub(crate) fn demo(data: &Path, people: u32) -> Self {
         Self::start(data, people, &[], &[])
     }
@@ -39,10 +41,16 @@ impl Server {
     }
 
     fn start(data: &Path, people: u32, options: &[&str], environment: &Environment) -> Self {
-        let address =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr()).expect("a free port");
+        let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .and_then(|free| free.local_addr())
+            .expect("a free port");
         let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
-            .args(["--port", &address.port().to_string(), "--key", &format!("bench={KEY}")])
+            .args([
+                "--port",
+                &address.port().to_string(),
+                "--key",
+                &format!("bench={KEY}"),
+            ])
             .args(["--people", &people.to_string()])
             .arg("--data")
             .arg(data)
@@ -62,17 +70,27 @@ impl Server {
 
     /// The same in another environment.
     pub(crate) fn again_on(arguments: &[&OsStr], environment: &Environment) -> Self {
-        let mut process = own(arguments, environment).stdout(Stdio::piped()).spawn().expect("this program");
+        let mut process = own(arguments, environment)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("this program");
         let mut line = String::new();
         let out = process.stdout.take().expect("its output");
-        BufReader::new(out).read_line(&mut line).expect("its address");
-        Self { process, address: line.trim().parse().expect("an address") }
+        BufReader::new(out)
+            .read_line(&mut line)
+            .expect("its address");
+        Self {
+            process,
+            address: line.trim().parse().expect("an address"),
+        }
     }
 
     pub(crate) fn ready(self, path: &str) -> Self {
         let begin = Instant::now();
         while begin.elapsed() < PATIENCE {
-            let answer = TcpStream::connect(self.address).ok().and_then(|stream| Connection::over(stream).answer(path));
+            let answer = TcpStream::connect(self.address)
+                .ok()
+                .and_then(|stream| Connection::over(stream).answer(path));
             match answer {
                 Some(answer) if answer.starts_with(b"HTTP/1.1 200") => return self,
                 // While the data is loading.
@@ -92,7 +110,8 @@ impl Server {
 
     /// CPU time of all threads of the process.
     pub(crate) fn cpu_nanoseconds(&self) -> u64 {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id())).expect("the threads of a process");
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id()))
+            .expect("the threads of a process");
         let of_task = |task: std::io::Result<fs::DirEntry>| {
             let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
             text.split(' ').next()?.parse::<u64>().ok()
@@ -101,9 +120,16 @@ impl Server {
     }
 
     pub(crate) fn anonymous_kib(&self) -> u32 {
-        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process.id())).expect("its memory");
-        let line = text.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
-        line.trim().trim_end_matches(" kB").parse().expect("a number")
+        let text = fs::read_to_string(format!("/proc/{}/smaps_rollup", self.process.id()))
+            .expect("its memory");
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("Anonymous:"))
+            .expect("a line");
+        line.trim()
+            .trim_end_matches(" kB")
+            .parse()
+            .expect("a number")
     }
 }
 
@@ -147,14 +173,22 @@ impl Connection {
     /// The whole answer, which is a success.
     pub(crate) fn ask(&mut self, path: &str) -> Vec<u8> {
         let answer = self.answer(path).expect("an answer");
-        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        assert!(
+            answer.starts_with(b"HTTP/1.1 200"),
+            "{path}: {}",
+            String::from_utf8_lossy(&answer)
+        );
         answer
     }
 
     /// The whole answer to a body, which is a success.
     pub(crate) fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
         let answer = self.send("POST", path, body);
-        assert!(answer.starts_with(b"HTTP/1.1 200"), "{path}: {}", String::from_utf8_lossy(&answer));
+        assert!(
+            answer.starts_with(b"HTTP/1.1 200"),
+            "{path}: {}",
+            String::from_utf8_lossy(&answer)
+        );
         answer
     }
 
@@ -163,8 +197,12 @@ impl Connection {
         let head = request(path).replacen("GET", method, 1);
         let head = head.trim_end();
         let length = body.len();
-        let request = format!("{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
-        self.stream.write_all(request.as_bytes()).expect("a request");
+        let request = format!(
+            "{head}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        self.stream
+            .write_all(request.as_bytes())
+            .expect("a request");
         self.read().expect("an answer")
     }
 
@@ -177,11 +215,19 @@ impl Connection {
         let mut answer = Vec::new();
         let mut part = vec![0; 64 * 1024];
         loop {
-            let length = self.stream.read(&mut part).ok().filter(|length| *length > 0)?;
+            let length = self
+                .stream
+                .read(&mut part)
+                .ok()
+                .filter(|length| *length > 0)?;
             answer.extend_from_slice(part.get(..length)?);
-            let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+            let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
+                continue;
+            };
             let text = String::from_utf8_lossy(answer.get(..head)?).to_ascii_lowercase();
-            let length = text.lines().find_map(|line| line.strip_prefix("content-length: "))?;
+            let length = text
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))?;
             if answer.len() >= head + 4 + length.parse::<usize>().ok()? {
                 return Some(answer);
             }
@@ -190,10 +236,15 @@ impl Connection {
 }
 
 pub(crate) fn request(path: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\n\r\n")
+    format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {KEY}\r\nAccept: application/hal+json\r\n\r\n"
+    )
 }
 
 pub(crate) fn body(answer: &[u8]) -> &[u8] {
-    let head = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+    let head = answer
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .expect("a head");
     answer.get(head + 4..).unwrap_or_default()
 }

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::process;
 
-/// A disk whose syncs take longer by a function in front of the C library's, which the C compiler builds that SQLite needs, too.
+/// A disk whose syncs take longer by a function in front of the C library's, which the C compiler
+/// builds that SQLite needs, too.
 pub(crate) struct Disk {
     slower: Option<(PathBuf, f64)>,
 }
@@ -23,22 +24,36 @@ impl Disk {
         let library = folder.join("slow_sync.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/writes/slow_sync.c");
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-        let built = Command::new(compiler).args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).status();
+        let built = Command::new(compiler)
+            .args(["-shared", "-fPIC", "-O1", "-o"])
+            .arg(&library)
+            .arg(source)
+            .status();
         built.ok().filter(std::process::ExitStatus::success)?;
-        Some(Self { slower: Some((library, (milliseconds - LATE).max(0.0))) })
+        Some(Self {
+            slower: Some((library, (milliseconds - LATE).max(0.0))),
+        })
     }
 
     /// What a program finds in its environment that writes to it.
     pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
-        self.slower.as_ref().map_or_else(Vec::new, |(library, milliseconds)| {
-            let nanoseconds = format!("{:.0}", milliseconds * 1e6);
-            vec![("LD_PRELOAD", library.into()), ("SLOW_SYNC", nanoseconds.into())]
-        })
+        self.slower
+            .as_ref()
+            .map_or_else(Vec::new, |(library, milliseconds)| {
+                let nanoseconds = format!("{:.0}", milliseconds * 1e6);
+                vec![
+                    ("LD_PRELOAD", library.into()),
+                    ("SLOW_SYNC", nanoseconds.into()),
+                ]
+            })
     }
 
     /// Milliseconds that a file of this folder takes to be on it.
     pub(crate) fn sync(&self, folder: &Path) -> f64 {
-        let told = process::told(&[OsStr::new("sync"), folder.as_os_str()], &self.environment());
+        let told = process::told(
+            &[OsStr::new("sync"), folder.as_os_str()],
+            &self.environment(),
+        );
         told.trim().parse().expect("milliseconds")
     }
 }

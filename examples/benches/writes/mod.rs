@@ -1,4 +1,5 @@
-//! Helper calls against the same work written by hand ([`hand`]), and what a slow disk makes of both.
+//! Helper calls against the same work written by hand ([`hand`]), and what a slow disk makes of
+//! both.
 
 mod disk;
 
@@ -17,7 +18,8 @@ use crate::measure::{Bound, Report, median};
 use crate::process::{KEY, Server, body};
 use crate::{ROUNDS, compare, folder, hand};
 
-/// A disk on which a sync takes so many milliseconds, and how many times the requests of one transaction each are asked for then.
+/// A disk on which a sync takes so many milliseconds, and how many times the requests of one
+/// transaction each are asked for then.
 const DISKS: [(f64, f64); 2] = [(0.3, 8.0), (4.0, 15.0)];
 
 /// The demo, and what it is measured against, over files in one folder.
@@ -31,7 +33,12 @@ struct Sides {
 impl Sides {
     fn new(demo: Server) -> Self {
         let (petition, tag) = (petition(&demo), first(&demo, "tags", "name"));
-        Self { demo, petition, tag, next: Cell::new(0) }
+        Self {
+            demo,
+            petition,
+            tag,
+            next: Cell::new(0),
+        }
     }
 
     fn ours(&self, connections: usize, all: usize) -> Run {
@@ -43,11 +50,20 @@ impl Sides {
     }
 
     /// Signatures of people who have not signed before.
-    fn run(&self, server: &Server, petition: &str, tag: &str, connections: usize, all: usize) -> Run {
+    fn run(
+        &self,
+        server: &Server,
+        petition: &str,
+        tag: &str,
+        connections: usize,
+        all: usize,
+    ) -> Run {
         let number = self.next.replace(self.next.get() + 1);
         let of = |connection| {
             let name = |nth| format!("{number}c{connection}n{nth}");
-            (0..all / connections).map(|nth| signature(petition, &name(nth), tag)).collect()
+            (0..all / connections)
+                .map(|nth| signature(petition, &name(nth), tag))
+                .collect()
         };
         load(server, (0..connections).map(of).collect())
     }
@@ -57,24 +73,44 @@ impl Sides {
 pub(crate) fn helpers(report: &mut Report) {
     let folder = folder();
     let here = Disk::here();
-    println!("(a sync of 4 KiB takes {:.2} ms here)", here.sync(folder.path()));
+    println!(
+        "(a sync of 4 KiB takes {:.2} ms here)",
+        here.sync(folder.path())
+    );
     let by_hand = |name: &str, options: &[&str]| by_hand(&here, folder.path(), name, options);
     let sides = Sides::new(Server::demo(&folder.path().join("demo.db"), 10));
-    let (hand, asked) = (by_hand("hand.db", &["256"]), by_hand("asked.db", &["256", "asked"]));
+    let (hand, asked) = (
+        by_hand("hand.db", &["256"]),
+        by_hand("asked.db", &["256", "asked"]),
+    );
     for connections in [16, 64, 256] {
         let [ours, hand, asked] = rounds(
             ROUNDS,
-            [&mut || sides.ours(connections, 4_096), &mut || sides.theirs(&hand, connections, 4_096), &mut || {
-                sides.theirs(&asked, connections, 4_096)
-            }],
+            [
+                &mut || sides.ours(connections, 4_096),
+                &mut || sides.theirs(&hand, connections, 4_096),
+                &mut || sides.theirs(&asked, connections, 4_096),
+            ],
         );
         let what = format!("signatures, {connections} connections, against by hand");
-        compare(report, &format!("{what}, CPU"), 1.4, [ours, hand], "by hand");
+        compare(
+            report,
+            &format!("{what}, CPU"),
+            1.4,
+            [ours, hand],
+            "by hand",
+        );
         let detail = format!(
             "{:.0}/s, p99 {:.1} ms; by hand {:.0}/s, p99 {:.1} ms; driver {:.2}",
             ours.rate, ours.p99, hand.rate, hand.p99, ours.driver
         );
-        report.line(&format!("{what}, requests"), Bound::AtLeast(0.8), ours.rate / hand.rate, "x", &detail);
+        report.line(
+            &format!("{what}, requests"),
+            Bound::AtLeast(0.8),
+            ours.rate / hand.rate,
+            "x",
+            &detail,
+        );
         let [cpu, rate] = [asked.cpu / hand.cpu, asked.rate / hand.rate];
         println!(
             "(by hand with all that can be asked for afterwards {:.1} us, {cpu:.2}x, and {rate:.2}x of the requests)",
@@ -82,10 +118,21 @@ pub(crate) fn helpers(report: &mut Report) {
         );
     }
     let single = by_hand("single.db", &["1"]);
-    let [alone, each] = rounds(ROUNDS, [&mut || sides.ours(1, 500), &mut || sides.theirs(&single, 1, 500)]);
+    let [alone, each] = rounds(
+        ROUNDS,
+        [&mut || sides.ours(1, 500), &mut || {
+            sides.theirs(&single, 1, 500)
+        }],
+    );
     let detail = format!("{:.0}/s, by hand {:.0}/s", alone.rate, each.rate);
     let what = "signatures, one caller, against one transaction each";
-    report.line(what, Bound::AtLeast(1.0), alone.rate / each.rate, "x", &detail);
+    report.line(
+        what,
+        Bound::AtLeast(1.0),
+        alone.rate / each.rate,
+        "x",
+        &detail,
+    );
     for (milliseconds, bound) in DISKS {
         shared(report, milliseconds, bound);
     }
@@ -98,28 +145,55 @@ fn shared(report: &mut Report, milliseconds: f64, bound: f64) {
     let Some(disk) = Disk::slower(folder.path(), milliseconds - here) else {
         return println!("(no C compiler: nothing is measured on a slower disk)");
     };
-    let sides = Sides::new(Server::demo_on(&folder.path().join("demo.db"), 10, &disk.environment()));
+    let sides = Sides::new(Server::demo_on(
+        &folder.path().join("demo.db"),
+        10,
+        &disk.environment(),
+    ));
     let by_hand = |name: &str, batch: &str| by_hand(&disk, folder.path(), name, &[batch]);
     let (single, hand) = (by_hand("single.db", "1"), by_hand("hand.db", "256"));
     let [ours, each, hand] = rounds(
         ROUNDS,
-        [&mut || sides.ours(256, 4_096), &mut || sides.theirs(&single, 256, 512), &mut || {
-            sides.theirs(&hand, 256, 4_096)
-        }],
+        [
+            &mut || sides.ours(256, 4_096),
+            &mut || sides.theirs(&single, 256, 512),
+            &mut || sides.theirs(&hand, 256, 4_096),
+        ],
     );
-    let what = format!("signatures, 256 connections, against one transaction each, a sync of {milliseconds} ms");
+    let what = format!(
+        "signatures, 256 connections, against one transaction each, a sync of {milliseconds} ms"
+    );
     let takes = disk.sync(folder.path());
-    assert!((0.8..2.0).contains(&(takes / milliseconds)), "a sync takes {takes:.2} ms in place of {milliseconds}");
+    assert!(
+        (0.8..2.0).contains(&(takes / milliseconds)),
+        "a sync takes {takes:.2} ms in place of {milliseconds}"
+    );
     let detail = format!(
         "measured {takes:.2} ms; {:.0}/s, one each {:.0}/s, by hand with a shared sync {:.0}/s; driver {:.2}",
         ours.rate, each.rate, hand.rate, ours.driver
     );
-    report.line(&format!("{what}, requests"), Bound::AtLeast(bound), ours.rate / each.rate, "x", &detail);
-    let detail = format!("{:.1} ms, one each {:.1} ms, by hand {:.1} ms", ours.p99, each.p99, hand.p99);
-    report.line(&format!("{what}, p99"), Bound::AtMost(0.1), ours.p99 / each.p99, "x", &detail);
+    report.line(
+        &format!("{what}, requests"),
+        Bound::AtLeast(bound),
+        ours.rate / each.rate,
+        "x",
+        &detail,
+    );
+    let detail = format!(
+        "{:.1} ms, one each {:.1} ms, by hand {:.1} ms",
+        ours.p99, each.p99, hand.p99
+    );
+    report.line(
+        &format!("{what}, p99"),
+        Bound::AtMost(0.1),
+        ours.p99 / each.p99,
+        "x",
+        &detail,
+    );
 }
 
-/// The work by hand over a new file: how many calls share a transaction, and `asked` for all that can be asked for afterwards.
+/// The work by hand over a new file: how many calls share a transaction, and `asked` for all that
+/// can be asked for afterwards.
 fn by_hand(disk: &Disk, folder: &Path, name: &str, options: &[&str]) -> Server {
     let file = folder.join(name);
     let mut arguments = vec![OsStr::new("hand"), file.as_os_str()];
@@ -151,7 +225,9 @@ pub(crate) fn first(demo: &Server, collection: &str, member: &str) -> String {
 pub(crate) fn petition(demo: &Server) -> String {
     let page = demo.get("/api/v1/petitions");
     let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
-    let own = page["_embedded"]["svc:petitions"][0]["_links"]["self"]["href"].as_str().expect("its address");
+    let own = page["_embedded"]["svc:petitions"][0]["_links"]["self"]["href"]
+        .as_str()
+        .expect("its address");
     own.rsplit('/').next().unwrap_or_default().to_owned()
 }
 

@@ -1,4 +1,5 @@
-//! Troubles with the data, for the person who runs the demo: a file or a database that cannot be used.
+//! Troubles with the data, for the person who runs the demo: a file or a database that cannot be
+//! used.
 
 use svc_core::error::{Error, ErrorKind};
 use svc_postgres::ConnectError;
@@ -12,10 +13,12 @@ pub(super) fn about_file(error: &FileError) -> Trouble {
     let text = error.to_string();
     // The text is "file: what" or "file: what; what to do".
     let (place, said) = text.split_once(": ").unwrap_or(("the data file", &text));
-    let otherwise =
-        "See that its folder exists and that you may read and write both, or name another file with --data.";
-    let (what, remedy) =
-        said.split_once("; ").map_or((said, otherwise.to_owned()), |(what, remedy)| (what, sentence(remedy)));
+    let otherwise = "See that its folder exists and that you may read and write both, or name another file with --data.";
+    let (what, remedy) = said
+        .split_once("; ")
+        .map_or((said, otherwise.to_owned()), |(what, remedy)| {
+            (what, sentence(remedy))
+        });
     Trouble::new(sentence(what), place, remedy)
 }
 
@@ -33,13 +36,19 @@ pub(super) fn about_server(server: &Server, error: &ConnectError) -> Trouble {
             )
         }
         ConnectError::Schema(_) => {
-            let remedy = "Use 1 to 63 lower-case letters, digits and underscores, beginning with a letter.";
-            Trouble::new("The schema has no name that can be one.", format!("--schema {}", server.schema()), remedy)
+            let remedy =
+                "Use 1 to 63 lower-case letters, digits and underscores, beginning with a letter.";
+            Trouble::new(
+                "The schema has no name that can be one.",
+                format!("--schema {}", server.schema()),
+                remedy,
+            )
         }
         // The text is "what" or "what; what to do".
         _ => {
-            let (what, remedy) =
-                said.split_once("; ").unwrap_or((&said, "see what PostgreSQL has logged, then start again"));
+            let (what, remedy) = said
+                .split_once("; ")
+                .unwrap_or((&said, "see what PostgreSQL has logged, then start again"));
             let remedy = match error {
                 ConnectError::ShareNames(_) => "name another schema with --schema",
                 _ => remedy,
@@ -81,7 +90,10 @@ pub(super) fn said(error: &Error, unavailable: &str) -> String {
     match error.kind() {
         ErrorKind::Unavailable { .. } => unavailable.to_owned(),
         ErrorKind::Invalid(problems) => {
-            let all: Vec<_> = problems.iter().map(svc_core::Problem::description).collect();
+            let all: Vec<_> = problems
+                .iter()
+                .map(svc_core::Problem::description)
+                .collect();
             all.join("; ")
         }
         _ => format!("{error:#}"),
@@ -91,7 +103,13 @@ pub(super) fn said(error: &Error, unavailable: &str) -> String {
 /// With a capital at its beginning and a full stop at its end.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
+    let Some(first) = letters.next() else {
+        return String::new();
+    };
     let text: String = first.to_uppercase().chain(letters).collect();
-    if text.ends_with('.') { text } else { format!("{text}.") }
+    if text.ends_with('.') {
+        text
+    } else {
+        format!("{text}.")
+    }
 }

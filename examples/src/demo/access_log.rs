@@ -1,6 +1,8 @@
-//! One aligned line per request: method, status, time, the key's last four characters, path without query (UND-42).
+//! One aligned line per request: method, status, time, the key's last four characters, path without
+//! query (UND-42).
 //!
-//! Never a body, a query or a whole key. A thread writes the lines, so that nothing waits for the terminal.
+//! Never a body, a query or a whole key. A thread writes the lines, so that nothing waits for the
+//! terminal.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -25,7 +27,8 @@ const PATH_SHOWN: usize = 160;
 /// How much is written at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// For how long lines gather after some were written: to wake the thread for each costs a request more than its line.
+/// For how long lines gather after some were written: to wake the thread for each costs a request
+/// more than its line.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Where the lines of requests go. Cheap to clone.
@@ -62,7 +65,16 @@ impl AccessLog {
         let left_out = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&left_out);
         let thread = thread::spawn(move || write_lines(&waiting, out, &counter));
-        (Self { shared: Arc::new(Shared { lines, left_out, key_header }) }, LogWriter { thread })
+        (
+            Self {
+                shared: Arc::new(Shared {
+                    lines,
+                    left_out,
+                    key_header,
+                }),
+            },
+            LogWriter { thread },
+        )
     }
 
     /// For whoever else has something to tell beside the requests.
@@ -77,10 +89,17 @@ impl AccessLog {
         Logged { log: self, service }
     }
 
-    /// Begins the line of a request; it is written when the request ends, or when its client went away.
+    /// Begins the line of a request; it is written when the request ends, or when its client went
+    /// away.
     fn begin<B>(&self, request: &Request<B>) -> Line {
         let head = head(request, &self.shared.key_header);
-        Line { open: Some(Open { shared: Arc::clone(&self.shared), head, since: Instant::now() }) }
+        Line {
+            open: Some(Open {
+                shared: Arc::clone(&self.shared),
+                head,
+                since: Instant::now(),
+            }),
+        }
     }
 }
 
@@ -127,7 +146,10 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        Logging { line: self.log.begin(&request), answer: self.service.call(request) }
+        Logging {
+            line: self.log.begin(&request),
+            answer: self.service.call(request),
+        }
     }
 }
 
@@ -169,7 +191,14 @@ struct Open {
 impl Line {
     /// The request was answered with this status, or not at all.
     fn write(&mut self, status: Option<StatusCode>) {
-        let Some(Open { shared, head, since }) = self.open.take() else { return };
+        let Some(Open {
+            shared,
+            head,
+            since,
+        }) = self.open.take()
+        else {
+            return;
+        };
         shared.write(line(&head, status, since.elapsed()));
     }
 }
@@ -196,14 +225,19 @@ fn head<B>(request: &Request<B>, key_header: &HeaderName) -> Head {
             Some((cut, _)) => format!("{}...", visible(path.get(..cut).unwrap_or_default())),
             None => visible(path).into_owned(),
         },
-        key: request.headers().get(key_header).map_or(*b"-   ", |key| tail(key.as_bytes())),
+        key: request
+            .headers()
+            .get(key_header)
+            .map_or(*b"-   ", |key| tail(key.as_bytes())),
     }
 }
 
 /// The last four characters of a key; a short key shows nothing of itself.
 fn tail(key: &[u8]) -> [u8; 4] {
     let last = key.last_chunk().filter(|_| key.len() >= 8);
-    last.map_or(*b"....", |last: &[u8; 4]| last.map(|byte| if byte.is_ascii_graphic() { byte } else { b'?' }))
+    last.map_or(*b"....", |last: &[u8; 4]| {
+        last.map(|byte| if byte.is_ascii_graphic() { byte } else { b'?' })
+    })
 }
 
 fn line(head: &Head, status: Option<StatusCode>, time: Duration) -> String {
@@ -212,7 +246,12 @@ fn line(head: &Head, status: Option<StatusCode>, time: Duration) -> String {
     let (whole, tenth, key) = (tenths / 10, tenths % 10, String::from_utf8_lossy(&head.key));
     let mut line = String::with_capacity(64 + head.path.len());
     // The path comes last: it is the one part without a usual length.
-    _ = writeln!(line, "{:<7.16} {status} {whole:>6}.{tenth} ms  {key}  {}", head.method.as_str(), head.path);
+    _ = writeln!(
+        line,
+        "{:<7.16} {status} {whole:>6}.{tenth} ms  {key}  {}",
+        head.method.as_str(),
+        head.path
+    );
     line
 }
 
@@ -228,7 +267,10 @@ fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &Atomi
         }
         let missed = left_out.swap(0, Ordering::Relaxed);
         if missed > 0 {
-            let _ = writeln!(chunk, "({missed} requests not shown: the log could not keep up)");
+            let _ = writeln!(
+                chunk,
+                "({missed} requests not shown: the log could not keep up)"
+            );
         }
         // A closed terminal is no reason to stop serving.
         let _ = out.write_all(chunk.as_bytes()).and_then(|()| out.flush());
@@ -254,7 +296,11 @@ mod tests {
             .header(&key, "svck_0123456789abcdef")
             .body("secret")
             .unwrap_or_default();
-        let shown = line(&head(&request, &key), Some(StatusCode::OK), Duration::from_micros(1_250));
+        let shown = line(
+            &head(&request, &key),
+            Some(StatusCode::OK),
+            Duration::from_micros(1_250),
+        );
         assert_eq!(shown, "GET     200      1.3 ms  cdef  /people\n");
     }
 
@@ -266,15 +312,25 @@ mod tests {
 
     #[test]
     fn invisible_characters_of_a_path_are_named() {
-        let request = Request::get("/people/\u{9b}2J\u{202e}").body(()).unwrap_or_default();
-        let shown = line(&head(&request, &HeaderName::from_static("key")), None, Duration::ZERO);
+        let request = Request::get("/people/\u{9b}2J\u{202e}")
+            .body(())
+            .unwrap_or_default();
+        let shown = line(
+            &head(&request, &HeaderName::from_static("key")),
+            None,
+            Duration::ZERO,
+        );
         assert!(shown.ends_with(" /people/[U+009B]2J[U+202E]\n"), "{shown}");
     }
 
     #[test]
     fn a_client_that_went_away_has_no_status() {
         let request = Request::get("/").body(()).unwrap_or_default();
-        let shown = line(&head(&request, &HeaderName::from_static("key")), None, Duration::from_secs(30));
+        let shown = line(
+            &head(&request, &HeaderName::from_static("key")),
+            None,
+            Duration::from_secs(30),
+        );
         assert!(shown.contains(" --- "), "{shown}");
         assert!(shown.ends_with(" -     /\n"), "{shown}");
     }

@@ -24,12 +24,14 @@ pub struct Address {
     pub listener: TcpListener,
     /// What links begin with; ends with a slash.
     pub base_url: String,
-    /// What to tell the user about where it listens, when that is not the usual port or not where links lead.
+    /// What to tell the user about where it listens, when that is not the usual port or not where
+    /// links lead.
     pub notes: Vec<String>,
 }
 
 impl Address {
-    /// Listens as asked: on the port given; without one on 8080, or the next free one if that is taken.
+    /// Listens as asked: on the port given; without one on 8080, or the next free one if that is
+    /// taken.
     ///
     /// # Errors
     ///
@@ -39,13 +41,22 @@ impl Address {
             Some(port) => (bind(settings.listen, port).await?, None),
             None => first_free(settings.listen, USUAL_PORT).await?,
         };
-        let address = listener.local_addr().map_err(|error| cannot_listen(settings.listen, 0, &error))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| cannot_listen(settings.listen, 0, &error))?;
         let mut notes: Vec<_> = note.into_iter().collect();
-        let base_url = settings.base_url.clone().unwrap_or_else(|| format!("http://{address}{MOUNT}"));
+        let base_url = settings
+            .base_url
+            .clone()
+            .unwrap_or_else(|| format!("http://{address}{MOUNT}"));
         if settings.base_url.is_some() {
             notes.push(format!("listens on {address}"));
         }
-        Ok(Self { listener, base_url, notes })
+        Ok(Self {
+            listener,
+            base_url,
+            notes,
+        })
     }
 }
 
@@ -55,17 +66,29 @@ async fn first_free(listen: IpAddr, usual: u16) -> Result<(TcpListener, Option<S
         Err(error) if error.kind() == ErrorKind::AddrInUse => {}
         Err(error) => return Err(cannot_listen(listen, usual, &error)),
     }
-    for port in (1..=NEXT_PORTS).filter_map(|step| usual.checked_add(step)).chain([0]) {
+    for port in (1..=NEXT_PORTS)
+        .filter_map(|step| usual.checked_add(step))
+        .chain([0])
+    {
         if let Ok(listener) = TcpListener::bind(SocketAddr::new(listen, port)).await {
             let port = listener.local_addr().map_or(port, |address| address.port());
-            return Ok((listener, Some(format!("port {usual} is taken, so this is port {port}"))));
+            return Ok((
+                listener,
+                Some(format!("port {usual} is taken, so this is port {port}")),
+            ));
         }
     }
-    Err(Trouble::new("No port is free.", format!("{listen}"), "Stop another server, or give a port with --port."))
+    Err(Trouble::new(
+        "No port is free.",
+        format!("{listen}"),
+        "Stop another server, or give a port with --port.",
+    ))
 }
 
 async fn bind(listen: IpAddr, port: u16) -> Result<TcpListener, Trouble> {
-    TcpListener::bind(SocketAddr::new(listen, port)).await.map_err(|error| cannot_listen(listen, port, &error))
+    TcpListener::bind(SocketAddr::new(listen, port))
+        .await
+        .map_err(|error| cannot_listen(listen, port, &error))
 }
 
 fn cannot_listen(listen: IpAddr, port: u16, error: &std::io::Error) -> Trouble {
@@ -108,36 +131,74 @@ mod tests {
 
     #[tokio::test]
     async fn a_port_that_is_asked_for_and_taken_is_refused() {
-        let first = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
-        let port = first.listener.local_addr().expect("it listens").port().to_string();
-        let trouble = Address::open(&settings(&["--port", &port])).await.expect_err("it is taken").to_string();
+        let first = Address::open(&settings(&["--port", "0"]))
+            .await
+            .expect("a port is free");
+        let port = first
+            .listener
+            .local_addr()
+            .expect("it listens")
+            .port()
+            .to_string();
+        let trouble = Address::open(&settings(&["--port", &port]))
+            .await
+            .expect_err("it is taken")
+            .to_string();
         assert!(trouble.contains(&format!("--port {port}")), "{trouble}");
         assert!(trouble.contains("leave --port out"), "{trouble}");
     }
 
     #[tokio::test]
     async fn without_a_port_the_next_free_one_is_taken_and_named() {
-        let first = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
+        let first = Address::open(&settings(&["--port", "0"]))
+            .await
+            .expect("a port is free");
         let taken = first.listener.local_addr().expect("it listens").port();
-        let (other, note) = first_free(Ipv4Addr::LOCALHOST.into(), taken).await.expect("another one is free");
+        let (other, note) = first_free(Ipv4Addr::LOCALHOST.into(), taken)
+            .await
+            .expect("another one is free");
         let port = other.local_addr().expect("it listens").port();
         assert_ne!(port, taken);
-        assert_eq!(note, Some(format!("port {taken} is taken, so this is port {port}")));
+        assert_eq!(
+            note,
+            Some(format!("port {taken} is taken, so this is port {port}"))
+        );
     }
 
     #[tokio::test]
     async fn links_name_the_address_or_the_base_url() {
-        let address = Address::open(&settings(&["--port", "0"])).await.expect("a port is free");
+        let address = Address::open(&settings(&["--port", "0"]))
+            .await
+            .expect("a port is free");
         let port = address.listener.local_addr().expect("it listens").port();
         assert_eq!(address.base_url, format!("http://127.0.0.1:{port}/api/v1/"));
-        let address = Address::open(&settings(&["--port", "0", "--base-url", "https://a.example.org/v1"])).await;
-        assert_eq!(address.expect("a port is free").base_url, "https://a.example.org/v1/");
+        let address = Address::open(&settings(&[
+            "--port",
+            "0",
+            "--base-url",
+            "https://a.example.org/v1",
+        ]))
+        .await;
+        assert_eq!(
+            address.expect("a port is free").base_url,
+            "https://a.example.org/v1/"
+        );
     }
 
     #[tokio::test]
     async fn an_address_of_another_machine_is_refused() {
-        let settings = settings(&["--port", "0", "--listen", "192.0.2.1", "--base-url", "http://a.example.org/"]);
-        let trouble = Address::open(&settings).await.expect_err("it is not ours").to_string();
+        let settings = settings(&[
+            "--port",
+            "0",
+            "--listen",
+            "192.0.2.1",
+            "--base-url",
+            "http://a.example.org/",
+        ]);
+        let trouble = Address::open(&settings)
+            .await
+            .expect_err("it is not ours")
+            .to_string();
         assert!(trouble.contains("--listen 192.0.2.1"), "{trouble}");
     }
 }

@@ -19,7 +19,8 @@ pub struct Banner<'a> {
     pub keys_file: &'a Path,
     /// The keys that the demo has made.
     pub keys: &'a [ShownKey],
-    /// What was asked for: the keys that were given, which are not shown, and which sites may call the helpers.
+    /// What was asked for: the keys that were given, which are not shown, and which sites may call
+    /// the helpers.
     pub settings: &'a Settings,
     /// What else is to be said, a line each.
     pub notes: &'a [String],
@@ -32,11 +33,22 @@ impl Display for Banner<'_> {
         writeln!(f, "  entry point  {}", self.base_url)?;
         writeln!(f, "  docs         {}docs/", self.base_url)?;
         writeln!(f, "  data         {}", self.data)?;
-        let made = self.keys.iter().map(|key| (&*key.token, &key.tenant, key.read_only));
-        let given = self.settings.keys.iter().map(|key: &FixedKey| ("as you gave it", &key.tenant, key.read_only));
+        let made = self
+            .keys
+            .iter()
+            .map(|key| (&*key.token, &key.tenant, key.read_only));
+        let given = self
+            .settings
+            .keys
+            .iter()
+            .map(|key: &FixedKey| ("as you gave it", &key.tenant, key.read_only));
         for (number, (shown, tenant, read_only)) in made.chain(given).enumerate() {
             let name = if number == 0 { "keys" } else { "" };
-            let rights = if read_only { "reads only" } else { "all rights" };
+            let rights = if read_only {
+                "reads only"
+            } else {
+                "all rights"
+            };
             writeln!(f, "  {name:<11}  {shown}  ({tenant}, {rights})")?;
         }
         if !self.keys.is_empty() {
@@ -51,7 +63,11 @@ impl Display for Banner<'_> {
         match (self.keys.first(), &*self.settings.keys) {
             (Some(key), _) => writeln!(f, "  curl -H {} {}", header(key), self.base_url)?,
             (None, []) => writeln!(f, "  curl {}", self.base_url)?,
-            (None, _) => writeln!(f, "  curl -H \"{}: $KEY\" {}", self.key_header, self.base_url)?,
+            (None, _) => writeln!(
+                f,
+                "  curl -H \"{}: $KEY\" {}",
+                self.key_header, self.base_url
+            )?,
         }
         writeln!(f)
     }
@@ -90,11 +106,23 @@ mod tests {
 
     #[test]
     fn hlp_08_whoever_starts_it_sees_which_pages_may_call_the_helpers() {
-        assert!(other_sites(&settings(&[])).contains("cannot call the helpers; --cors https://your-page.example"));
-        assert_eq!(other_sites(&settings(&["--cors", "any"])), "their pages may call the helpers");
+        assert!(
+            other_sites(&settings(&[]))
+                .contains("cannot call the helpers; --cors https://your-page.example")
+        );
+        assert_eq!(
+            other_sites(&settings(&["--cors", "any"])),
+            "their pages may call the helpers"
+        );
         let two = ["--cors", "https://a.example", "--cors", "https://b.example"];
-        assert_eq!(other_sites(&settings(&two)), "pages of https://a.example, https://b.example may call the helpers");
-        assert!(other_sites(&settings(&["--cors", "any", "--anonymous-helpers", "off"])).contains("need a key"));
+        assert_eq!(
+            other_sites(&settings(&two)),
+            "pages of https://a.example, https://b.example may call the helpers"
+        );
+        assert!(
+            other_sites(&settings(&["--cors", "any", "--anonymous-helpers", "off"]))
+                .contains("need a key")
+        );
     }
 
     #[test]
@@ -111,7 +139,12 @@ mod tests {
             data: "/tmp/demo.db",
             keys_file: Path::new("/tmp/demo.db.keys"),
             keys: &[key("one|two", false), key("three", true)],
-            settings: &settings(&["--read-key", "other=planted-and-long-enough", "--cors", "any"]),
+            settings: &settings(&[
+                "--read-key",
+                "other=planted-and-long-enough",
+                "--cors",
+                "any",
+            ]),
             notes: &["port 8080 is taken, so this is port 8081".to_owned()],
         };
         let expected = concat!(
@@ -130,9 +163,19 @@ mod tests {
             "  curl -H 'SVC-API-Token: one|two' http://127.0.0.1:8081/\n\n",
         );
         assert_eq!(banner.to_string(), expected);
-        let given = Banner { keys: &[], ..banner }.to_string();
-        assert!(given.contains("  curl -H \"SVC-API-Token: $KEY\" http://127.0.0.1:8081/\n"), "{given}");
-        assert!(!given.contains(".keys") && !given.contains("planted"), "{given}");
+        let given = Banner {
+            keys: &[],
+            ..banner
+        }
+        .to_string();
+        assert!(
+            given.contains("  curl -H \"SVC-API-Token: $KEY\" http://127.0.0.1:8081/\n"),
+            "{given}"
+        );
+        assert!(
+            !given.contains(".keys") && !given.contains("planted"),
+            "{given}"
+        );
     }
 
     #[test]

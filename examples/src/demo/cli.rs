@@ -1,4 +1,5 @@
-//! The demo's command line. Every option also reads the environment: `SVC_DEMO_` and the option in capitals.
+//! The demo's command line. Every option also reads the environment: `SVC_DEMO_` and the option in
+//! capitals.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -8,7 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::import::Import;
 
-/// The Activist Data Exchange API on an embedded database or on PostgreSQL, with data in it, on this machine.
+/// The Activist Data Exchange API on an embedded database or on PostgreSQL, with data in it, on
+/// this machine.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110)]
 #[command(
@@ -25,10 +27,18 @@ pub struct Cli {
 
 /// The options of the server.
 #[derive(Debug, Clone, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line of its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub struct Options {
     /// Listen on this address; another one than this machine's own (loopback) needs --base-url
-    #[arg(long, env = "SVC_DEMO_LISTEN", value_name = "ADDR", default_value = "127.0.0.1")]
+    #[arg(
+        long,
+        env = "SVC_DEMO_LISTEN",
+        value_name = "ADDR",
+        default_value = "127.0.0.1"
+    )]
     pub listen: String,
 
     /// Listen on this port (0: any free one) [default: 8080, or the next free one]
@@ -39,8 +49,14 @@ pub struct Options {
     #[arg(long, env = "SVC_DEMO_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
 
-    /// The address of a proxy in front: links follow its `Forwarded` headers, and its connections are not limited to 256; repeatable
-    #[arg(long, env = "SVC_DEMO_TRUSTED_PROXY", value_name = "ADDR", value_delimiter = ',')]
+    /// The address of a proxy in front: links follow its `Forwarded` headers, and its connections
+    /// are not limited to 256; repeatable
+    #[arg(
+        long,
+        env = "SVC_DEMO_TRUSTED_PROXY",
+        value_name = "ADDR",
+        value_delimiter = ','
+    )]
     pub trusted_proxy: Vec<IpAddr>,
 
     /// The data file [default: demo.db in the user's cache folder]
@@ -48,7 +64,13 @@ pub struct Options {
     pub data: Option<PathBuf>,
 
     /// A PostgreSQL database to use in place of the data file; its password is shown nowhere
-    #[arg(long, env = "SVC_DEMO_DATABASE", value_name = "postgres://...", global = true, hide_env_values = true)]
+    #[arg(
+        long,
+        env = "SVC_DEMO_DATABASE",
+        value_name = "postgres://...",
+        global = true,
+        hide_env_values = true
+    )]
     pub database: Option<DatabaseUrl>,
 
     /// The schema of the tables in the database [default: svc]
@@ -64,7 +86,13 @@ pub struct Options {
     pub statements: Option<StatementsBy>,
 
     /// A replica of the database, which answers reads
-    #[arg(long, env = "SVC_DEMO_READ_FROM", value_name = "postgres://...", global = true, hide_env_values = true)]
+    #[arg(
+        long,
+        env = "SVC_DEMO_READ_FROM",
+        value_name = "postgres://...",
+        global = true,
+        hide_env_values = true
+    )]
     pub read_from: Option<DatabaseUrl>,
 
     /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant
@@ -92,11 +120,21 @@ pub struct Options {
     pub namespace: Option<String>,
 
     /// Response style: as the specification's table of codes, or as its examples
-    #[arg(long, env = "SVC_DEMO_STYLE", value_name = "STYLE", default_value = "table")]
+    #[arg(
+        long,
+        env = "SVC_DEMO_STYLE",
+        value_name = "STYLE",
+        default_value = "table"
+    )]
     pub style: Style,
 
     /// Collections that the entry point lists: all, or those the specification lists there
-    #[arg(long, env = "SVC_DEMO_ENTRY_LINKS", value_name = "WHICH", default_value = "all")]
+    #[arg(
+        long,
+        env = "SVC_DEMO_ENTRY_LINKS",
+        value_name = "WHICH",
+        default_value = "all"
+    )]
     pub entry_links: EntryLinks,
 
     /// Send the error object with 401, 403 and 404, too
@@ -108,19 +146,42 @@ pub struct Options {
     pub require_if_match: bool,
 
     /// Let pages of this origin call the record helpers ("any": of every origin); repeatable
-    #[arg(long, env = "SVC_DEMO_CORS", value_name = "ORIGIN", value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "SVC_DEMO_CORS",
+        value_name = "ORIGIN",
+        value_delimiter = ','
+    )]
     pub cors: Vec<String>,
 
-    /// A fixed key of a tenant, who exists then; at least 20 characters, which the demo neither shows nor keeps; repeatable
-    #[arg(long, env = "SVC_DEMO_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
+    /// A fixed key of a tenant, who exists then; at least 20 characters, which the demo neither
+    /// shows nor keeps; repeatable
+    #[arg(
+        long,
+        env = "SVC_DEMO_KEY",
+        value_name = "TENANT=TOKEN",
+        value_delimiter = ',',
+        hide_env_values = true
+    )]
     pub key: Vec<KeyText>,
 
     /// The same, for a key that may only read; repeatable
-    #[arg(long, env = "SVC_DEMO_READ_KEY", value_name = "TENANT=TOKEN", value_delimiter = ',', hide_env_values = true)]
+    #[arg(
+        long,
+        env = "SVC_DEMO_READ_KEY",
+        value_name = "TENANT=TOKEN",
+        value_delimiter = ',',
+        hide_env_values = true
+    )]
     pub read_key: Vec<KeyText>,
 
     /// Whether the record helpers may be called without a key
-    #[arg(long, env = "SVC_DEMO_ANONYMOUS_HELPERS", value_name = "SWITCH", default_value = "on")]
+    #[arg(
+        long,
+        env = "SVC_DEMO_ANONYMOUS_HELPERS",
+        value_name = "SWITCH",
+        default_value = "on"
+    )]
     pub anonymous_helpers: Switch,
 
     /// Helpers leave nothing behind when a part of them fails
@@ -132,22 +193,30 @@ pub struct Options {
     pub helpers_only: bool,
 
     /// Do not serve this capability, such as people.delete or helper.schedule; repeatable
-    #[arg(long, env = "SVC_DEMO_WITHOUT", value_name = "CAPABILITY", value_delimiter = ',')]
+    #[arg(
+        long,
+        env = "SVC_DEMO_WITHOUT",
+        value_name = "CAPABILITY",
+        value_delimiter = ','
+    )]
     pub without: Vec<String>,
 
     /// Take PATCH on a record as PUT
     #[arg(long, env = "SVC_DEMO_PATCH_IS_PUT", value_parser = FalseyValueParser::new())]
     pub patch_is_put: bool,
 
-    /// Let webhooks send to this machine and to private networks, also by http: where nobody else may make any
+    /// Let webhooks send to this machine and to private networks, also by http: where nobody else
+    /// may make any
     #[arg(long, env = "SVC_DEMO_PRIVATE_WEBHOOKS", value_parser = FalseyValueParser::new(), global = true)]
     pub private_webhooks: bool,
 
-    /// Memory in MiB that incomplete request bodies may hold together; beyond it 503 with `Retry-After`
+    /// Memory in MiB that incomplete request bodies may hold together; beyond it 503 with
+    /// `Retry-After`
     #[arg(long, env = "SVC_DEMO_BODY_BUDGET", value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub body_budget: u32,
 
-    /// Whether /healthz and /metrics are served beside the interface [default: on where it listens on loopback and has no --base-url]
+    /// Whether /healthz and /metrics are served beside the interface [default: on where it listens
+    /// on loopback and has no --base-url]
     #[arg(long, env = "SVC_DEMO_METRICS", value_name = "SWITCH")]
     pub metrics: Option<Switch>,
 
@@ -214,12 +283,15 @@ pub enum Command {
         /// The new file.
         to: PathBuf,
     },
-    /// Check the data file for damage, without changing it, while no server runs on it; exit code 1 if there is any
+    /// Check the data file for damage, without changing it, while no server runs on it; exit code 1
+    /// if there is any
     Check,
-    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a server runs on it (a database: by PostgreSQL)
+    /// Writes the data file anew, so that no byte of what was deleted is left in it; not while a
+    /// server runs on it (a database: by PostgreSQL)
     Compact,
-    /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let nobody write. What was
-    /// interrupted goes on where it was, and a file that is copied is compared again. --schema names the schema of its tables
+    /// Copies a data file into PostgreSQL and verifies every record; stop its server first, or let
+    /// nobody write. What was interrupted goes on where it was, and a file that is copied is
+    /// compared again. --schema names the schema of its tables
     Copy {
         /// The data file
         #[arg(long, value_name = "FILE")]
@@ -255,11 +327,13 @@ pub enum Command {
 pub enum Document {
     /// Every route, method and body, in version 3.1 of that form
     Openapi,
-    /// The JSON Schema (2020-12) of a kind of record or of a helper's body; or the tables of a cluster
+    /// The JSON Schema (2020-12) of a kind of record or of a helper's body; or the tables of a
+    /// cluster
     Schema {
         /// What it describes, such as person; without one, the names that there are
         name: Option<String>,
-        /// Instead, the statements that make the tables on a cluster of Citus, spread by tenant; --schema names theirs
+        /// Instead, the statements that make the tables on a cluster of Citus, spread by tenant;
+        /// --schema names theirs
         #[arg(long, conflicts_with = "name")]
         citus: bool,
     },
@@ -386,7 +460,10 @@ pub enum Switch {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.01..=3600.0).contains(seconds));
+    let seconds = text
+        .parse()
+        .ok()
+        .filter(|seconds| (0.01..=3600.0).contains(seconds));
     seconds.ok_or_else(|| format!("`{text}` is no number of seconds from 0.01 to 3600"))
 }
 
@@ -397,17 +474,30 @@ mod tests {
 
     #[test]
     fn und_42_no_debug_output_shows_a_key() {
-        let cli = Cli::try_parse_from(["svc-demo", "--key", "demo=planted-one", "--read-key", "planted-two"]);
+        let cli = Cli::try_parse_from([
+            "svc-demo",
+            "--key",
+            "demo=planted-one",
+            "--read-key",
+            "planted-two",
+        ]);
         let shown = format!("{:?}", cli.expect("it parses"));
-        assert!(shown.contains("KeyText") && !shown.contains("planted"), "{shown}");
+        assert!(
+            shown.contains("KeyText") && !shown.contains("planted"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn und_42_no_debug_output_shows_the_url_of_a_database() {
         let url = "postgres://ada:planted@localhost/crm";
-        let cli = Cli::try_parse_from(["svc-demo", "--database", url, "--read-from", url]).expect("it parses");
+        let cli = Cli::try_parse_from(["svc-demo", "--database", url, "--read-from", url])
+            .expect("it parses");
         let shown = format!("{cli:?}");
-        assert!(shown.contains("DatabaseUrl") && !shown.contains("planted"), "{shown}");
+        assert!(
+            shown.contains("DatabaseUrl") && !shown.contains("planted"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -415,10 +505,20 @@ mod tests {
         let command = Cli::command();
         command.clone().debug_assert();
         let mut options = 0;
-        for option in command.get_arguments().filter(|option| !matches!(option.get_id().as_str(), "help" | "version")) {
-            let name = option.get_long().expect("a name").to_uppercase().replace('-', "_");
+        for option in command
+            .get_arguments()
+            .filter(|option| !matches!(option.get_id().as_str(), "help" | "version"))
+        {
+            let name = option
+                .get_long()
+                .expect("a name")
+                .to_uppercase()
+                .replace('-', "_");
             let expected = format!("SVC_DEMO_{name}");
-            assert_eq!(option.get_env().and_then(|env| env.to_str()), Some(expected.as_str()));
+            assert_eq!(
+                option.get_env().and_then(|env| env.to_str()),
+                Some(expected.as_str())
+            );
             options += 1;
         }
         assert_eq!(options, 32);

@@ -86,8 +86,8 @@ macro_rules! either {
 }
 
 impl Database {
-    /// Opens the data for a server, made when there is none. Its share names are fixed; others that are asked for are
-    /// ignored and noted.
+    /// Opens the data for a server, made when there is none. Its share names are fixed; others that
+    /// are asked for are ignored and noted.
     pub(super) async fn open(
         location: &Location,
         asked: Option<ShareNames>,
@@ -103,7 +103,9 @@ impl Database {
                         stored.network_b()
                     ));
                 }
-                Self::with_names(location, stored).await.map_err(Refused::trouble)
+                Self::with_names(location, stored)
+                    .await
+                    .map_err(Refused::trouble)
             }
             other => other.map_err(Refused::trouble),
         }
@@ -122,7 +124,12 @@ impl Database {
                         "Start the server once to make it, or name another schema with --schema.",
                     ));
                 }
-                Self::open(&Location::Server(Box::new(server.with_connections(FEW))), None, &mut Vec::new()).await
+                Self::open(
+                    &Location::Server(Box::new(server.with_connections(FEW))),
+                    None,
+                    &mut Vec::new(),
+                )
+                .await
             }
         }
     }
@@ -130,7 +137,8 @@ impl Database {
     async fn with_names(location: &Location, names: ShareNames) -> Result<Self, Refused> {
         match location {
             Location::File(path) => {
-                let store = svc_sqlite::Store::open(svc_sqlite::Options::new(path).share_names(names));
+                let store =
+                    svc_sqlite::Store::open(svc_sqlite::Options::new(path).share_names(names));
                 store.map(Self::File).map_err(|error| match error {
                     FileError::ShareNames { stored, .. } => Refused::ShareNames(stored),
                     error => Refused::Other(about_file(&error)),
@@ -138,16 +146,18 @@ impl Database {
             }
             Location::Server(server) => {
                 let store = svc_postgres::Store::connect(server.options().share_names(names)).await;
-                store.map(|store| Self::Server(store, server.clone())).map_err(|error| match error {
-                    ConnectError::ShareNames(stored) => Refused::ShareNames(stored),
-                    error => Refused::Other(about_server(server, &error)),
-                })
+                store
+                    .map(|store| Self::Server(store, server.clone()))
+                    .map_err(|error| match error {
+                        ConnectError::ShareNames(stored) => Refused::ShareNames(stored),
+                        error => Refused::Other(about_server(server, &error)),
+                    })
             }
         }
     }
 
-    /// Registers everything that there is, with the keys and the cache of answers, and helpers without a key where they are
-    /// wanted.
+    /// Registers everything that there is, with the keys and the cache of answers, and helpers
+    /// without a key where they are wanted.
     pub(super) fn register(&self, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder {
         either!(self, store => registered(store, api, anonymous_helpers))
     }
@@ -195,7 +205,11 @@ impl Database {
         }
     }
 
-    pub(super) async fn create_key(&self, tenant: &Tenant, options: KeyOptions) -> Result<NewKey, KeyError> {
+    pub(super) async fn create_key(
+        &self,
+        tenant: &Tenant,
+        options: KeyOptions,
+    ) -> Result<NewKey, KeyError> {
         either!(self, store => store.create_key(tenant, options).await)
     }
 
@@ -301,7 +315,8 @@ impl Refused {
 /// Opens a data file that exists, for a command; a server may run on it.
 pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::Store, Trouble> {
     refuse_emptied(path)?;
-    svc_sqlite::Store::open(svc_sqlite::Options::new(path).beside_a_server()).map_err(|error| about_file(&error))
+    svc_sqlite::Store::open(svc_sqlite::Options::new(path).beside_a_server())
+        .map_err(|error| about_file(&error))
 }
 
 fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder
@@ -310,6 +325,12 @@ where
 {
     let shared = Arc::new(store.clone());
     let api = api.store(&shared).changes(&shared).webhooks(&shared);
-    let api = api.authenticator(store.clone()).response_cache(store.clone());
-    if anonymous_helpers { api.anonymous_helpers(store.clone()) } else { api }
+    let api = api
+        .authenticator(store.clone())
+        .response_cache(store.clone());
+    if anonymous_helpers {
+        api.anonymous_helpers(store.clone())
+    } else {
+        api
+    }
 }

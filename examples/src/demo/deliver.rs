@@ -32,14 +32,21 @@ impl Deliver for Recorded {
 fn line(tenant: &Tenant, dispatch: &Dispatch) -> String {
     let about = match &dispatch.what {
         ToSend::Response { helper, action, .. } => {
-            let action =
-                action.as_ref().map_or_else(|| "-".to_owned(), |id| format!("{}/{id}", helper.records().plural()));
+            let action = action.as_ref().map_or_else(
+                || "-".to_owned(),
+                |id| format!("{}/{id}", helper.records().plural()),
+            );
             format!("{} {action}", helper.as_str())
         }
         ToSend::Message { message, .. } => format!("schedule messages/{message}"),
         _ => "-".to_owned(),
     };
-    format!("SEND    {} {about} for {}, id {}", dispatch.named(), tenant.as_str(), dispatch.id)
+    format!(
+        "SEND    {} {about} for {}, id {}",
+        dispatch.named(),
+        tenant.as_str(),
+        dispatch.id
+    )
 }
 
 #[cfg(test)]
@@ -61,7 +68,13 @@ mod tests {
             person: Some(id("ada")),
             action: Some(id("s1")),
         };
-        let line = line(&Tenant::new("demo"), &Dispatch::new(id("d1"), Timestamp::MIN, what));
-        assert_eq!(line, "SEND    autoresponse record_signature signatures/s1 for demo, id d1");
+        let line = line(
+            &Tenant::new("demo"),
+            &Dispatch::new(id("d1"), Timestamp::MIN, what),
+        );
+        assert_eq!(
+            line,
+            "SEND    autoresponse record_signature signatures/s1 for demo, id d1"
+        );
     }
 }

@@ -34,11 +34,18 @@ pub(super) async fn export(options: &Options, document: &Document) -> Result<(),
 /// The statements that make the tables on a cluster; no server is asked.
 fn on_citus(options: &Options) -> Result<String, Trouble> {
     let named = options.schema.as_deref().unwrap_or("svc");
-    let tables = svc_postgres::Options::new("postgres://localhost").map(|options| options.schema(named));
-    tables.and_then(|options| svc_postgres::Store::tables_on_citus(&options)).map_err(|error| {
-        let place = format!("--schema {}", named.escape_debug());
-        Trouble::new(format!("The tables cannot be written: {error}."), place, "Name another schema, or leave it out.")
-    })
+    let tables =
+        svc_postgres::Options::new("postgres://localhost").map(|options| options.schema(named));
+    tables
+        .and_then(|options| svc_postgres::Store::tables_on_citus(&options))
+        .map_err(|error| {
+            let place = format!("--schema {}", named.escape_debug());
+            Trouble::new(
+                format!("The tables cannot be written: {error}."),
+                place,
+                "Name another schema, or leave it out.",
+            )
+        })
 }
 
 fn written(store: &Database, settings: &Settings, document: &Document) -> Result<String, Trouble> {
@@ -47,18 +54,25 @@ fn written(store: &Database, settings: &Settings, document: &Document) -> Result
     let api = service.api();
     let text = match document {
         Document::Openapi => format!("{:#}", openapi(api, api.base())),
-        Document::Capabilities => serde_json::to_string_pretty(&capabilities(api, api.base())).map_err(|error| {
-            Trouble::new(
-                format!("The document cannot be written: {error}."),
-                "export",
-                "Report this as a fault of the program.",
-            )
-        })?,
+        Document::Capabilities => serde_json::to_string_pretty(&capabilities(api, api.base()))
+            .map_err(|error| {
+                Trouble::new(
+                    format!("The document cannot be written: {error}."),
+                    "export",
+                    "Report this as a fault of the program.",
+                )
+            })?,
         Document::Schema { name: None, .. } => json_schema_names(api).join("\n"),
-        Document::Schema { name: Some(name), .. } => {
+        Document::Schema {
+            name: Some(name), ..
+        } => {
             let schema = json_schema(api, api.base(), name).ok_or_else(|| {
                 let remedy = format!("Name one of these: {}.", json_schema_names(api).join(", "));
-                Trouble::new("There is no schema of this name.", format!("export schema {name}"), remedy)
+                Trouble::new(
+                    "There is no schema of this name.",
+                    format!("export schema {name}"),
+                    remedy,
+                )
             })?;
             format!("{schema:#}")
         }

@@ -31,7 +31,12 @@ impl Gate {
     #[must_use]
     pub fn closed() -> (Self, Opener) {
         let (open, opened) = watch::channel(false);
-        (Self { opened }, Opener { open: Arc::new(open) })
+        (
+            Self { opened },
+            Opener {
+                open: Arc::new(open),
+            },
+        )
     }
 
     /// A gate that is open.
@@ -41,11 +46,15 @@ impl Gate {
         Self { opened }
     }
 
-    /// The service behind this gate. A request waits before it for as long as `patience`, and is then told to come again
-    /// (UND-36).
+    /// The service behind this gate. A request waits before it for as long as `patience`, and is
+    /// then told to come again (UND-36).
     #[must_use]
     pub fn before(self, service: SvcService, patience: Duration) -> Gated {
-        Gated { gate: self, service, patience }
+        Gated {
+            gate: self,
+            service,
+            patience,
+        }
     }
 
     fn is_open(&self) -> bool {
@@ -55,7 +64,9 @@ impl Gate {
     /// Waits until the gate is open; `false` when that takes too long.
     async fn pass(&self, patience: Duration) -> bool {
         let mut opened = self.opened.clone();
-        timeout(patience, opened.wait_for(|open| *open)).await.is_ok_and(|opened| opened.is_ok())
+        timeout(patience, opened.wait_for(|open| *open))
+            .await
+            .is_ok_and(|opened| opened.is_ok())
     }
 }
 
@@ -100,14 +111,21 @@ where
         if self.gate.is_open() {
             return self.service.call(request);
         }
-        let Self { gate, mut service, patience } = self.clone();
+        let Self {
+            gate,
+            mut service,
+            patience,
+        } = self.clone();
         Box::pin(async move {
             if gate.pass(patience).await {
                 return service.call(request).await;
             }
-            let mut response = service.unavailable(&request, Duration::from_secs(patience.as_secs().max(1)));
+            let mut response =
+                service.unavailable(&request, Duration::from_secs(patience.as_secs().max(1)));
             // Its body was not read.
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            response
+                .headers_mut()
+                .insert(CONNECTION, HeaderValue::from_static("close"));
             Ok(response)
         })
     }

@@ -1,4 +1,5 @@
-//! The commands about webhooks: requests to the interface, as a key with every right would send them.
+//! The commands about webhooks: requests to the interface, as a key with every right would send
+//! them.
 
 use std::fmt::Write as _;
 
@@ -30,9 +31,16 @@ const BASE: &str = "http://localhost/";
 /// # Errors
 ///
 /// There is no such data, tenant or webhook, or what is asked for is refused.
-pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) -> Result<(), Trouble> {
+pub(super) async fn manage(
+    options: &Options,
+    tenant: &str,
+    action: HookAction,
+) -> Result<(), Trouble> {
     let store = Database::beside(&Location::of(options)?).await?;
-    let known = store.tenants().await.map_err(|error| store.trouble(&error))?;
+    let known = store
+        .tenants()
+        .await
+        .map_err(|error| store.trouble(&error))?;
     if !known.iter().any(|known| known.as_str() == tenant) {
         let place = format!("--tenant {}", tenant.escape_debug());
         return Err(Trouble::new(
@@ -41,8 +49,16 @@ pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) 
             "See `svc-demo keys list` for those that there are.",
         ));
     }
-    let service = service(&store, &Settings::check(options)?, BASE, Recorded::default())?;
-    let hooks = Hooks { api: service.api(), tenant: Tenant::new(tenant) };
+    let service = service(
+        &store,
+        &Settings::check(options)?,
+        BASE,
+        Recorded::default(),
+    )?;
+    let hooks = Hooks {
+        api: service.api(),
+        tenant: Tenant::new(tenant),
+    };
     match action {
         HookAction::List => {
             let all = hooks.ask(Method::GET, Target::Webhooks, None).await?;
@@ -50,9 +66,13 @@ pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) 
         }
         HookAction::Add { url, kinds, events } => {
             let mut body = Map::from_iter([("url".to_owned(), json!(url))]);
-            let given = [("kinds", kinds), ("events", events)].into_iter().filter(|(_, words)| !words.is_empty());
+            let given = [("kinds", kinds), ("events", events)]
+                .into_iter()
+                .filter(|(_, words)| !words.is_empty());
             body.extend(given.map(|(name, words)| (name.to_owned(), json!(words))));
-            let made = hooks.ask(Method::POST, Target::Webhooks, Some(&body.into())).await?;
+            let made = hooks
+                .ask(Method::POST, Target::Webhooks, Some(&body.into()))
+                .await?;
             say(&format!(
                 "webhook {}; its secret cannot be shown again:\n{}\n",
                 id_of(&made),
@@ -60,25 +80,46 @@ pub(super) async fn manage(options: &Options, tenant: &str, action: HookAction) 
             ));
         }
         HookAction::Remove { id } => {
-            hooks.ask(Method::DELETE, Target::Webhook(named(&id)?), None).await?;
+            hooks
+                .ask(Method::DELETE, Target::Webhook(named(&id)?), None)
+                .await?;
             say(&format!("webhook {id} is removed\n"));
         }
         HookAction::Pause { id } => {
-            hooks.ask(Method::PUT, Target::Webhook(named(&id)?), Some(&json!({"status": "paused"}))).await?;
+            hooks
+                .ask(
+                    Method::PUT,
+                    Target::Webhook(named(&id)?),
+                    Some(&json!({"status": "paused"})),
+                )
+                .await?;
             say(&format!("webhook {id} is paused\n"));
         }
         HookAction::Resume { id } => {
-            hooks.ask(Method::PUT, Target::Webhook(named(&id)?), Some(&json!({"status": "active"}))).await?;
+            hooks
+                .ask(
+                    Method::PUT,
+                    Target::Webhook(named(&id)?),
+                    Some(&json!({"status": "active"})),
+                )
+                .await?;
             say(&format!("webhook {id} is active\n"));
         }
         HookAction::Redeliver { id, after } => {
             let body = after.map_or_else(|| json!({}), |after| json!({"after": after}));
-            hooks.ask(Method::POST, Target::Redelivery(named(&id)?), Some(&body)).await?;
+            hooks
+                .ask(Method::POST, Target::Redelivery(named(&id)?), Some(&body))
+                .await?;
             say(&format!("webhook {id} sends again\n"));
         }
         HookAction::Rotate { id } => {
-            let changed = hooks.ask(Method::POST, Target::SecretRotation(named(&id)?), None).await?;
-            say(&format!("webhook {id}; its new secret cannot be shown again:\n{}\n", text(at(&changed, &["secret"]))));
+            let changed = hooks
+                .ask(Method::POST, Target::SecretRotation(named(&id)?), None)
+                .await?;
+            say(&format!(
+                "webhook {id}; its new secret cannot be shown again:\n{}\n",
+                text(at(&changed, &["secret"]))
+            ));
         }
     }
     Ok(())
@@ -92,10 +133,21 @@ struct Hooks<'a> {
 
 impl Hooks<'_> {
     /// What the interface answers; its refusal as trouble.
-    async fn ask(&self, method: Method, target: Target, body: Option<&Value>) -> Result<Value, Trouble> {
-        let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()).named(COMMAND));
+    async fn ask(
+        &self,
+        method: Method,
+        target: Target,
+        body: Option<&Value>,
+    ) -> Result<Value, Trouble> {
+        let identity = Identity::Known(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()).named(COMMAND),
+        );
         let body = body.map(Value::to_string).unwrap_or_default();
-        let reply = self.api.answer(identity, Request::new(&method, target).with_body(body)).await;
+        let reply = self
+            .api
+            .answer(identity, Request::new(&method, target).with_body(body))
+            .await;
         let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
         if reply.status.is_success() {
             return Ok(answer);
@@ -106,7 +158,11 @@ impl Hooks<'_> {
         let mut said = Vec::new();
         descriptions(&answer, &mut said);
         let place = format!("--tenant {}", self.tenant.as_str());
-        Err(Trouble::new(said.join(" "), place, "Mend the command, and run it again."))
+        Err(Trouble::new(
+            said.join(" "),
+            place,
+            "Mend the command, and run it again.",
+        ))
     }
 }
 
@@ -115,25 +171,52 @@ fn named(id: &str) -> Result<Id, Trouble> {
 }
 
 fn unknown() -> Trouble {
-    Trouble::new("No webhook has this id.", "hooks", "See `svc-demo hooks list` for the ids.")
+    Trouble::new(
+        "No webhook has this id.",
+        "hooks",
+        "See `svc-demo hooks list` for the ids.",
+    )
 }
 
 fn table(all: &Value, api: &Api) -> String {
-    let mut table =
-        row(["id", "state", "arrived", "waiting", "given up", "last attempt", "created by", "changed by", "url"]);
-    for webhook in at(all, &["_embedded", &api.webhooks_relation()]).as_array().into_iter().flatten() {
-        let state = match (at(webhook, &["status"]).as_str(), at(webhook, &["is_failing"]).as_bool()) {
+    let mut table = row([
+        "id",
+        "state",
+        "arrived",
+        "waiting",
+        "given up",
+        "last attempt",
+        "created by",
+        "changed by",
+        "url",
+    ]);
+    for webhook in at(all, &["_embedded", &api.webhooks_relation()])
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        let state = match (
+            at(webhook, &["status"]).as_str(),
+            at(webhook, &["is_failing"]).as_bool(),
+        ) {
             (Some("active"), Some(true)) => "failing",
             (status, _) => status.unwrap_or_default(),
         };
         let last = |name| at(webhook, &["last_attempt", name]);
-        let last = last("status").as_u64().map_or_else(|| text(last("error")).to_owned(), |status| status.to_string());
-        let changed = match (at(webhook, &["changed_by", "key"]), at(webhook, &["changed_by", "at"]).as_str()) {
+        let last = last("status").as_u64().map_or_else(
+            || text(last("error")).to_owned(),
+            |status| status.to_string(),
+        );
+        let changed = match (
+            at(webhook, &["changed_by", "key"]),
+            at(webhook, &["changed_by", "at"]).as_str(),
+        ) {
             (_, None) => String::new(),
             (key, Some(at)) => format!("{} {at}", key.as_str().unwrap_or("a key without a name")),
         };
         let number = |name: &str| at(webhook, &[name]).to_string();
-        let [arrived, waiting, given_up] = ["total_delivered", "total_waiting", "total_given_up"].map(number);
+        let [arrived, waiting, given_up] =
+            ["total_delivered", "total_waiting", "total_given_up"].map(number);
         table.push_str(&row([
             id_of(webhook),
             state,
@@ -150,7 +233,17 @@ fn table(all: &Value, api: &Api) -> String {
 }
 
 fn row(cells: [&str; 9]) -> String {
-    let [id, state, arrived, waiting, given_up, last, created_by, changed_by, url] = cells;
+    let [
+        id,
+        state,
+        arrived,
+        waiting,
+        given_up,
+        last,
+        created_by,
+        changed_by,
+        url,
+    ] = cells;
     let mut text = String::new();
     // Writing into a string does not fail.
     let _ = writeln!(
@@ -178,12 +271,17 @@ fn descriptions<'v>(refusal: &'v Value, said: &mut Vec<&'v str>) {
 
 /// What is at a path; null where nothing is.
 fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
-    path.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
+    path.iter()
+        .try_fold(value, |value, name| value.get(name))
+        .unwrap_or(&Value::Null)
 }
 
 /// The last part of its address.
 fn id_of(webhook: &Value) -> &str {
-    text(at(webhook, &["_links", "self", "href"])).rsplit('/').next().unwrap_or_default()
+    text(at(webhook, &["_links", "self", "href"]))
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
 }
 
 fn text(value: &Value) -> &str {

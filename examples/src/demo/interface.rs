@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use svc_core::api::{Api, Atomicity, EntryLinks, ErrorBodies, IfMatch, PatchMethod, ResponseStyle, Vendor};
+use svc_core::api::{
+    Api, Atomicity, EntryLinks, ErrorBodies, IfMatch, PatchMethod, ResponseStyle, Vendor,
+};
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
 use svc_core::webhook::Reach;
@@ -38,24 +40,34 @@ pub fn dialect(store: &Database, settings: &Settings) -> Result<Dialect, Trouble
         dialect = Dialect::with_prefix(prefix).ok_or_else(|| wrong("--prefix", prefix))?;
     }
     if let Some(prefix) = &settings.extension_prefix {
-        dialect = dialect.with_extension_prefix(prefix).ok_or_else(|| wrong("--extension-prefix", prefix))?;
+        dialect = dialect
+            .with_extension_prefix(prefix)
+            .ok_or_else(|| wrong("--extension-prefix", prefix))?;
     }
     Ok(dialect.share_object_names(store.share_names().clone()))
 }
 
-/// What cannot be served either where records that were named cannot be read: the collections under them, and what is
-/// created there.
+/// What cannot be served either where records that were named cannot be read: the collections under
+/// them, and what is created there.
 pub(super) fn also_withheld(settings: &Settings) -> Vec<String> {
-    let unread = settings.without.iter().filter_map(|capability| capability.strip_suffix(".read"));
+    let unread = settings
+        .without
+        .iter()
+        .filter_map(|capability| capability.strip_suffix(".read"));
     let hanging = unread.filter_map(Kind::from_plural).flat_map(|parent| {
-        let below = Kind::ALL.iter().filter(move |kind| kind.schema().scopes().any(|scope| scope == parent));
+        let below = Kind::ALL
+            .iter()
+            .filter(move |kind| kind.schema().scopes().any(|scope| scope == parent));
         let listed = below.map(move |kind| format!("{}.sub.{}", parent.plural(), kind.plural()));
         // A canvass is made by its helper only.
-        let inside =
-            Kind::ALL.iter().filter(move |kind| kind.schema().parent_kind() == Some(parent) && **kind != Kind::Canvass);
+        let inside = Kind::ALL.iter().filter(move |kind| {
+            kind.schema().parent_kind() == Some(parent) && **kind != Kind::Canvass
+        });
         listed.chain(inside.map(|kind| format!("{}.create", kind.plural())))
     });
-    hanging.filter(|capability| !settings.without.contains(capability)).collect()
+    hanging
+        .filter(|capability| !settings.without.contains(capability))
+        .collect()
 }
 
 /// The service, mounted under the path of `base_url`.
@@ -86,12 +98,32 @@ pub fn service(
             cli::EntryLinks::All => EntryLinks::All,
             cli::EntryLinks::Listed => EntryLinks::Listed,
         })
-        .error_bodies(if settings.error_bodies { ErrorBodies::Everywhere } else { ErrorBodies::AsSpecified })
-        .conditional_requests(if settings.require_if_match { IfMatch::Required } else { IfMatch::Optional })
+        .error_bodies(if settings.error_bodies {
+            ErrorBodies::Everywhere
+        } else {
+            ErrorBodies::AsSpecified
+        })
+        .conditional_requests(if settings.require_if_match {
+            IfMatch::Required
+        } else {
+            IfMatch::Optional
+        })
         .batches()
-        .atomicity(if settings.atomic_helpers { Atomicity::WholeCall } else { Atomicity::PerResource })
-        .webhook_reach(Reach::PUBLIC.plain(settings.private_webhooks).private(settings.private_webhooks))
-        .patch_method(if settings.patch_is_put { PatchMethod::AsPut } else { PatchMethod::Unsupported });
+        .atomicity(if settings.atomic_helpers {
+            Atomicity::WholeCall
+        } else {
+            Atomicity::PerResource
+        })
+        .webhook_reach(
+            Reach::PUBLIC
+                .plain(settings.private_webhooks)
+                .private(settings.private_webhooks),
+        )
+        .patch_method(if settings.patch_is_put {
+            PatchMethod::AsPut
+        } else {
+            PatchMethod::Unsupported
+        });
     for capability in settings.without.iter().chain(&also_withheld(settings)) {
         api = api.without(capability);
     }
@@ -105,7 +137,13 @@ pub fn service(
             "Change these options; the capability document of a server without them lists what there is.",
         )
     })?;
-    let path = api.base().as_str().splitn(4, '/').nth(3).unwrap_or_default().to_owned();
+    let path = api
+        .base()
+        .as_str()
+        .splitn(4, '/')
+        .nth(3)
+        .unwrap_or_default()
+        .to_owned();
     let service = SvcService::new(api)
         .under(&path)
         .require_host(true)
@@ -118,24 +156,36 @@ pub fn service(
     })
 }
 
-/// Waits to the microsecond: `tokio::time::sleep` takes whole milliseconds from now on, which shows when the work ended.
+/// Waits to the microsecond: `tokio::time::sleep` takes whole milliseconds from now on, which shows
+/// when the work ended.
 async fn exactly(time: Duration) {
     // It fails only when the runtime ends.
     _ = tokio::task::spawn_blocking(move || std::thread::sleep(time)).await;
 }
 
-/// Whether there can be a service with these options, found out before anything is made or deleted for it.
+/// Whether there can be a service with these options, found out before anything is made or deleted
+/// for it.
 ///
 /// # Errors
 ///
 /// As [`service`]; nothing can be written to the folder of temporary files.
 pub(super) async fn check(settings: &Settings) -> Result<(), Trouble> {
     let has_own_prefix = settings.prefix.is_some() || settings.extension_prefix.is_some();
-    if settings.without.is_empty() && !settings.helpers_only && !settings.atomic_helpers && !has_own_prefix {
+    if settings.without.is_empty()
+        && !settings.helpers_only
+        && !settings.atomic_helpers
+        && !has_own_prefix
+    {
         return Ok(());
     }
     let scratch = Scratch::make()?;
-    service(&scratch.open(settings).await?, settings, "http://localhost/", Recorded::default()).map(drop)
+    service(
+        &scratch.open(settings).await?,
+        settings,
+        "http://localhost/",
+        Recorded::default(),
+    )
+    .map(drop)
 }
 
 #[cfg(test)]
@@ -158,10 +208,15 @@ mod tests {
     #[test]
     fn what_hangs_on_a_kind_that_cannot_be_read_is_withheld_with_it() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Database::File(Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"));
+        let store = Database::File(
+            Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"),
+        );
         for kind in Kind::ALL {
             let settings = settings(&["--without", &format!("{}.read", kind.plural())]);
-            assert!(service(&store, &settings, "http://localhost/", Recorded::default()).is_ok(), "{kind:?}");
+            assert!(
+                service(&store, &settings, "http://localhost/", Recorded::default()).is_ok(),
+                "{kind:?}"
+            );
         }
         let both = settings(&["--without", "petitions.read,signatures.create"]);
         assert_eq!(also_withheld(&both), ["petitions.sub.signatures"]);
@@ -171,10 +226,16 @@ mod tests {
     #[test]
     fn a_capability_that_is_none_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Database::File(Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"));
-        let trouble =
-            service(&store, &settings(&["--without", "people.fly"]), "http://localhost/", Recorded::default())
-                .expect_err("none");
+        let store = Database::File(
+            Store::open(Options::new(folder.path().join("a.db"))).expect("it opens"),
+        );
+        let trouble = service(
+            &store,
+            &settings(&["--without", "people.fly"]),
+            "http://localhost/",
+            Recorded::default(),
+        )
+        .expect_err("none");
         assert!(trouble.what().contains("people.fly"), "{trouble}");
     }
 }

@@ -28,13 +28,25 @@ use super::trouble::Trouble;
 pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(), Trouble> {
     let store = Database::beside(location).await?;
     match action {
-        KeyAction::Create { tenant, label, read_only, rights, person, expires } => {
+        KeyAction::Create {
+            tenant,
+            label,
+            read_only,
+            rights,
+            person,
+            expires,
+        } => {
             let mut options = KeyOptions::new(label);
             if read_only {
                 options = options.read_only();
             }
             if !rights.is_empty() {
-                options = options.only(rights.iter().map(|text| right(text)).collect::<Result<Vec<_>, _>>()?);
+                options = options.only(
+                    rights
+                        .iter()
+                        .map(|text| right(text))
+                        .collect::<Result<Vec<_>, _>>()?,
+                );
             }
             if let Some(expires) = &expires {
                 options = options.expires(instant(expires)?);
@@ -46,7 +58,11 @@ pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(),
         }
         KeyAction::List => list(&store).await,
         KeyAction::Revoke { id, keep_webhooks } => {
-            let webhooks = if keep_webhooks { KeyWebhooks::Keep } else { KeyWebhooks::Disable };
+            let webhooks = if keep_webhooks {
+                KeyWebhooks::Keep
+            } else {
+                KeyWebhooks::Disable
+            };
             revoke(location, &store, &id, webhooks).await
         }
     }
@@ -56,7 +72,8 @@ pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(),
 ///
 /// # Errors
 ///
-/// The data is in a database, there is no such file, there is a file already where the copy should be, or one of them cannot be used.
+/// The data is in a database, there is no such file, there is a file already where the copy should
+/// be, or one of them cannot be used.
 pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble> {
     let path = match location {
         Location::File(path) => path,
@@ -79,13 +96,18 @@ pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
         Location::Server(server) => return Err(server.no_compact()),
     };
     let failed = |error| about_file(&error);
-    // Opening alone makes a file where there is none; opening beside a server does not, and knows its share names.
+    // Opening alone makes a file where there is none; opening beside a server does not, and knows
+    // its share names.
     let names = open_beside(path)?.share_names().clone();
     let store = Store::open(Options::new(path).share_names(names)).map_err(failed)?;
     let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
     let before = size();
     store.compact().await.map_err(failed)?;
-    say(&format!("compacted {}: {before} KiB before, {} KiB now\n", path.display(), size()));
+    say(&format!(
+        "compacted {}: {before} KiB before, {} KiB now\n",
+        path.display(),
+        size()
+    ));
     Ok(())
 }
 
@@ -110,10 +132,13 @@ fn instant(text: &str) -> Result<Timestamp, Trouble> {
     })
 }
 
-/// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys are bound.
+/// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys
+/// are bound.
 async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
     let trouble = |error| store.trouble(&error);
-    let Some(asked) = asked else { return Load::owner(store, tenant).await.map_err(trouble) };
+    let Some(asked) = asked else {
+        return Load::owner(store, tenant).await.map_err(trouble);
+    };
     let unknown = || {
         Trouble::new(
             "This tenant has no such person.",
@@ -122,40 +147,68 @@ async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Op
         )
     };
     let id = Id::new(asked).ok_or_else(unknown)?;
-    let cx = Context::new(Tenant::new(tenant), Caller::with_rights(Rights::all()), Timestamp::now());
+    let cx = Context::new(
+        Tenant::new(tenant),
+        Caller::with_rights(Rights::all()),
+        Timestamp::now(),
+    );
     let address = Address::top(Kind::Person, id.clone());
     let person = store.get(&cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }
 
 async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
-    let key = store.create_key(&Tenant::new(tenant), options).await.map_err(|error| match error {
-        KeyError::Storage(error) => store.trouble(&error),
-        other => {
-            let remedy = "See `svc-demo keys list` for the tenants that there are.";
-            Trouble::new(format!("No key was made: {other}."), format!("--tenant {tenant}"), remedy)
-        }
-    })?;
-    say(&format!("key {} for {tenant}; it cannot be shown again:\n{}\n", key.id, key.token));
+    let key = store
+        .create_key(&Tenant::new(tenant), options)
+        .await
+        .map_err(|error| match error {
+            KeyError::Storage(error) => store.trouble(&error),
+            other => {
+                let remedy = "See `svc-demo keys list` for the tenants that there are.";
+                Trouble::new(
+                    format!("No key was made: {other}."),
+                    format!("--tenant {tenant}"),
+                    remedy,
+                )
+            }
+        })?;
+    say(&format!(
+        "key {} for {tenant}; it cannot be shown again:\n{}\n",
+        key.id, key.token
+    ));
     Ok(())
 }
 
 async fn list(store: &Database) -> Result<(), Trouble> {
-    let keys = store.list_keys().await.map_err(|error| store.trouble(&error))?;
+    let keys = store
+        .list_keys()
+        .await
+        .map_err(|error| store.trouble(&error))?;
     let now = Timestamp::now();
     let mut text = row(["id", "tenant", "ends with", "rights", "state", "label"]);
     for key in &keys {
-        text.push_str(&row([&key.id, key.tenant.as_str(), &key.hint, &rights(key), &state(key, now), &key.label]));
+        text.push_str(&row([
+            &key.id,
+            key.tenant.as_str(),
+            &key.hint,
+            &rights(key),
+            &state(key, now),
+            &key.label,
+        ]));
     }
     say(&text);
     Ok(())
 }
 
 fn row(cells: [&str; 6]) -> String {
-    let [id, tenant, hint, rights, state, label] = cells.map(|cell| cell.replace(['\n', '\t'], " "));
+    let [id, tenant, hint, rights, state, label] =
+        cells.map(|cell| cell.replace(['\n', '\t'], " "));
     let mut text = String::new();
     // Writing into a string does not fail.
-    let _ = write!(text, "{id:<16}  {tenant:<12}  {hint:<9}  {rights:<24}  {state:<32}  {label}");
+    let _ = write!(
+        text,
+        "{id:<16}  {tenant:<12}  {hint:<9}  {rights:<24}  {state:<32}  {label}"
+    );
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
@@ -164,7 +217,11 @@ fn row(cells: [&str; 6]) -> String {
 fn rights(key: &KeyInfo) -> String {
     let mut text = match &key.rights {
         None => "all".to_owned(),
-        Some(rights) => rights.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+        Some(rights) => rights
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(","),
     };
     if key.read_only {
         text.push_str(", reads only");
@@ -181,9 +238,20 @@ fn state(key: &KeyInfo, now: Timestamp) -> String {
     }
 }
 
-async fn revoke(location: &Location, store: &Database, id: &str, webhooks: KeyWebhooks) -> Result<(), Trouble> {
-    let revocation = store.revoke_key(id, webhooks).await.map_err(|error| store.trouble(&error))?;
-    let Revocation { was_in_force, disabled_webhooks } = revocation;
+async fn revoke(
+    location: &Location,
+    store: &Database,
+    id: &str,
+    webhooks: KeyWebhooks,
+) -> Result<(), Trouble> {
+    let revocation = store
+        .revoke_key(id, webhooks)
+        .await
+        .map_err(|error| store.trouble(&error))?;
+    let Revocation {
+        was_in_force,
+        disabled_webhooks,
+    } = revocation;
     if !was_in_force && disabled_webhooks == 0 {
         return Err(Trouble::new(
             "No key in force has this id.",
@@ -201,9 +269,12 @@ async fn revoke(location: &Location, store: &Database, id: &str, webhooks: KeyWe
     Ok(())
 }
 
-/// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this fails.
+/// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this
+/// fails.
 fn forget(location: &Location, id: &str) {
-    let Ok(file) = location.keys_file() else { return };
+    let Ok(file) = location.keys_file() else {
+        return;
+    };
     if let Ok(mut keys) = file.read() {
         let before = keys.len();
         keys.retain(|key| key.id != id);

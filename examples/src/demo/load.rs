@@ -13,13 +13,16 @@ use svc_core::{Context, Tenant};
 use super::database::Database;
 use super::seed::{Row, Seed};
 
-/// Records in one transaction: of a file, and of a database, which may be far away and has a time limit for each.
+/// Records in one transaction: of a file, and of a database, which may be far away and has a time
+/// limit for each.
 const STEP: usize = 4000;
 const SERVER_STEP: usize = 500;
-/// How long a step is waited for that another process is likely to load, and how often it is looked for.
+/// How long a step is waited for that another process is likely to load, and how often it is looked
+/// for.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a process loads before it renews its lease, which it does after each step; and how often another one tries to take over.
+/// How long a process loads before it renews its lease, which it does after each step; and how
+/// often another one tries to take over.
 const LEASE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -59,9 +62,15 @@ struct Mark {
 
 impl Mark {
     async fn read(store: &Database, tenant: &str) -> Result<Option<Self>> {
-        let Some(text) = store.read_mark(&name(tenant)).await? else { return Ok(None) };
-        let members: HashMap<_, _> = text.split(' ').filter_map(|member| member.split_once('=')).collect();
-        let damaged = || Error::unexpected(format!("the mark of tenant {tenant} is damaged: {text}"));
+        let Some(text) = store.read_mark(&name(tenant)).await? else {
+            return Ok(None);
+        };
+        let members: HashMap<_, _> = text
+            .split(' ')
+            .filter_map(|member| member.split_once('='))
+            .collect();
+        let damaged =
+            || Error::unexpected(format!("the mark of tenant {tenant} is damaged: {text}"));
         let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
         Ok(Some(Self {
             people: member("people")?.parse().map_err(|_| damaged())?,
@@ -74,7 +83,9 @@ impl Mark {
     }
 
     async fn write(&self, store: &Database, tenant: &str) -> Result<()> {
-        let done = self.done.map_or_else(|| "all".to_owned(), |rows| rows.to_string());
+        let done = self
+            .done
+            .map_or_else(|| "all".to_owned(), |rows| rows.to_string());
         let text = format!("people={} done={done} owner={}", self.people, self.owner);
         store.mark(&name(tenant), &text).await
     }
@@ -86,28 +97,44 @@ fn name(tenant: &str) -> String {
 }
 
 impl Load {
-    /// A new tenant with so many people. It exists and has an owner from now on; its data is still to be loaded.
+    /// A new tenant with so many people. It exists and has an owner from now on; its data is still
+    /// to be loaded.
     pub(super) async fn begin(store: &Database, tenant: &str, people: u32) -> Result<Self> {
         let owner = Seed::new(tenant, people).owner().id.to_string();
-        // The mark comes first: a tenant without one was not made by this program, and nothing is loaded into it.
-        Mark { people, done: Some(0), owner }.write(store, tenant).await?;
+        // The mark comes first: a tenant without one was not made by this program, and nothing is
+        // loaded into it.
+        Mark {
+            people,
+            done: Some(0),
+            owner,
+        }
+        .write(store, tenant)
+        .await?;
         let tenant = store.ensure_tenant(tenant).await?;
         Ok(Self { tenant, people })
     }
 
     /// What is left to load of a tenant that exists; `None` when that is nothing.
     pub(super) async fn resume(store: &Database, tenant: &str) -> Result<Option<Self>> {
-        let Some(mark) = Mark::read(store, tenant).await? else { return Ok(None) };
-        Ok(mark.done.map(|_| Self { tenant: Tenant::new(tenant), people: mark.people }))
+        let Some(mark) = Mark::read(store, tenant).await? else {
+            return Ok(None);
+        };
+        Ok(mark.done.map(|_| Self {
+            tenant: Tenant::new(tenant),
+            people: mark.people,
+        }))
     }
 
-    /// The person to whom a tenant's keys are bound; `None` for a tenant that was not made by this program.
+    /// The person to whom a tenant's keys are bound; `None` for a tenant that was not made by this
+    /// program.
     ///
     /// # Errors
     ///
     /// Storage trouble.
     pub async fn owner(store: &Database, tenant: &str) -> Result<Option<Id>> {
-        Ok(Mark::read(store, tenant).await?.and_then(|mark| Id::new(&mark.owner)))
+        Ok(Mark::read(store, tenant)
+            .await?
+            .and_then(|mark| Id::new(&mark.owner)))
     }
 
     /// The tenant.
@@ -122,13 +149,17 @@ impl Load {
         self.people
     }
 
-    /// Loads everything, and tells after each step how far it is; ends early, to be resumed, when that says so. Whether
-    /// all of it is loaded now.
+    /// Loads everything, and tells after each step how far it is; ends early, to be resumed, when
+    /// that says so. Whether all of it is loaded now.
     ///
     /// # Errors
     ///
     /// Storage trouble. What was loaded stays, and the next start goes on from there.
-    pub async fn run(self, store: &Database, mut go_on: impl FnMut(Progress) -> bool + Send) -> Result<bool> {
+    pub async fn run(
+        self,
+        store: &Database,
+        mut go_on: impl FnMut(Progress) -> bool + Send,
+    ) -> Result<bool> {
         let most = match store {
             Database::File(_) => STEP,
             Database::Server(..) => SERVER_STEP,
@@ -148,13 +179,21 @@ impl Load {
         let mut done = seed.by_ref().take(done).count();
         loop {
             let step: Vec<Row> = seed.by_ref().take(most).collect();
-            let Some(first) = step.first().map(|row| row.address.clone()) else { break };
+            let Some(first) = step.first().map(|row| row.address.clone()) else {
+                break;
+            };
             let rows = step.len();
-            // A step is stored as a whole. It is there already when the program ended between the step and its mark, or when
-            // another process loads the same database and was faster.
+            // A step is stored as a whole. It is there already when the program ended between the
+            // step and its mark, or when another process loads the same database and was faster.
             if !self.comes_within(store, &first, patience).await? {
                 patience = Duration::ZERO;
-                if let Err(error) = store.seed(&self.tenant, step.into_iter().map(store::Load::from).collect()).await {
+                if let Err(error) = store
+                    .seed(
+                        &self.tenant,
+                        step.into_iter().map(store::Load::from).collect(),
+                    )
+                    .await
+                {
                     if !self.comes_within(store, &first, patience).await? {
                         return Err(error);
                     }
@@ -163,40 +202,75 @@ impl Load {
                 }
             }
             done += rows;
-            let mark = Mark { people: all, done: Some(done), owner: owner.clone() };
+            let mark = Mark {
+                people: all,
+                done: Some(done),
+                owner: owner.clone(),
+            };
             mark.write(store, self.tenant.as_str()).await?;
-            // If the process has lost the lease meanwhile, two processes load, and neither stores a row twice.
+            // If the process has lost the lease meanwhile, two processes load, and neither stores a
+            // row twice.
             store.take_lease(&name(self.tenant.as_str()), LEASE).await?;
-            if !go_on(Progress { people: seed.people_made(), records: done }) {
+            if !go_on(Progress {
+                people: seed.people_made(),
+                records: done,
+            }) {
                 store.end_lease(&name(self.tenant.as_str())).await?;
                 return Ok(false);
             }
-            // On a machine with one core the requests and signals that came meanwhile have their turn.
+            // On a machine with one core the requests and signals that came meanwhile have their
+            // turn.
             tokio::task::yield_now().await;
         }
-        Mark { people: all, done: None, owner }.write(store, self.tenant.as_str()).await?;
+        Mark {
+            people: all,
+            done: None,
+            owner,
+        }
+        .write(store, self.tenant.as_str())
+        .await?;
         store.end_lease(&name(self.tenant.as_str())).await?;
         Ok(true)
     }
 
     /// Waits while another process loads the same tenant. Returns how many rows are there then.
-    async fn ready(&self, store: &Database, go_on: &mut (impl FnMut(Progress) -> bool + Send)) -> Result<Ready> {
+    async fn ready(
+        &self,
+        store: &Database,
+        go_on: &mut (impl FnMut(Progress) -> bool + Send),
+    ) -> Result<Ready> {
         while !store.take_lease(&name(self.tenant.as_str()), LEASE).await? {
-            if !go_on(Progress { people: 0, records: 0 }) {
+            if !go_on(Progress {
+                people: 0,
+                records: 0,
+            }) {
                 return Ok(Ready::Stopped);
             }
             tokio::time::sleep(PAUSE).await;
         }
         let mark = Mark::read(store, self.tenant.as_str()).await?;
         Ok(match mark {
-            Some(Mark { people, done: Some(done), .. }) => Ready::From { people, done },
+            Some(Mark {
+                people,
+                done: Some(done),
+                ..
+            }) => Ready::From { people, done },
             _ => Ready::Loaded,
         })
     }
 
     /// Whether a record is there, or is before this time is over.
-    async fn comes_within(&self, store: &Database, address: &Address, patience: Duration) -> Result<bool> {
-        let cx = Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now());
+    async fn comes_within(
+        &self,
+        store: &Database,
+        address: &Address,
+        patience: Duration,
+    ) -> Result<bool> {
+        let cx = Context::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+            Timestamp::now(),
+        );
         let begun = Instant::now();
         loop {
             let is_there = store.get(&cx, address).await?.is_some();
@@ -232,7 +306,9 @@ mod tests {
     const PEOPLE: u32 = 2500;
 
     fn opened(folder: &Path) -> Result<Database> {
-        Ok(Database::File(Store::open(Options::new(folder.join("a.db")))?))
+        Ok(Database::File(Store::open(Options::new(
+            folder.join("a.db"),
+        ))?))
     }
 
     /// How many people the tenant has.
@@ -240,7 +316,9 @@ mod tests {
         let tenant = store.ensure_tenant("demo").await?;
         let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
         let first = ListRequest::all(PageRequest::new(1, 1));
-        let Database::File(store) = store else { return Err(Error::unexpected("no file")) };
+        let Database::File(store) = store else {
+            return Err(Error::unexpected("no file"));
+        };
         Ok(store.list(&cx, Kind::Person, &first).await?.total)
     }
 
@@ -262,14 +340,24 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let store = opened(folder.path())?;
         let load = Load::begin(&store, "demo", PEOPLE).await?;
-        let owner = Load::owner(&store, "demo").await?.expect("an owner").to_string();
+        let owner = Load::owner(&store, "demo")
+            .await?
+            .expect("an owner")
+            .to_string();
         assert_eq!(one_step(&store, load).await?, 1);
         let half = people(&store).await?;
         assert!(0 < half && half < PEOPLE.into(), "{half}");
-        // The second step is in the file, and its mark is not, as after a power failure between the two.
+        // The second step is in the file, and its mark is not, as after a power failure between the
+        // two.
         let load = Load::resume(&store, "demo").await?.expect("a part is left");
         assert_eq!(one_step(&store, load).await?, 1);
-        Mark { people: PEOPLE, done: Some(STEP), owner }.write(&store, "demo").await?;
+        Mark {
+            people: PEOPLE,
+            done: Some(STEP),
+            owner,
+        }
+        .write(&store, "demo")
+        .await?;
         let load = Load::resume(&store, "demo").await?.expect("a part is left");
         assert!(load.run(&store, |_| true).await?);
         assert_eq!(people(&store).await?, u64::from(PEOPLE));

@@ -1,4 +1,5 @@
-//! Where the data is: in a file, or in a schema of a PostgreSQL database. The password of a database's URL is shown nowhere.
+//! Where the data is: in a file, or in a schema of a PostgreSQL database. The password of a
+//! database's URL is shown nowhere.
 
 use std::fmt::{self, Display, Write as _};
 use std::path::PathBuf;
@@ -49,7 +50,11 @@ impl Location {
                 "--data, --database (or SVC_DEMO_DATA, SVC_DEMO_DATABASE)",
                 "Leave one of them out.",
             )),
-            (Some(url), None) => Ok(Self::Server(Box::new(Server::of("--database", url, options)?))),
+            (Some(url), None) => Ok(Self::Server(Box::new(Server::of(
+                "--database",
+                url,
+                options,
+            )?))),
             (None, data) => {
                 let given = [
                     ("--schema", options.schema.is_some()),
@@ -75,7 +80,8 @@ impl Location {
         Ok(match self {
             Self::File(path) => KeysFile::beside(path),
             Self::Server(server) => {
-                let folder = cache_folder("Name one in the environment, as HOME or XDG_CACHE_HOME.")?;
+                let folder =
+                    cache_folder("Name one in the environment, as HOME or XDG_CACHE_HOME.")?;
                 KeysFile::beside(&folder.join(format!("postgres-{}", server.id())))
             }
         })
@@ -92,7 +98,9 @@ impl Location {
     /// Removes the data, if there is some of this program.
     pub(super) async fn remove(&self) -> Result<(), Trouble> {
         match self {
-            Self::File(path) => remove_data_file(path).map(drop).map_err(|error| about_file(&error)),
+            Self::File(path) => remove_data_file(path)
+                .map(drop)
+                .map_err(|error| about_file(&error)),
             Self::Server(server) => server.remove().await,
         }
     }
@@ -101,9 +109,11 @@ impl Location {
     pub(super) fn notes(&self) -> Vec<String> {
         match self {
             Self::File(_) => Vec::new(),
-            Self::Server(server) => {
-                server.replica.iter().map(|replica| format!("reads are answered by {replica}")).collect()
-            }
+            Self::Server(server) => server
+                .replica
+                .iter()
+                .map(|replica| format!("reads are answered by {replica}"))
+                .collect(),
         }
     }
 }
@@ -123,11 +133,17 @@ impl Server {
     /// # Errors
     ///
     /// The URL is none of a database.
-    pub fn at(option: &'static str, url: &DatabaseUrl, schema: Option<&str>) -> Result<Self, Trouble> {
+    pub fn at(
+        option: &'static str,
+        url: &DatabaseUrl,
+        schema: Option<&str>,
+    ) -> Result<Self, Trouble> {
         let schema = schema.unwrap_or(SCHEMA);
         Ok(Self {
             place: place(url).ok_or_else(|| unreadable(option))?,
-            options: svc_postgres::Options::new(&url.0).map_err(|error| about_url(option, &error))?.schema(schema),
+            options: svc_postgres::Options::new(&url.0)
+                .map_err(|error| about_url(option, &error))?
+                .schema(schema),
             // A name that can be one stays as it is.
             schema: schema.escape_debug().to_string(),
             replica: None,
@@ -135,7 +151,11 @@ impl Server {
     }
 
     /// The same with what the command line says about it.
-    pub(super) fn of(option: &'static str, url: &DatabaseUrl, options: &Options) -> Result<Self, Trouble> {
+    pub(super) fn of(
+        option: &'static str,
+        url: &DatabaseUrl,
+        options: &Options,
+    ) -> Result<Self, Trouble> {
         let mut server = Self::at(option, url, options.schema.as_deref())?;
         if let Some(most) = options.connections {
             server.options = server.options.connections(most.into());
@@ -148,7 +168,10 @@ impl Server {
         }
         if let Some(url) = &options.read_from {
             server.replica = Some(self::place(url).ok_or_else(|| unreadable("--read-from"))?);
-            server.options = server.options.read_from(&url.0).map_err(|error| about_url("--read-from", &error))?;
+            server.options = server
+                .options
+                .read_from(&url.0)
+                .map_err(|error| about_url("--read-from", &error))?;
         }
         Ok(server)
     }
@@ -161,7 +184,10 @@ impl Server {
 
     /// The same with so many connections at most.
     pub(super) fn with_connections(&self, most: usize) -> Self {
-        Self { options: self.options().connections(most), ..self.clone() }
+        Self {
+            options: self.options().connections(most),
+            ..self.clone()
+        }
     }
 
     /// The schema of the tables.
@@ -226,28 +252,44 @@ impl Display for Server {
     }
 }
 
-/// The hosts with their ports, and the database: all of a URL that is shown. `None` for what is no such URL, or where a part
-/// of the password could be taken for one of these.
+/// The hosts with their ports, and the database: all of a URL that is shown. `None` for what is no
+/// such URL, or where a part of the password could be taken for one of these.
 fn place(url: &DatabaseUrl) -> Option<String> {
-    let rest = url.0.strip_prefix("postgres://").or_else(|| url.0.strip_prefix("postgresql://"))?;
+    let rest = url
+        .0
+        .strip_prefix("postgres://")
+        .or_else(|| url.0.strip_prefix("postgresql://"))?;
     if rest.matches('@').count() > 1 {
         return None;
     }
     let config = svc_postgres::read_url(&url.0).ok()?;
     let mut hosts: Vec<String> = config.get_hosts().iter().map(host).collect();
     if hosts.is_empty() {
-        hosts = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+        hosts = config
+            .get_hostaddrs()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
     }
-    let is_host =
-        |host: &String| host.chars().all(|it| it.is_alphanumeric() || matches!(it, '.' | '-' | '_' | ':' | '/'));
-    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
+    let is_host = |host: &String| {
+        host.chars()
+            .all(|it| it.is_alphanumeric() || matches!(it, '.' | '-' | '_' | ':' | '/'))
+    };
+    let database = config
+        .get_dbname()
+        .or(config.get_user())
+        .unwrap_or_default();
     if hosts.is_empty() || !hosts.iter().all(is_host) || database.contains(['@', '=', '&', '?']) {
         return None;
     }
     let ports = config.get_ports();
     let with_port = |(number, host): (usize, &String)| {
         let port = ports.get(number).or(ports.first()).copied().unwrap_or(5432);
-        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+        if host.contains(':') {
+            format!("[{host}]:{port}")
+        } else {
+            format!("{host}:{port}")
+        }
     };
     let hosts: Vec<String> = hosts.iter().enumerate().map(with_port).collect();
     Some(format!("{}/{}", hosts.join(","), database.escape_debug()))
@@ -278,7 +320,11 @@ fn about_url(option: &str, error: &svc_postgres::ConnectError) -> Trouble {
             option,
             "Build it with the feature `tls` of svc-postgres, or say sslmode=disable where the way is safe without.",
         ),
-        other => Trouble::new(format!("The database cannot be used: {other}."), option, "Change the URL."),
+        other => Trouble::new(
+            format!("The database cannot be used: {other}."),
+            option,
+            "Change the URL.",
+        ),
     }
 }
 
@@ -301,11 +347,23 @@ mod tests {
     #[test]
     fn host_port_and_database_are_shown_and_nothing_else() {
         for (url, expected) in [
-            ("postgres://ada:planted@db.example.org:6432/crm", "db.example.org:6432/crm"),
-            ("postgresql://ada:plan%40ted@localhost/crm?password=planted", "localhost:5432/crm"),
-            ("postgres://ada:planted@one,two:6000/crm?sslmode=require", "one:5432,two:6000/crm"),
+            (
+                "postgres://ada:planted@db.example.org:6432/crm",
+                "db.example.org:6432/crm",
+            ),
+            (
+                "postgresql://ada:plan%40ted@localhost/crm?password=planted",
+                "localhost:5432/crm",
+            ),
+            (
+                "postgres://ada:planted@one,two:6000/crm?sslmode=require",
+                "one:5432,two:6000/crm",
+            ),
             ("postgres://ada:planted@[::1]/crm", "[::1]:5432/crm"),
-            ("postgres://ada:planted@%2Frun%2Fpostgresql/crm", "/run/postgresql:5432/crm"),
+            (
+                "postgres://ada:planted@%2Frun%2Fpostgresql/crm",
+                "/run/postgresql:5432/crm",
+            ),
             ("postgres://ada@localhost", "localhost:5432/ada"),
         ] {
             assert_eq!(shown(url).as_deref(), Some(expected), "{url}");
@@ -325,9 +383,15 @@ mod tests {
             "postgres://localhost/crm&password=planted",
             "postgres://localhost/crm?passwort=planted",
         ] {
-            for option in [&["--database", url][..], &["--database", "postgres://localhost/crm", "--read-from", url]] {
+            for option in [
+                &["--database", url][..],
+                &["--database", "postgres://localhost/crm", "--read-from", url],
+            ] {
                 let said = location(option).expect_err(url);
-                assert!(said.contains(option[option.len() - 2]) && said.contains("%40"), "{said}");
+                assert!(
+                    said.contains(option[option.len() - 2]) && said.contains("%40"),
+                    "{said}"
+                );
                 assert!(!said.contains("planted"), "{said}");
             }
         }
@@ -337,20 +401,36 @@ mod tests {
     fn no_debug_output_shows_a_password() {
         let url = "postgres://ada:planted@localhost/crm";
         let shown = location(&["--database", url, "--read-from", url]).expect("it is good");
-        assert!(!format!("{shown:?} {shown}").contains("planted"), "{shown:?}");
-        assert_eq!(shown.to_string(), "postgres://localhost:5432/crm, schema svc");
+        assert!(
+            !format!("{shown:?} {shown}").contains("planted"),
+            "{shown:?}"
+        );
+        assert_eq!(
+            shown.to_string(),
+            "postgres://localhost:5432/crm, schema svc"
+        );
         assert_eq!(shown.notes(), ["reads are answered by localhost:5432/crm"]);
     }
 
     #[test]
     fn each_place_has_keys_of_its_own_whoever_asks() {
         let name = |arguments: &[&str]| {
-            let Ok(Location::Server(server)) = location(arguments) else { panic!("{arguments:?}") };
+            let Ok(Location::Server(server)) = location(arguments) else {
+                panic!("{arguments:?}")
+            };
             server.id()
         };
         let url = "postgres://ada:planted@localhost/crm";
         let first = name(&["--database", url]);
-        assert_eq!(first, name(&["--database", "postgres://grace@localhost:5432/crm", "--schema", "svc"]));
+        assert_eq!(
+            first,
+            name(&[
+                "--database",
+                "postgres://grace@localhost:5432/crm",
+                "--schema",
+                "svc"
+            ])
+        );
         for other in [
             &["--database", url, "--schema", "other"][..],
             &["--database", "postgres://ada@localhost/other"],
@@ -362,12 +442,20 @@ mod tests {
 
     #[test]
     fn options_that_contradict_each_other_are_named() {
-        let both = location(&["--data", "a.db", "--database", "postgres://localhost/crm"]).expect_err("both");
+        let both = location(&["--data", "a.db", "--database", "postgres://localhost/crm"])
+            .expect_err("both");
         assert!(both.contains("--data, --database"), "{both}");
-        for option in [["--schema", "a"], ["--connections", "4"], ["--statements", "named"], ["--read-from", "planted"]]
-        {
+        for option in [
+            ["--schema", "a"],
+            ["--connections", "4"],
+            ["--statements", "named"],
+            ["--read-from", "planted"],
+        ] {
             let said = location(&option).expect_err("no database");
-            assert!(said.contains(option[0]) && !said.contains("planted"), "{said}");
+            assert!(
+                said.contains(option[0]) && !said.contains("planted"),
+                "{said}"
+            );
         }
     }
 }

@@ -35,8 +35,8 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// A monitor, if it is wanted, and the service that tells it of each answer. A service at the root of its host has
-    /// no place beside it, and no monitor.
+    /// A monitor, if it is wanted, and the service that tells it of each answer. A service at the
+    /// root of its host has no place beside it, and no monitor.
     ///
     /// # Errors
     ///
@@ -47,14 +47,27 @@ impl Monitor {
         budget: BodyBudget,
         wanted: bool,
     ) -> Result<(SvcService, Option<Self>), Trouble> {
-        let mount = service.api().base().as_str().splitn(4, '/').nth(3).unwrap_or_default();
+        let mount = service
+            .api()
+            .base()
+            .as_str()
+            .splitn(4, '/')
+            .nth(3)
+            .unwrap_or_default();
         if !wanted || mount.is_empty() {
             return Ok((service, None));
         }
         let metrics = Metrics::new()?;
         let counted = metrics.clone();
         let service = service.observe(move |answered| counted.count(answered));
-        Ok((service, Some(Self { metrics, store: store.clone(), budget })))
+        Ok((
+            service,
+            Some(Self {
+                metrics,
+                store: store.clone(),
+                budget,
+            }),
+        ))
     }
 }
 
@@ -69,7 +82,9 @@ impl Monitored {
     fn asked<B>(&self, request: &Request<B>) -> Option<(Monitor, Asked)> {
         let asked = match request.uri().path() {
             "/metrics" => Asked::Metrics,
-            "/healthz" => Asked::Health { is_loaded: self.service.is_open() },
+            "/healthz" => Asked::Health {
+                is_loaded: self.service.is_open(),
+            },
             _ => return None,
         };
         Some((self.monitor.clone()?, asked))
@@ -95,7 +110,9 @@ impl Monitor {
                     (StatusCode::INTERNAL_SERVER_ERROR, String::new())
                 }
             },
-            Asked::Health { is_loaded: false } => (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned()),
+            Asked::Health { is_loaded: false } => {
+                (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned())
+            }
             // It asks the data something, for no longer than the store waits for anything.
             Asked::Health { is_loaded: true } => match self.store.tenants().await {
                 Ok(_) => (StatusCode::OK, "ok\n".to_owned()),
@@ -109,11 +126,19 @@ impl Monitor {
                 }
             },
         };
-        let text = if method == Method::HEAD { String::new() } else { text };
+        let text = if method == Method::HEAD {
+            String::new()
+        } else {
+            text
+        };
         let mut response = Response::new(ResponseBody::from(text));
         *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT));
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static(TEXT_FORMAT));
+        response
+            .headers_mut()
+            .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
     }
 }

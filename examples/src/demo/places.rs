@@ -41,11 +41,19 @@ pub(super) fn refuse_emptied(data: &Path) -> Result<(), Trouble> {
 /// The demo's own folder in the user's cache folder, which is made.
 pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, Trouble> {
     let Ok(folders) = choose_native_strategy() else {
-        return Err(Trouble::new("This user has no home folder.", "the environment (HOME)", remedy));
+        return Err(Trouble::new(
+            "This user has no home folder.",
+            "the environment (HOME)",
+            remedy,
+        ));
     };
     let folder = folders.cache_dir().join("svc-demo");
     make_private_folder(&folder).map_err(|error| {
-        Trouble::new(format!("The cache folder cannot be made: {error}."), folder.display().to_string(), remedy)
+        Trouble::new(
+            format!("The cache folder cannot be made: {error}."),
+            folder.display().to_string(),
+            remedy,
+        )
     })?;
     Ok(folder)
 }
@@ -82,7 +90,8 @@ impl std::fmt::Debug for ShownKey {
     }
 }
 
-/// The file beside the data file that keeps the demo's keys readable, for its owner only. The store has only hashes.
+/// The file beside the data file that keeps the demo's keys readable, for its owner only. The store
+/// has only hashes.
 #[derive(Debug, Clone)]
 pub struct KeysFile {
     path: PathBuf,
@@ -116,7 +125,8 @@ impl KeysFile {
         }
     }
 
-    /// Replaces the file by one with these keys. The file and its name are durable when this returns.
+    /// Replaces the file by one with these keys. The file and its name are durable when this
+    /// returns.
     ///
     /// # Errors
     ///
@@ -125,7 +135,11 @@ impl KeysFile {
         self.write_then(keys, sync_directory)
     }
 
-    fn write_then(&self, keys: &[ShownKey], sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    fn write_then(
+        &self,
+        keys: &[ShownKey],
+        sync: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut text = "# Keys of the demo. Whoever can read this file can use them.\n".to_owned();
         for key in keys {
             let rights = if key.read_only { "read" } else { "all" };
@@ -135,7 +149,8 @@ impl KeysFile {
         let mut name = self.path.as_os_str().to_owned();
         name.push(".new");
         let new = PathBuf::from(name);
-        // A file left over from a write that was cut off; `create_new` below makes a new one with the right mode.
+        // A file left over from a write that was cut off; `create_new` below makes a new one with
+        // the right mode.
         remove(&new)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -158,7 +173,11 @@ impl KeysFile {
     }
 
     fn remove_then(&self, sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-        if remove(&self.path)? { sync(&self.path) } else { Ok(()) }
+        if remove(&self.path)? {
+            sync(&self.path)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -179,7 +198,12 @@ fn parse_line(line: &str) -> Option<ShownKey> {
         "read" => true,
         _ => return None,
     };
-    Some(ShownKey { id: id.to_owned(), tenant: tenant.to_owned(), read_only, token: token.to_owned() })
+    Some(ShownKey {
+        id: id.to_owned(),
+        tenant: tenant.to_owned(),
+        read_only,
+        token: token.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -188,7 +212,12 @@ mod tests {
     use std::path::Path;
 
     fn key(id: &str, read_only: bool) -> ShownKey {
-        ShownKey { id: id.to_owned(), tenant: "demo".to_owned(), read_only, token: format!("planted|{id}") }
+        ShownKey {
+            id: id.to_owned(),
+            tenant: "demo".to_owned(),
+            read_only,
+            token: format!("planted|{id}"),
+        }
     }
 
     #[test]
@@ -203,7 +232,10 @@ mod tests {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::metadata(file.path()).expect("it is there").permissions().mode();
+            let mode = std::fs::metadata(file.path())
+                .expect("it is there")
+                .permissions()
+                .mode();
             assert_eq!(mode & 0o777, 0o600);
         }
         file.remove().expect("it is removed");
@@ -223,8 +255,10 @@ mod tests {
             Ok(())
         };
         file.remove_then(&mut sync).expect("nothing is there");
-        file.write_then(&[key("1", false)], &mut sync).expect("it is written");
-        file.write_then(&[key("1", false), key("2", true)], &mut sync).expect("it is written again");
+        file.write_then(&[key("1", false)], &mut sync)
+            .expect("it is written");
+        file.write_then(&[key("1", false), key("2", true)], &mut sync)
+            .expect("it is written again");
         file.remove_then(&mut sync).expect("it is removed");
         assert_eq!(syncs, [1, 2, 0]);
     }

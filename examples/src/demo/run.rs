@@ -43,15 +43,26 @@ const LOAD_PATIENCE: Duration = Duration::from_secs(10);
 /// The program: it does what its command line says, and tells on standard error why it could not.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Warnings and errors only: each request has its line already, and what stands below them in the client of PostgreSQL tells
-    // the values of statements (as records of `log`, which nothing here listens to either).
-    tracing_subscriber::fmt().with_max_level(LevelFilter::WARN).with_writer(io::stderr).init();
+    // Warnings and errors only: each request has its line already, and what stands below them in
+    // the client of PostgreSQL tells the values of statements (as records of `log`, which nothing
+    // here listens to either).
+    tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::WARN)
+        .with_writer(io::stderr)
+        .init();
     let cli = Cli::parse();
     let runtime = match Runtime::new() {
         Ok(runtime) => runtime,
         Err(error) => {
             let what = format!("No threads can be started: {error}.");
-            eprintln!("{}", Trouble::new(what, "the operating system", "Start the demo where it may have threads."));
+            eprintln!(
+                "{}",
+                Trouble::new(
+                    what,
+                    "the operating system",
+                    "Start the demo where it may have threads."
+                )
+            );
             return ExitCode::FAILURE;
         }
     };
@@ -75,9 +86,15 @@ async fn run(cli: Cli) -> Result<(), Trouble> {
         Some(Command::Backup { to }) => keys::backup(&Location::of(options)?, &to).await,
         Some(Command::Check) => data_check::run(&Location::of(options)?),
         Some(Command::Compact) => keys::compact(&Location::of(options)?).await,
-        Some(Command::Copy { from, to }) => copy::run(&from, &location::Server::of("--to", &to, options)?).await,
+        Some(Command::Copy { from, to }) => {
+            copy::run(&from, &location::Server::of("--to", &to, options)?).await
+        }
         Some(Command::Import(import)) => import::run(&import).await,
-        Some(Command::Top { address, every, times }) => top::top(&address, Duration::from_secs_f64(every), times).await,
+        Some(Command::Top {
+            address,
+            every,
+            times,
+        }) => top::top(&address, Duration::from_secs_f64(every), times).await,
         Some(Command::Export { document }) => export(options, &document).await,
     }
 }
@@ -88,22 +105,40 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     check(&settings).await?;
     let stop = Stop::listen().map_err(|error| {
         let what = format!("Signals cannot be listened to: {error}.");
-        Trouble::new(what, "the operating system", "Start the demo where it may handle SIGINT and SIGTERM.")
+        Trouble::new(
+            what,
+            "the operating system",
+            "Start the demo where it may handle SIGINT and SIGTERM.",
+        )
     })?;
     // The port comes first: nothing is deleted or made for a server that cannot listen.
     let address = Address::open(&settings).await?;
     let location = Location::of(options)?;
-    let Data { store, keys, keys_file, mut notes, loads } = Data::open(&location, &settings).await?;
+    let Data {
+        store,
+        keys,
+        keys_file,
+        mut notes,
+        loads,
+    } = Data::open(&location, &settings).await?;
     notes.extend(address.notes);
     let also = also_withheld(&settings);
     if !also.is_empty() {
-        notes.push(format!("with what cannot be read, this is not served either: {}", also.join(", ")));
+        notes.push(format!(
+            "with what cannot be read, this is not served either: {}",
+            also.join(", ")
+        ));
     }
     let key_header = dialect(&store, &settings)?.key_header().clone();
     let (log, writer) = AccessLog::to(io::stdout(), key_header);
     let budget = BodyBudget::new(settings.body_budget);
-    let service =
-        service(&store, &settings, &address.base_url, Recorded::by(log.teller()))?.body_budget(budget.clone());
+    let service = service(
+        &store,
+        &settings,
+        &address.base_url,
+        Recorded::by(log.teller()),
+    )?
+    .body_budget(budget.clone());
     let deliveries = service.deliveries();
     let (service, monitor) = Monitor::of(service, &store, budget, settings.metrics)?;
     let dialect = service.api().dialect().clone();
@@ -139,7 +174,9 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     });
     let (given, failed) = tokio::sync::oneshot::channel();
     let watched = tokio::spawn(async move {
-        let outcome = loading.await.unwrap_or_else(|panic| Err(Error::unexpected(panic.to_string())));
+        let outcome = loading
+            .await
+            .unwrap_or_else(|panic| Err(Error::unexpected(panic.to_string())));
         if outcome.is_err() {
             // The server has ended already when nobody listens.
             let _ = given.send(());
@@ -154,12 +191,16 @@ async fn run_server(options: &Options) -> Result<(), Trouble> {
     };
     let delivering = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
     let service = log.before(Monitored::new(gate.before(service, LOAD_PATIENCE), monitor));
-    Server::new(service).trusted_proxies(settings.trusted_proxies).run_until(address.listener, stopped).await;
+    Server::new(service)
+        .trusted_proxies(settings.trusted_proxies)
+        .run_until(address.listener, stopped)
+        .await;
     if let Some(delivering) = delivering {
         // What it had begun comes again when the demo starts again.
         delivering.abort();
     }
-    // It ends by itself: the order to stop came to both, or what stands before it has failed, and then nothing is waited for.
+    // It ends by itself: the order to stop came to both, or what stands before it has failed, and
+    // then nothing is waited for.
     if stop.is_given() {
         _ = sending.await;
     }
@@ -196,7 +237,9 @@ async fn load(store: &Database, loads: Vec<Load>, stop: &Stop) -> Result<bool, E
     }
     if records > 0 {
         let seconds = begun.elapsed().as_secs_f64();
-        say(&format!("  loaded       {people} people, {records} records in {seconds:.1} s\n\n"));
+        say(&format!(
+            "  loaded       {people} people, {records} records in {seconds:.1} s\n\n"
+        ));
     }
     Ok(true)
 }
@@ -207,7 +250,9 @@ fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(people.into()).with_message(tenant.to_owned());
-    let style = ProgressStyle::with_template("  loading      [{bar:32}] {pos} of {len} people of {msg}, {eta} left");
+    let style = ProgressStyle::with_template(
+        "  loading      [{bar:32}] {pos} of {len} people of {msg}, {eta} left",
+    );
     let bar = match style {
         Ok(style) => bar.with_style(style.progress_chars("=> ")),
         Err(_) => bar,
@@ -221,7 +266,8 @@ pub(super) fn say(text: &str) {
     write(&visible(text));
 }
 
-/// Prints a document, or what controls the terminal, to standard output unchanged. A closed pipe is not an error.
+/// Prints a document, or what controls the terminal, to standard output unchanged. A closed pipe is
+/// not an error.
 pub(super) fn write(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

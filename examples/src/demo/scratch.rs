@@ -25,7 +25,11 @@ impl Scratch {
         let folder = std::env::temp_dir().join(format!("svc-demo-{}", Uuid::new_v4()));
         make_private_folder(&folder).map_err(|error| {
             let what = format!("A temporary folder cannot be made: {error}.");
-            Trouble::new(what, folder.display().to_string(), "Name a folder for temporary files in TMPDIR.")
+            Trouble::new(
+                what,
+                folder.display().to_string(),
+                "Name a folder for temporary files in TMPDIR.",
+            )
         })?;
         Ok(Self(folder))
     }

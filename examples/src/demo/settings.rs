@@ -13,7 +13,10 @@ const PEOPLE: u32 = 5000;
 
 /// What the server is asked to do, free of contradictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line of its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub struct Settings {
     /// The address to listen on.
     pub listen: IpAddr,
@@ -121,11 +124,21 @@ impl Settings {
                 "Give --base-url a path, such as --base-url http://demo.example.org:8080/api/v1/.",
             ));
         }
-        for (option, prefix) in [("--prefix", &options.prefix), ("--extension-prefix", &options.extension_prefix)] {
+        for (option, prefix) in [
+            ("--prefix", &options.prefix),
+            ("--extension-prefix", &options.extension_prefix),
+        ] {
             let Some(prefix) = prefix else { continue };
             let good = prefix.starts_with(|first: char| first.is_ascii_lowercase())
-                && prefix.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
-            rule(good, "A prefix is lower case letters and digits, beginning with a letter.", option, prefix)?;
+                && prefix
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+            rule(
+                good,
+                "A prefix is lower case letters and digits, beginning with a letter.",
+                option,
+                prefix,
+            )?;
         }
         let prefix = options.prefix.as_deref().unwrap_or("svc");
         let differs = prefix != options.extension_prefix.as_deref().unwrap_or("ext");
@@ -137,7 +150,12 @@ impl Settings {
         )?;
         if let Some(namespace) = &options.namespace {
             let good = !namespace.is_empty() && namespace.chars().all(is_system_name);
-            rule(good, "A namespace is letters, digits, `_`, `.` and `-`.", "--namespace", namespace)?;
+            rule(
+                good,
+                "A namespace is letters, digits, `_`, `.` and `-`.",
+                "--namespace",
+                namespace,
+            )?;
         }
         Ok(Self {
             listen,
@@ -150,7 +168,11 @@ impl Settings {
             prefix: options.prefix.clone(),
             extension_prefix: options.extension_prefix.clone(),
             namespace: options.namespace.clone(),
-            share_names: options.share_names.as_deref().map(share_names).transpose()?,
+            share_names: options
+                .share_names
+                .as_deref()
+                .map(share_names)
+                .transpose()?,
             style: options.style,
             entry_links: options.entry_links,
             error_bodies: options.error_bodies,
@@ -163,9 +185,16 @@ impl Settings {
             without: options.without.clone(),
             patch_is_put: options.patch_is_put,
             private_webhooks: options.private_webhooks,
-            body_budget: usize::try_from(options.body_budget).unwrap_or(usize::MAX).saturating_mul(1024 * 1024),
-            // An address of its own says that a proxy stands in front, also where it listens on this machine alone.
-            metrics: options.metrics.map_or(listen.is_loopback() && options.base_url.is_none(), |it| it == Switch::On),
+            body_budget: usize::try_from(options.body_budget)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(1024 * 1024),
+            // An address of its own says that a proxy stands in front, also where it listens on
+            // this machine alone.
+            metrics: options
+                .metrics
+                .map_or(listen.is_loopback() && options.base_url.is_none(), |it| {
+                    it == Switch::On
+                }),
         })
     }
 }
@@ -174,12 +203,20 @@ fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), Trouble
     if good {
         return Ok(());
     }
-    Err(Trouble::new(what, format!("{option} {}", printable(value)), "Change the option, or leave it out."))
+    Err(Trouble::new(
+        what,
+        format!("{option} {}", printable(value)),
+        "Change the option, or leave it out.",
+    ))
 }
 
 /// A value as it can be shown in a terminal.
 fn printable(value: &str) -> String {
-    value.chars().take(80).flat_map(char::escape_debug).collect()
+    value
+        .chars()
+        .take(80)
+        .flat_map(char::escape_debug)
+        .collect()
 }
 
 fn is_system_name(c: char) -> bool {
@@ -206,11 +243,14 @@ fn is_root(url: &str) -> bool {
 
 fn base_url(text: &str) -> Result<String, Trouble> {
     let wrong = |what: &str| {
-        let remedy = "Give an address such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
+        let remedy =
+            "Give an address such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
         Trouble::new(what, format!("--base-url {}", printable(text)), remedy)
     };
     let uri: Uri = text.parse().map_err(|_| wrong("This is no address."))?;
-    let authority = uri.authority().ok_or_else(|| wrong("The public address has no scheme and host."))?;
+    let authority = uri
+        .authority()
+        .ok_or_else(|| wrong("The public address has no scheme and host."))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
         return Err(wrong("The public address begins with http:// or https://."));
     }
@@ -220,14 +260,24 @@ fn base_url(text: &str) -> Result<String, Trouble> {
     if uri.query().is_some() || text.contains('#') {
         return Err(wrong("The public address has no query and no fragment."));
     }
-    Ok(if text.ends_with('/') { text.to_owned() } else { format!("{text}/") })
+    Ok(if text.ends_with('/') {
+        text.to_owned()
+    } else {
+        format!("{text}/")
+    })
 }
 
 fn share_names(text: &str) -> Result<(String, String), Trouble> {
-    let good =
-        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let good = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
     match text.split_once(',') {
-        Some((a, b)) if a != b && good(a) && good(b) && a != "email_share" && b != "email_share" => {
+        Some((a, b))
+            if a != b && good(a) && good(b) && a != "email_share" && b != "email_share" =>
+        {
             Ok((a.to_owned(), b.to_owned()))
         }
         _ => Err(Trouble::new(
@@ -243,14 +293,23 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
         return Ok(Cors::Off);
     }
     if values.iter().any(|value| value == "any") {
-        rule(values.len() == 1, "\"any\" stands alone.", "--cors", &values.join(","))?;
+        rule(
+            values.len() == 1,
+            "\"any\" stands alone.",
+            "--cors",
+            &values.join(","),
+        )?;
         return Ok(Cors::Any);
     }
     for value in values {
-        let origin = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
+        let origin = value
+            .strip_prefix("https://")
+            .or_else(|| value.strip_prefix("http://"));
         let good = origin.is_some_and(|host| {
             !host.is_empty()
-                && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'))
+                && host
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'))
         });
         let what = "An origin is a scheme and a host, such as https://www.example.org, without a slash at its end.";
         rule(good, what, "--cors", value)?;
@@ -260,33 +319,52 @@ fn cors(values: &[String]) -> Result<Cors, Trouble> {
 
 fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
     let all = options.key.iter().map(|key| ("--key", &key.0, false));
-    let reading = options.read_key.iter().map(|key| ("--read-key", &key.0, true));
+    let reading = options
+        .read_key
+        .iter()
+        .map(|key| ("--read-key", &key.0, true));
     let mut keys: Vec<FixedKey> = Vec::new();
     for (option, text, read_only) in all.chain(reading) {
-        // The token is not repeated in a message: messages end up in logs. What has no tenant may be a token.
+        // The token is not repeated in a message: messages end up in logs. What has no tenant may
+        // be a token.
         let wrong = |what: &str| {
-            let place = text
-                .split_once('=')
-                .map_or_else(|| format!("{option} ..."), |(tenant, _)| format!("{option} {}=...", printable(tenant)));
+            let place = text.split_once('=').map_or_else(
+                || format!("{option} ..."),
+                |(tenant, _)| format!("{option} {}=...", printable(tenant)),
+            );
             Trouble::new(
                 what,
                 place,
-                format!("Give a tenant and a token, such as {option} demo=$(openssl rand -hex 20)."),
+                format!(
+                    "Give a tenant and a token, such as {option} demo=$(openssl rand -hex 20)."
+                ),
             )
         };
-        let (tenant, token) = text.split_once('=').ok_or_else(|| wrong("A fixed key is TENANT=TOKEN."))?;
+        let (tenant, token) = text
+            .split_once('=')
+            .ok_or_else(|| wrong("A fixed key is TENANT=TOKEN."))?;
         if tenant.is_empty() || tenant.len() > 64 || !tenant.chars().all(is_system_name) {
-            return Err(wrong("A tenant's name is 1 to 64 letters, digits, `_`, `.` and `-`."));
+            return Err(wrong(
+                "A tenant's name is 1 to 64 letters, digits, `_`, `.` and `-`.",
+            ));
         }
-        if !(IssuedKey::SHORTEST..=256).contains(&token.len()) || !token.chars().all(|c| c.is_ascii_graphic()) {
+        if !(IssuedKey::SHORTEST..=256).contains(&token.len())
+            || !token.chars().all(|c| c.is_ascii_graphic())
+        {
             return Err(wrong(
                 "A token is 20 to 256 visible ASCII characters without a comma: shorter ones can be guessed.",
             ));
         }
         if keys.iter().any(|key| key.token == token) {
-            return Err(wrong("The same token is given twice, and a token is one key of one tenant."));
+            return Err(wrong(
+                "The same token is given twice, and a token is one key of one tenant.",
+            ));
         }
-        keys.push(FixedKey { tenant: tenant.to_owned(), token: token.to_owned(), read_only });
+        keys.push(FixedKey {
+            tenant: tenant.to_owned(),
+            token: token.to_owned(),
+            read_only,
+        });
     }
     Ok(keys)
 }
@@ -300,18 +378,27 @@ mod tests {
 
     fn check(arguments: &[&str]) -> Result<Settings, Trouble> {
         let arguments = ["svc-demo"].iter().chain(arguments);
-        Settings::check(&Cli::try_parse_from(arguments).expect("the arguments parse").options)
+        Settings::check(
+            &Cli::try_parse_from(arguments)
+                .expect("the arguments parse")
+                .options,
+        )
     }
 
     fn refused(arguments: &[&str]) -> String {
-        check(arguments).expect_err("the arguments are refused").to_string()
+        check(arguments)
+            .expect_err("the arguments are refused")
+            .to_string()
     }
 
     #[test]
     fn nothing_asked_for_is_the_demo_on_this_machine() {
         let settings = check(&[]).expect("the defaults are good");
         assert!(settings.listen.is_loopback());
-        assert_eq!((settings.port, settings.people, settings.cors), (None, 5000, Cors::Off));
+        assert_eq!(
+            (settings.port, settings.people, settings.cors),
+            (None, 5000, Cors::Off)
+        );
         assert!(settings.anonymous_helpers && !settings.atomic_helpers && settings.keys.is_empty());
     }
 
@@ -319,41 +406,101 @@ mod tests {
     fn another_address_needs_a_base_url() {
         assert!(refused(&["--listen", "0.0.0.0"]).contains("--base-url"));
         assert!(refused(&["--listen", "192.0.2.1"]).contains("--base-url"));
-        let settings = check(&["--listen", "0.0.0.0", "--base-url", "http://demo.example.org/api"]).expect("is good");
-        assert_eq!(settings.base_url.as_deref(), Some("http://demo.example.org/api/"));
+        let settings = check(&[
+            "--listen",
+            "0.0.0.0",
+            "--base-url",
+            "http://demo.example.org/api",
+        ])
+        .expect("is good");
+        assert_eq!(
+            settings.base_url.as_deref(),
+            Some("http://demo.example.org/api/")
+        );
         assert!(check(&["--listen", "::1"]).is_ok());
         assert!(check(&["--listen", "localhost"]).is_ok());
     }
 
     #[test]
     fn metrics_need_a_place_beside_the_interface() {
-        assert!(refused(&["--metrics", "on", "--base-url", "http://127.0.0.1:8080"]).contains("--metrics"));
-        assert!(check(&["--metrics", "on", "--base-url", "http://127.0.0.1:8080/api/v1"]).is_ok_and(|all| all.metrics));
+        assert!(
+            refused(&["--metrics", "on", "--base-url", "http://127.0.0.1:8080"])
+                .contains("--metrics")
+        );
+        assert!(
+            check(&[
+                "--metrics",
+                "on",
+                "--base-url",
+                "http://127.0.0.1:8080/api/v1"
+            ])
+            .is_ok_and(|all| all.metrics)
+        );
     }
 
     #[test]
     fn a_base_url_is_an_address_without_user_query_and_fragment() {
-        for url in ["demo", "/api", "ftp://example.org/", "http://a@example.org/", "http://a/?b", "http://a/#b"] {
-            assert!(refused(&["--base-url", url]).contains("--base-url"), "{url}");
+        for url in [
+            "demo",
+            "/api",
+            "ftp://example.org/",
+            "http://a@example.org/",
+            "http://a/?b",
+            "http://a/#b",
+        ] {
+            assert!(
+                refused(&["--base-url", url]).contains("--base-url"),
+                "{url}"
+            );
         }
     }
 
     #[test]
     fn fixed_keys_name_a_tenant_and_their_tokens_are_not_repeated() {
-        let (one, two, three) = ("one|two-of-twenty-and-more", "x=y-of-exactly-twent", "three-of-twenty-and-more");
+        let (one, two, three) = (
+            "one|two-of-twenty-and-more",
+            "x=y-of-exactly-twent",
+            "three-of-twenty-and-more",
+        );
         let (first, second, third) = (format!("a={one}"), format!("b={two}"), format!("a={three}"));
-        let settings = check(&["--key", &first, "--key", &second, "--read-key", &third]).expect("is good");
-        let keys: Vec<_> = settings.keys.iter().map(|key| (&*key.tenant, &*key.token, key.read_only)).collect();
-        assert_eq!(keys, [("a", one, false), ("b", two, false), ("a", three, true)]);
+        let settings =
+            check(&["--key", &first, "--key", &second, "--read-key", &third]).expect("is good");
+        let keys: Vec<_> = settings
+            .keys
+            .iter()
+            .map(|key| (&*key.tenant, &*key.token, key.read_only))
+            .collect();
+        assert_eq!(
+            keys,
+            [("a", one, false), ("b", two, false), ("a", three, true)]
+        );
         assert!(!format!("{settings:?}").contains("three"));
         let long = "planted".repeat(4);
         let spaced = format!("a={long} {long}");
-        for bad in [&long, &format!("={long}"), &format!("a b={long}"), "a=", &spaced, "a=planted-of-nineteen"] {
+        for bad in [
+            &long,
+            &format!("={long}"),
+            &format!("a b={long}"),
+            "a=",
+            &spaced,
+            "a=planted-of-nineteen",
+        ] {
             assert!(!refused(&["--key", bad]).contains("plant"), "{bad}");
         }
         let short = refused(&["--key", "a=of-nineteen-letters"]);
-        assert!(short.contains("20 to 256") && short.contains("openssl rand -hex 20"), "{short}");
-        assert!(refused(&["--key", &format!("a={long}"), "--read-key", &format!("b={long}")]).contains("twice"));
+        assert!(
+            short.contains("20 to 256") && short.contains("openssl rand -hex 20"),
+            "{short}"
+        );
+        assert!(
+            refused(&[
+                "--key",
+                &format!("a={long}"),
+                "--read-key",
+                &format!("b={long}")
+            ])
+            .contains("twice")
+        );
     }
 
     #[test]
@@ -376,7 +523,13 @@ mod tests {
         ] {
             assert!(refused(&bad).contains(bad[0]), "{bad:?}");
         }
-        let settings = check(&["--cors", "https://a.example.org", "--cors", "http://localhost:3000"]).expect("is good");
+        let settings = check(&[
+            "--cors",
+            "https://a.example.org",
+            "--cors",
+            "http://localhost:3000",
+        ])
+        .expect("is good");
         assert!(matches!(settings.cors, Cors::Origins(origins) if origins.len() == 2));
     }
 }

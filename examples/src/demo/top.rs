@@ -47,7 +47,9 @@ pub(super) async fn top(address: &str, every: Duration, times: Option<u32>) -> R
             )
         })?;
         let (now, routes) = (Instant::now(), routes(&text));
-        let since = before.as_ref().map(|(then, routes)| (now.duration_since(*then).as_secs_f64(), routes));
+        let since = before
+            .as_ref()
+            .map(|(then, routes)| (now.duration_since(*then).as_secs_f64(), routes));
         if io::stdout().is_terminal() {
             write("\x1b[2J\x1b[H");
         }
@@ -67,8 +69,12 @@ async fn read(address: &str) -> io::Result<String> {
     stream.write_all(head.as_bytes()).await?;
     let mut text = String::new();
     stream.take(MOST).read_to_string(&mut text).await?;
-    let body = text.split_once("\r\n\r\n").filter(|(head, _)| head.starts_with("HTTP/1.1 200")).map(|(_, body)| body);
-    body.map(str::to_owned).ok_or_else(|| io::Error::other(text.lines().next().unwrap_or("no answer").to_owned()))
+    let body = text
+        .split_once("\r\n\r\n")
+        .filter(|(head, _)| head.starts_with("HTTP/1.1 200"))
+        .map(|(_, body)| body);
+    body.map(str::to_owned)
+        .ok_or_else(|| io::Error::other(text.lines().next().unwrap_or("no answer").to_owned()))
 }
 
 /// One route with one method.
@@ -85,20 +91,34 @@ struct Route {
 fn routes(text: &str) -> BTreeMap<String, Route> {
     let mut routes: BTreeMap<String, Route> = BTreeMap::new();
     for (name, value) in text.lines().filter_map(|line| line.rsplit_once(' ')) {
-        let Some((name, labels)) = name.split_once('{') else { continue };
-        let label = |name: &str| labels.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
-        let (Some(route), Some(method), Ok(value)) = (label("route"), label("method"), value.parse::<f64>()) else {
+        let Some((name, labels)) = name.split_once('{') else {
+            continue;
+        };
+        let label = |name: &str| {
+            labels
+                .split_once(&format!("{name}=\""))
+                .and_then(|(_, rest)| rest.split('"').next())
+        };
+        let (Some(route), Some(method), Ok(value)) =
+            (label("route"), label("method"), value.parse::<f64>())
+        else {
             continue;
         };
         let route = routes.entry(format!("{method:<7}{route}")).or_default();
         match name {
             "svc_requests_total" => {
                 route.requests += value;
-                route.failed += if label("status").is_some_and(|status| status >= "400") { value } else { 0.0 };
+                route.failed += if label("status").is_some_and(|status| status >= "400") {
+                    value
+                } else {
+                    0.0
+                };
             }
             "svc_request_seconds_sum" => route.seconds = value,
             "svc_request_seconds_bucket" => {
-                route.buckets.extend(label("le").and_then(|end| Some((end.parse().ok()?, value))));
+                route
+                    .buckets
+                    .extend(label("le").and_then(|end| Some((end.parse().ok()?, value))));
             }
             _ => {}
         }
@@ -106,9 +126,15 @@ fn routes(text: &str) -> BTreeMap<String, Route> {
     routes
 }
 
-fn view(text: &str, routes: &BTreeMap<String, Route>, since: Option<(f64, &BTreeMap<String, Route>)>) -> String {
-    let mut out =
-        format!("{:<48}{:>10}{:>10}{:>9}{:>10}{:>10}\n", "route", "requests", "per s", "failed", "mean ms", "95 % ms");
+fn view(
+    text: &str,
+    routes: &BTreeMap<String, Route>,
+    since: Option<(f64, &BTreeMap<String, Route>)>,
+) -> String {
+    let mut out = format!(
+        "{:<48}{:>10}{:>10}{:>9}{:>10}{:>10}\n",
+        "route", "requests", "per s", "failed", "mean ms", "95 % ms"
+    );
     let mut busiest: Vec<(&String, &Route)> = routes.iter().collect();
     busiest.sort_by(|(_, one), (_, other)| other.requests.total_cmp(&one.requests));
     for (name, route) in busiest.into_iter().take(ROUTES) {
@@ -120,13 +146,24 @@ fn view(text: &str, routes: &BTreeMap<String, Route>, since: Option<(f64, &BTree
             },
         );
         let mean = route.seconds * 1000.0 / route.requests.max(1.0);
-        let most = route.buckets.iter().find(|(_, count)| *count >= route.requests * 0.95).map(|(end, _)| end * 1000.0);
-        let most = most.filter(|most| most.is_finite()).map_or_else(|| ">10000".to_owned(), |most| format!("<={most}"));
+        let most = route
+            .buckets
+            .iter()
+            .find(|(_, count)| *count >= route.requests * 0.95)
+            .map(|(end, _)| end * 1000.0);
+        let most = most
+            .filter(|most| most.is_finite())
+            .map_or_else(|| ">10000".to_owned(), |most| format!("<={most}"));
         let (requests, failed) = (route.requests, route.failed);
-        let _ = writeln!(out, "{name:<48}{requests:>10}{rate:>10}{failed:>9}{mean:>10.2}{most:>10}");
+        let _ = writeln!(
+            out,
+            "{name:<48}{requests:>10}{rate:>10}{failed:>9}{mean:>10.2}{most:>10}"
+        );
     }
     for (words, series) in STORE {
-        let value = text.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        let value = text
+            .lines()
+            .find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
         if let Some(value) = value {
             let _ = writeln!(out, "{words:<18}{value:>8}");
         }

@@ -15,8 +15,16 @@ pub struct Trouble {
 
 impl Trouble {
     /// What went wrong, where (an option, a file, an address), and what to do.
-    pub fn new(what: impl Into<String>, place: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), place: place.into(), remedy: remedy.into() }
+    pub fn new(
+        what: impl Into<String>,
+        place: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            what: what.into(),
+            place: place.into(),
+            remedy: remedy.into(),
+        }
     }
 
     /// What went wrong.

@@ -1,5 +1,5 @@
-//! The badges of the README: what a step of `.ci/steps` checks, with the numbers of the files in which results are recorded.
-//! `BLESS=1` draws them.
+//! The badges of the README: what a step of `.ci/steps` checks, with the numbers of the files in
+//! which results are recorded. `BLESS=1` draws them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,14 +35,23 @@ fn read(path: &str) -> TestResult<String> {
 /// What a key of a TOML file has, where it stands on a line of its own.
 fn setting(file: &str, key: &str) -> TestResult<String> {
     let text = read(file)?;
-    let value = text.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='));
-    Ok(value.ok_or_else(|| format!("no {key} in {file}"))?.trim().trim_matches('"').to_owned())
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='));
+    Ok(value
+        .ok_or_else(|| format!("no {key} in {file}"))?
+        .trim()
+        .trim_matches('"')
+        .to_owned())
 }
 
 /// The MUST rows that some setting of the demo showed, of all.
 fn rows() -> TestResult<String> {
     let matrix = read("svc-conformance/matrix.csv")?;
-    let rows = matrix.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    let rows = matrix
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>());
     let (mut seen, mut all) = (0, 0);
     for row in rows.filter(|row| row.get(1) == Some(&"MUST")) {
         all += 1;
@@ -51,26 +60,56 @@ fn rows() -> TestResult<String> {
     Ok(format!("{seen} of {all} MUST rows seen"))
 }
 
-/// The servers with a planted fault that the suite accused, of all, at its least intensity, as CI runs it.
+/// The servers with a planted fault that the suite accused, of all, at its least intensity, as CI
+/// runs it.
 fn faults() -> TestResult<String> {
     let results: Value = serde_json::from_str(&read("svc-conformance/self-test.json")?)?;
     let number = |name: &str| results[name].as_u64().ok_or_else(|| format!("no {name}"));
-    Ok(format!("{} of {} found", number("quick_killed")?, number("quick_runs")?))
+    Ok(format!(
+        "{} of {} found",
+        number("quick_killed")?,
+        number("quick_runs")?
+    ))
 }
 
 fn badges() -> TestResult<Vec<Badge>> {
-    let of = |name, label, says, proof| Badge { name, label, says, proof };
+    let of = |name, label, says, proof| Badge {
+        name,
+        label,
+        says,
+        proof,
+    };
     Ok(vec![
-        of("conformance", "conformance", rows()?, "step settings .ci/ignored conformance::the_demo_"),
-        of("faults", "faulty servers, quick suite", faults()?, "cargo run --release --locked -p svc-self-test"),
-        of("axe", "accessibility", "axe finds nothing".to_owned(), "step accessibility .ci/axe"),
+        of(
+            "conformance",
+            "conformance",
+            rows()?,
+            "step settings .ci/ignored conformance::the_demo_",
+        ),
+        of(
+            "faults",
+            "faulty servers, quick suite",
+            faults()?,
+            "cargo run --release --locked -p svc-self-test",
+        ),
+        of(
+            "axe",
+            "accessibility",
+            "axe finds nothing".to_owned(),
+            "step accessibility .ci/axe",
+        ),
         of(
             "unsafe",
             "unsafe",
             setting("Cargo.toml", "unsafe_code")?,
             "cargo clippy --workspace --all-targets --locked",
         ),
-        of("rust", "Rust", format!("{} or later", setting("Cargo.toml", "rust-version")?), "cargo test --locked"),
+        of(
+            "rust",
+            "Rust",
+            format!("{} or later", setting("Cargo.toml", "rust-version")?),
+            "cargo test --locked",
+        ),
     ])
 }
 
@@ -112,7 +151,8 @@ fn the_badges_say_what_ci_proves() -> TestResult {
         }
         assert_eq!(read(&path)?, picture, "run with BLESS=1: {path}");
         assert!(
-            ci.lines().any(|line| line.trim().starts_with("step ") && line.contains(badge.proof)),
+            ci.lines()
+                .any(|line| line.trim().starts_with("step ") && line.contains(badge.proof)),
             "{}",
             badge.proof
         );
@@ -125,7 +165,13 @@ fn the_badges_say_what_ci_proves() -> TestResult {
 /// The tests also run with the oldest compiler that is promised.
 #[test]
 fn the_workflow_tests_the_oldest_compiler() -> TestResult {
-    let toolchains = format!("toolchain: [stable, {}.0]", setting("Cargo.toml", "rust-version")?);
-    assert!(read(".github/workflows/ci.yml")?.contains(&toolchains), "the workflow lacks `{toolchains}`");
+    let toolchains = format!(
+        "toolchain: [stable, {}.0]",
+        setting("Cargo.toml", "rust-version")?
+    );
+    assert!(
+        read(".github/workflows/ci.yml")?.contains(&toolchains),
+        "the workflow lacks `{toolchains}`"
+    );
     Ok(())
 }

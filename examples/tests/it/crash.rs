@@ -1,5 +1,5 @@
-//! `kill -9` in the middle of writing: what the server acknowledged is there, once, totals are those of the members, and
-//! nobody is there twice who signed more than once.
+//! `kill -9` in the middle of writing: what the server acknowledged is there, once, totals are
+//! those of the members, and nobody is there twice who signed more than once.
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -32,7 +32,8 @@ struct Helpers {
     donate: String,
 }
 
-/// One acknowledged post: the identifier that the client gave the action, and the address that the server gave it.
+/// One acknowledged post: the identifier that the client gave the action, and the address that the
+/// server gave it.
 type Acknowledged = (String, String);
 
 /// The numbers of a cycle.
@@ -43,10 +44,13 @@ struct Cycle {
     acknowledged: Semaphore,
 }
 
-/// Posts until the server is gone; every second one is a donation of 1.10. Whether a post was under way at the end.
+/// Posts until the server is gone; every second one is a donation of 1.10. Whether a post was under
+/// way at the end.
 async fn post(address: SocketAddr, client: usize, cycle: Arc<Cycle>) -> (Vec<Acknowledged>, bool) {
     let mut done = Vec::new();
-    let Ok(mut connection) = Client::connect(address, Some(KEY)).await else { return (done, false) };
+    let Ok(mut connection) = Client::connect(address, Some(KEY)).await else {
+        return (done, false);
+    };
     for number in 0.. {
         let identifier = format!("crash:{}-{client}-{number}", cycle.number);
         let email = match number % 2 {
@@ -55,12 +59,20 @@ async fn post(address: SocketAddr, client: usize, cycle: Arc<Cycle>) -> (Vec<Ack
         };
         let person = json!({"given_name": "Ada", "email_addresses": [{"address": email}]});
         let mut body = json!({"identifiers": [identifier], "person": person});
-        let helper = if number % 2 == 0 { &cycle.helpers.sign } else { &cycle.helpers.donate };
+        let helper = if number % 2 == 0 {
+            &cycle.helpers.sign
+        } else {
+            &cycle.helpers.donate
+        };
         if number % 2 == 1 {
             body["amount"] = json!(1.1);
             body["currency"] = json!("USD");
         }
-        match connection.post(helper, &body).await.and_then(|action| link(&action, "self")) {
+        match connection
+            .post(helper, &body)
+            .await
+            .and_then(|action| link(&action, "self"))
+        {
             Ok(address) => done.push((identifier, address)),
             Err(error) if error.to_string().starts_with("POST") => panic!("{error}"),
             Err(_) => return (done, true),
@@ -76,12 +88,19 @@ async fn write_and_kill(data: &Path, number: usize) -> TestResult<Vec<Acknowledg
     let address = program.address()?;
     let mut client = Client::connect(address, Some(KEY)).await?;
     let petition = client.walk("/api/v1/petitions").await?.swap_remove(0);
-    let page = client.walk("/api/v1/fundraising_pages").await?.swap_remove(0);
+    let page = client
+        .walk("/api/v1/fundraising_pages")
+        .await?
+        .swap_remove(0);
     let helpers = Helpers {
         sign: link(&petition, "svc:record_signature_helper")?,
         donate: link(&page, "svc:record_donation_helper")?,
     };
-    let cycle = Arc::new(Cycle { number, helpers, acknowledged: Semaphore::new(0) });
+    let cycle = Arc::new(Cycle {
+        number,
+        helpers,
+        acknowledged: Semaphore::new(0),
+    });
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
         clients.spawn(post(address, client, Arc::clone(&cycle)));
@@ -97,18 +116,31 @@ async fn write_and_kill(data: &Path, number: usize) -> TestResult<Vec<Acknowledg
         acknowledged.extend(done);
         in_flight += usize::from(was_in_flight);
     }
-    assert!(acknowledged.len() >= POSTS && in_flight > 0, "{} and {in_flight}", acknowledged.len());
+    assert!(
+        acknowledged.len() >= POSTS && in_flight > 0,
+        "{} and {in_flight}",
+        acknowledged.len()
+    );
     Ok(acknowledged)
 }
 
 /// Every record of a collection: its address, by the identifier that the client gave it.
-async fn members(client: &mut Client, collection: &str) -> TestResult<(HashMap<String, String>, Vec<Value>)> {
+async fn members(
+    client: &mut Client,
+    collection: &str,
+) -> TestResult<(HashMap<String, String>, Vec<Value>)> {
     let members = client.walk(collection).await?;
     let mut addresses = HashMap::new();
     for member in &members {
         let identifiers = member["identifiers"].as_array().ok_or("no identifiers")?;
-        let own = identifiers.iter().filter_map(Value::as_str).find(|identifier| identifier.starts_with("crash:"));
-        let known = addresses.insert(own.ok_or("no identifier of a client")?.to_owned(), link(member, "self")?);
+        let own = identifiers
+            .iter()
+            .filter_map(Value::as_str)
+            .find(|identifier| identifier.starts_with("crash:"));
+        let known = addresses.insert(
+            own.ok_or("no identifier of a client")?.to_owned(),
+            link(member, "self")?,
+        );
         assert!(known.is_none(), "twice: {member}");
     }
     let total = client.get(&format!("{collection}?per_page=1")).await?["total_records"].as_u64();
@@ -121,24 +153,50 @@ async fn check(data: &Path, acknowledged: &[Acknowledged]) -> TestResult {
     let program = Program::demo(data, &[])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let petition = client.walk("/api/v1/petitions").await?.swap_remove(0);
-    let page = client.walk("/api/v1/fundraising_pages").await?.swap_remove(0);
+    let page = client
+        .walk("/api/v1/fundraising_pages")
+        .await?
+        .swap_remove(0);
     let (signed, signatures) = members(&mut client, &link(&petition, "svc:signatures")?).await?;
     let (given, donations) = members(&mut client, &link(&page, "svc:donations")?).await?;
     for (identifier, address) in acknowledged {
         let found = signed.get(identifier).or_else(|| given.get(identifier));
         let path = |address: &str| address.splitn(4, '/').nth(3).map(str::to_owned);
-        assert_eq!(found.and_then(|found| path(found)), path(address), "{identifier} was acknowledged");
+        assert_eq!(
+            found.and_then(|found| path(found)),
+            path(address),
+            "{identifier} was acknowledged"
+        );
     }
-    assert_eq!(petition["total_signatures"].as_u64(), u64::try_from(signatures.len()).ok());
-    assert_eq!(page["total_donations"].as_u64(), u64::try_from(donations.len()).ok());
+    assert_eq!(
+        petition["total_signatures"].as_u64(),
+        u64::try_from(signatures.len()).ok()
+    );
+    assert_eq!(
+        page["total_donations"].as_u64(),
+        u64::try_from(donations.len()).ok()
+    );
     let cents = i128::try_from(donations.len() * 110)?;
-    assert_eq!(Amount::parse(&page["total_amount"].to_string()), Amount::new(cents, 2));
+    assert_eq!(
+        Amount::parse(&page["total_amount"].to_string()),
+        Amount::new(cents, 2)
+    );
     // The first person of the tenant is the keys' own; each donation came with a new one (HLP-04).
     let people = client.walk("/api/v1/people").await?;
-    let address = |person: &Value| person["email_addresses"][0]["address"].as_str().map(str::to_owned);
+    let address = |person: &Value| {
+        person["email_addresses"][0]["address"]
+            .as_str()
+            .map(str::to_owned)
+    };
     let addresses: Vec<String> = people.iter().filter_map(address).collect();
-    assert_eq!(addresses.iter().collect::<HashSet<_>>().len(), addresses.len());
-    let signers = addresses.iter().filter(|address| address.starts_with("signer.")).count();
+    assert_eq!(
+        addresses.iter().collect::<HashSet<_>>().len(),
+        addresses.len()
+    );
+    let signers = addresses
+        .iter()
+        .filter(|address| address.starts_with("signer."))
+        .count();
     assert_eq!(people.len(), donations.len() + signers + 1);
     let total = client.get("/api/v1/people?per_page=1").await?["total_records"].as_u64();
     assert_eq!(total, u64::try_from(people.len()).ok());

@@ -1,5 +1,5 @@
-//! The integration tests of the demo and of the mapped tables: one program, so that it is linked once.
-//! `cargo test -p svc-examples --test it MODULE`.
+//! The integration tests of the demo and of the mapped tables: one program, so that it is linked
+//! once. `cargo test -p svc-examples --test it MODULE`.
 
 mod badges;
 mod browser;

@@ -13,14 +13,21 @@ const COMPILED: &str = include_str!("mapped/guide.rs");
 fn blocks(fence: &str) -> Vec<&'static str> {
     let begin = format!("```{fence}\n");
     let behind = GUIDE.split(&*begin).skip(1);
-    behind.filter_map(|rest| rest.split_once("```").map(|(block, _)| block)).collect()
+    behind
+        .filter_map(|rest| rest.split_once("```").map(|(block, _)| block))
+        .collect()
 }
 
 /// What the guide shows is what is compiled here.
 #[test]
 fn the_guide_shows_what_is_run() {
     // However it is broken into lines.
-    let words = |text: &str| text.replace("pub(crate) ", "").split_whitespace().collect::<String>().replace(",)", ")");
+    let words = |text: &str| {
+        text.replace("pub(crate) ", "")
+            .split_whitespace()
+            .collect::<String>()
+            .replace(",)", ")")
+    };
     let compiled = words(COMPILED);
     let shown = blocks("rust,ignore");
     assert_eq!(shown.len(), 3);
@@ -41,12 +48,19 @@ async fn a_newcomer_walks_it() -> TestResult {
     connection.execute_batch(tables)?;
     connection.execute_batch("INSERT INTO organisations VALUES (1, 'Acme'), (2, 'Other')")?;
     let database: Arc<dyn Database> = Arc::new(svc_sqlite::Mapped::open(&file)?);
-    // What is missing is told as the guide has it: mended step by step, the tables end as they do by the guide's SQL.
+    // What is missing is told as the guide has it: mended step by step, the tables end as they do
+    // by the guide's SQL.
     MappedStore::create_own_tables(&database).await?;
     let mut mended = Vec::new();
-    while let Err(told) = MappedStore::connect(crate::mapped::guide::mapping(), Arc::clone(&database)).await {
+    while let Err(told) =
+        MappedStore::connect(crate::mapped::guide::mapping(), Arc::clone(&database)).await
+    {
         let told = told.to_string();
-        let mending: Vec<&str> = told.lines().map(str::trim).filter(|line| line.ends_with(';')).collect();
+        let mending: Vec<&str> = told
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.ends_with(';'))
+            .collect();
         assert!(!mending.is_empty(), "{told}");
         connection.execute_batch(&mending.concat())?;
         mended.extend(mending.iter().map(|sql| (*sql).to_owned()));
@@ -56,7 +70,8 @@ async fn a_newcomer_walks_it() -> TestResult {
     shown.sort_unstable();
     assert_eq!(shown, mended, "the guide shows what is told");
     // It is served, and conforms.
-    let report = crate::mapped::guide::check(crate::mapped::guide::interface(database).await?).await?;
+    let report =
+        crate::mapped::guide::check(crate::mapped::guide::interface(database).await?).await?;
     assert_eq!(report.exit_code(), 0, "{report}");
     Ok(())
 }

@@ -18,7 +18,8 @@ fn place(folder: &TempDir) -> TestResult<Place> {
          VALUES (1, '0198f000-0000-7000-8000-0000000000e1', 'March', '2027-01-05T09:00:00Z');",
     )?;
     for (hash, org, scope) in crate::mapped::keys() {
-        let insert = "INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES (?1, ?2, ?3, 'test')";
+        let insert =
+            "INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES (?1, ?2, ?3, 'test')";
         connection.execute(insert, (org, hash, scope))?;
     }
     Ok(Place::new(Arc::new(svc_sqlite::Mapped::open(&file)?)))

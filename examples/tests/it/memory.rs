@@ -31,20 +31,42 @@ impl Hanging {
     fn all(base_path: &str, helper: &str) -> [Self; 4] {
         let key = format!("SVC-API-Token: {KEY}\r\n");
         let head = |path: &str, more: &str, length: usize| {
-            format!("POST {base_path}{path} HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {length}\r\n\r\n")
+            format!(
+                "POST {base_path}{path} HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {length}\r\n\r\n"
+            )
         };
         let (least, small, large) = (1 << 16, 1 << 20, 8 << 20);
         let batch = head("people/person_signup/batch", &key, large);
         [
-            Self { what: "anonymous, 64 KiB", clients: 900, length: least, head: head(helper, "", least) },
-            Self { what: "anonymous, 1 MiB", clients: 900, length: small, head: head(helper, "", small) },
-            Self { what: "with a key, 1 MiB", clients: 900, length: small, head: head("people", &key, small) },
-            Self { what: "with a key, batches of 8 MiB", clients: 100, length: large, head: batch },
+            Self {
+                what: "anonymous, 64 KiB",
+                clients: 900,
+                length: least,
+                head: head(helper, "", least),
+            },
+            Self {
+                what: "anonymous, 1 MiB",
+                clients: 900,
+                length: small,
+                head: head(helper, "", small),
+            },
+            Self {
+                what: "with a key, 1 MiB",
+                clients: 900,
+                length: small,
+                head: head("people", &key, small),
+            },
+            Self {
+                what: "with a key, batches of 8 MiB",
+                clients: 100,
+                length: large,
+                head: batch,
+            },
         ]
     }
 
-    /// Sends until every byte is in the sockets or refused, from as many addresses as the limit of one address demands. Returns
-    /// the open connections.
+    /// Sends until every byte is in the sockets or refused, from as many addresses as the limit of
+    /// one address demands. Returns the open connections.
     async fn send(&self, address: SocketAddr) -> TestResult<Vec<tokio::net::TcpStream>> {
         let mut clients = JoinSet::new();
         for number in 0..self.clients {
@@ -76,7 +98,10 @@ impl Hanging {
 fn resident(program: &Program) -> TestResult<(u64, u64)> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", program.id()))?;
     let value = |name: &str| -> TestResult<u64> {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such line")?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .ok_or("no such line")?;
         Ok(line.trim().trim_end_matches(" kB").parse()?)
     };
     Ok((value("VmRSS:")?, value("VmHWM:")?))
@@ -89,7 +114,10 @@ async fn settle(address: SocketAddr) -> TestResult {
         let mut raw = Raw::connect(address).await?;
         raw.send("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").await?;
         let text = raw.answer().await?.text();
-        let bodies: String = text.lines().filter(|line| line.starts_with("svc_bod")).collect();
+        let bodies: String = text
+            .lines()
+            .filter(|line| line.starts_with("svc_bod"))
+            .collect();
         if bodies == last {
             return Ok(());
         }
@@ -98,17 +126,31 @@ async fn settle(address: SocketAddr) -> TestResult {
     }
 }
 
-/// The most resident KiB of a demo with this budget, attacked by one group of clients, and whether others were served meanwhile.
+/// The most resident KiB of a demo with this budget, attacked by one group of clients, and whether
+/// others were served meanwhile.
 async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
     let folder = tempfile::tempdir()?;
-    let program = Program::demo(&folder.path().join("a.db"), &["--people", "100", "--body-budget", budget])?;
+    let program = Program::demo(
+        &folder.path().join("a.db"),
+        &["--people", "100", "--body-budget", budget],
+    )?;
     let address = program.address()?;
     let mut raw = Raw::connect(address).await?;
-    raw.send(format!("GET /api/v1/petitions HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n\r\n")).await?;
+    raw.send(format!(
+        "GET /api/v1/petitions HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\n\r\n"
+    ))
+    .await?;
     let page = raw.answer().await?.text();
-    let helper = page.split_once("/record_signature_helper\"").ok_or("no helper")?.0.rsplit_once("/api/v1/");
+    let helper = page
+        .split_once("/record_signature_helper\"")
+        .ok_or("no helper")?
+        .0
+        .rsplit_once("/api/v1/");
     let helper = format!("{}/record_signature_helper", helper.ok_or("no path")?.1);
-    let group = Hanging::all("/api/v1/", &helper).into_iter().nth(group).ok_or("no such group")?;
+    let group = Hanging::all("/api/v1/", &helper)
+        .into_iter()
+        .nth(group)
+        .ok_or("no such group")?;
     let before = resident(&program)?.0;
     let _open = group.send(address).await?;
     settle(address).await?;
@@ -116,7 +158,10 @@ async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
     // Somebody else reads and writes, in small and in larger bodies.
     let mut served = 0;
     for length in [100, 10_000, 30_000] {
-        let body = format!("{{\"given_name\":\"Ada\",\"unknown\":\"{}\"}}", "x".repeat(length));
+        let body = format!(
+            "{{\"given_name\":\"Ada\",\"unknown\":\"{}\"}}",
+            "x".repeat(length)
+        );
         let mut other = Raw::connect(address).await?;
         let head = format!(
             "POST /api/v1/people HTTP/1.1\r\nHost: x\r\nSVC-API-Token: {KEY}\r\nContent-Length: {}\r\n\r\n",

@@ -13,7 +13,8 @@ const CHILD: &str = "SVC_EXAMPLES_TEST_OPTIONS";
 /// Stands before what the child says.
 const MARK: &str = "options are ";
 
-/// Each option with a value that is not its default, as the environment has it; `true` for a switch.
+/// Each option with a value that is not its default, as the environment has it; `true` for a
+/// switch.
 const OPTIONS: &[(&str, &str)] = &[
     ("listen", "::1"),
     ("port", "4711"),
@@ -37,7 +38,10 @@ const OPTIONS: &[(&str, &str)] = &[
     ("require-if-match", "true"),
     ("private-webhooks", "true"),
     ("cors", "https://a.example.org,https://b.example.org"),
-    ("key", "one=first-token-of-the-test,two=second-token-of-the-test"),
+    (
+        "key",
+        "one=first-token-of-the-test,two=second-token-of-the-test",
+    ),
     ("read-key", "one=third-token-of-the-test"),
     ("anonymous-helpers", "off"),
     ("atomic-helpers", "true"),
@@ -51,7 +55,10 @@ const OPTIONS: &[(&str, &str)] = &[
 
 fn is_switch(option: &str) -> bool {
     let command = Cli::command();
-    let option = command.get_arguments().find(|known| known.get_long() == Some(option)).expect("an option");
+    let option = command
+        .get_arguments()
+        .find(|known| known.get_long() == Some(option))
+        .expect("an option");
     !option.get_action().takes_values()
 }
 
@@ -64,13 +71,23 @@ fn told(options: &Options) -> String {
     let settings = Settings::check(options).expect("good options");
     let tokens: Vec<_> = settings.keys.iter().map(|key| &key.token).collect();
     let urls = [&options.database, &options.read_from].map(|url| url.as_ref().map(|url| &url.0));
-    let database = (urls, &options.schema, options.connections, options.statements, options.cluster);
+    let database = (
+        urls,
+        &options.schema,
+        options.connections,
+        options.statements,
+        options.cluster,
+    );
     format!("{:?} {database:?} {settings:?} {tokens:?}", options.data)
 }
 
 fn by_command_line(arguments: &[String]) -> String {
     let program = ["svc-demo".to_owned()];
-    told(&Cli::try_parse_from(program.iter().chain(arguments)).expect("arguments").options)
+    told(
+        &Cli::try_parse_from(program.iter().chain(arguments))
+            .expect("arguments")
+            .options,
+    )
 }
 
 /// What a process reads that has nothing but these variables.
@@ -81,17 +98,28 @@ fn by_environment(variables: &[(String, &str)]) -> String {
 /// What a process reads that has these arguments and variables.
 fn by_both(arguments: &str, variables: &[(String, &str)]) -> String {
     let mut child = Command::new(std::env::current_exe().expect("this program"));
-    child.args(["--exact", "options::child", "--nocapture", "--test-threads=1"]);
+    child.args([
+        "--exact",
+        "options::child",
+        "--nocapture",
+        "--test-threads=1",
+    ]);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("SVC_DEMO_") {
             child.env_remove(name);
         }
     }
-    let output = child.env(CHILD, arguments).envs(variables.iter().map(|(name, value)| (name, value))).output();
+    let output = child
+        .env(CHILD, arguments)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .output();
     let output = output.expect("the child runs");
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(text.contains("running 1 test"), "{text}");
-    let said = text.lines().find_map(|line| line.split_once(MARK)).map(|(_, said)| said.to_owned());
+    let said = text
+        .lines()
+        .find_map(|line| line.split_once(MARK))
+        .map(|(_, said)| said.to_owned());
     said.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
@@ -107,9 +135,21 @@ fn child() {
 #[test]
 fn the_table_has_every_option() {
     let command = Cli::command();
-    let known: BTreeSet<_> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
-    let known: BTreeSet<_> = known.into_iter().filter(|name| !matches!(*name, "help" | "version")).collect();
-    assert_eq!(OPTIONS.iter().map(|(name, _)| *name).collect::<BTreeSet<_>>(), known);
+    let known: BTreeSet<_> = command
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .collect();
+    let known: BTreeSet<_> = known
+        .into_iter()
+        .filter(|name| !matches!(*name, "help" | "version"))
+        .collect();
+    assert_eq!(
+        OPTIONS
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<BTreeSet<_>>(),
+        known
+    );
 }
 
 #[test]
@@ -124,10 +164,18 @@ fn each_option_means_the_same_in_the_environment() {
         let expected = by_command_line(&arguments);
         assert_ne!(expected, default, "--{option} {value} changes nothing");
         let name = environment_name(option);
-        assert_eq!(by_environment(&[(name.clone(), value)]), expected, "{name}={value}");
+        assert_eq!(
+            by_environment(&[(name.clone(), value)]),
+            expected,
+            "{name}={value}"
+        );
         if is_switch(option) {
             for off in ["false", "0", "no", "off", ""] {
-                assert_eq!(by_environment(&[(name.clone(), off)]), default, "{name}={off:?}");
+                assert_eq!(
+                    by_environment(&[(name.clone(), off)]),
+                    default,
+                    "{name}={off:?}"
+                );
             }
         }
     }
@@ -137,11 +185,24 @@ fn each_option_means_the_same_in_the_environment() {
 fn options_that_may_come_several_times_are_separated_by_commas_in_the_environment() {
     let command = Cli::command();
     let mut several = 0;
-    for option in command.get_arguments().filter(|option| matches!(option.get_action(), clap::ArgAction::Append)) {
+    for option in command
+        .get_arguments()
+        .filter(|option| matches!(option.get_action(), clap::ArgAction::Append))
+    {
         let name = option.get_long().expect("a name");
-        let (_, value) = OPTIONS.iter().find(|(known, _)| *known == name).expect("in the table");
-        let apart: Vec<String> = value.split(',').flat_map(|one| [format!("--{name}"), one.to_owned()]).collect();
-        assert_eq!(by_environment(&[(environment_name(name), value)]), by_command_line(&apart), "{name}");
+        let (_, value) = OPTIONS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .expect("in the table");
+        let apart: Vec<String> = value
+            .split(',')
+            .flat_map(|one| [format!("--{name}"), one.to_owned()])
+            .collect();
+        assert_eq!(
+            by_environment(&[(environment_name(name), value)]),
+            by_command_line(&apart),
+            "{name}"
+        );
         several += 1;
     }
     assert_eq!(several, 5, "cors, key, read-key, trusted-proxy, without");
@@ -150,5 +211,8 @@ fn options_that_may_come_several_times_are_separated_by_commas_in_the_environmen
 #[test]
 fn the_command_line_comes_before_the_environment() {
     let expected = by_command_line(&["--people".to_owned(), "3".to_owned()]);
-    assert_eq!(by_both("--people 3", &[("SVC_DEMO_PEOPLE".to_owned(), "5")]), expected);
+    assert_eq!(
+        by_both("--people 3", &[("SVC_DEMO_PEOPLE".to_owned(), "5")]),
+        expected
+    );
 }

@@ -1,4 +1,5 @@
-//! Links over real connections: a proxy that is trusted decides their scheme and host, and nobody else (HAL-01, UND-34).
+//! Links over real connections: a proxy that is trusted decides their scheme and host, and nobody
+//! else (HAL-01, UND-34).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,8 +15,12 @@ const CONFIGURED: &str = "http://configured.example.org/api/";
 
 /// A service that trusts one proxy, and where it listens.
 async fn start(store: &Store, trusted: IpAddr) -> TestResult<SocketAddr> {
-    let api = store.register_all(Api::builder(Vendor::new("Test", "Test"))).base_url(CONFIGURED);
-    let service = SvcService::new(api.authenticator(store.clone()).build()?).under("/api").trusted_proxies([trusted]);
+    let api = store
+        .register_all(Api::builder(Vendor::new("Test", "Test")))
+        .base_url(CONFIGURED);
+    let service = SvcService::new(api.authenticator(store.clone()).build()?)
+        .under("/api")
+        .trusted_proxies([trusted]);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     tokio::spawn(Server::new(service).run_until(listener, std::future::pending()));
@@ -25,11 +30,17 @@ async fn start(store: &Store, trusted: IpAddr) -> TestResult<SocketAddr> {
 /// The `self` link of the entry point, asked for with these headers.
 async fn link(address: SocketAddr, headers: &str) -> TestResult<String> {
     let mut raw = Raw::connect(address).await?;
-    raw.send(format!("GET /api/ HTTP/1.1\r\nHost: evil.example\r\n{headers}\r\n")).await?;
+    raw.send(format!(
+        "GET /api/ HTTP/1.1\r\nHost: evil.example\r\n{headers}\r\n"
+    ))
+    .await?;
     let answer = raw.answer().await?;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let entry: serde_json::Value = serde_json::from_slice(&answer.body)?;
-    Ok(entry["_links"]["self"]["href"].as_str().ok_or("no self")?.to_owned())
+    Ok(entry["_links"]["self"]["href"]
+        .as_str()
+        .ok_or("no self")?
+        .to_owned())
 }
 
 #[tokio::test]
@@ -41,12 +52,24 @@ async fn hal_01_links_follow_a_trusted_proxy_over_a_connection() -> TestResult {
     let public = "https://public.example.org/api/";
     for (headers, expected) in [
         ("", CONFIGURED),
-        ("X-Forwarded-Proto: https\r\nX-Forwarded-Host: public.example.org\r\n", public),
-        ("Forwarded: for=192.0.2.1;proto=https;host=public.example.org\r\n", public),
+        (
+            "X-Forwarded-Proto: https\r\nX-Forwarded-Host: public.example.org\r\n",
+            public,
+        ),
+        (
+            "Forwarded: for=192.0.2.1;proto=https;host=public.example.org\r\n",
+            public,
+        ),
         // What is incomplete, damaged or disagrees counts for nothing.
         ("X-Forwarded-Host: public.example.org\r\n", CONFIGURED),
-        ("X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: public.example.org\r\n", CONFIGURED),
-        ("X-Forwarded-Proto: https\r\nX-Forwarded-Host: a@b\r\n", CONFIGURED),
+        (
+            "X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: public.example.org\r\n",
+            CONFIGURED,
+        ),
+        (
+            "X-Forwarded-Proto: https\r\nX-Forwarded-Host: a@b\r\n",
+            CONFIGURED,
+        ),
         (
             "X-Forwarded-Proto: https\r\nX-Forwarded-Host: public.example.org\r\nForwarded: proto=https;host=other.example\r\n",
             CONFIGURED,

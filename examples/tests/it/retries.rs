@@ -1,5 +1,6 @@
-//! `kill -9` under clients that send what was not answered again with its `Idempotency-Key`: nothing is done twice, nothing is
-//! lost, and answers that are given again are the first ones byte for byte (IDM-01 to IDM-03).
+//! `kill -9` under clients that send what was not answered again with its `Idempotency-Key`:
+//! nothing is done twice, nothing is lost, and answers that are given again are the first ones byte
+//! for byte (IDM-01 to IDM-03).
 //!
 //! `SVC_RETRY_KILLS=200 cargo test -p svc-examples --test it retries::` kills the server 200 times.
 
@@ -25,7 +26,8 @@ const CLIENTS: usize = 8;
 /// How many posts are answered before a kill, at least.
 const POSTS: usize = 100;
 
-/// A donation that was sent, and the answer to it where there was one. Nothing in it tells it from another one of its donor.
+/// A donation that was sent, and the answer to it where there was one. Nothing in it tells it from
+/// another one of its donor.
 struct Sent {
     key: String,
     body: Value,
@@ -37,7 +39,11 @@ impl Sent {
         let email = format!("donor.{client}@example.org");
         let person = json!({"given_name": "Ada", "email_addresses": [{"address": email}]});
         let body = json!({"amount": 1.1, "currency": "USD", "person": person});
-        Self { key: format!("{cycle}-{client}-{number}"), body, answer: None }
+        Self {
+            key: format!("{cycle}-{client}-{number}"),
+            body,
+            answer: None,
+        }
     }
 
     /// Sends it; an answer that was given before has to be the same.
@@ -46,8 +52,17 @@ impl Sent {
         assert_eq!(answer.status, 200, "{}", answer.text());
         match &self.answer {
             Some(first) => {
-                assert!(answer.body == *first, "IDM-02: another answer to {}: {}", self.key, answer.text());
-                assert_eq!(answer.header("idempotency-replayed"), Some("true"), "IDM-02");
+                assert!(
+                    answer.body == *first,
+                    "IDM-02: another answer to {}: {}",
+                    self.key,
+                    answer.text()
+                );
+                assert_eq!(
+                    answer.header("idempotency-replayed"),
+                    Some("true"),
+                    "IDM-02"
+                );
             }
             None => self.answer = Some(answer.body),
         }
@@ -63,7 +78,9 @@ async fn post(
     done: Arc<Semaphore>,
 ) -> Vec<Sent> {
     let mut all = Vec::new();
-    let Ok(mut connection) = Client::connect(address, Some(KEY)).await else { return all };
+    let Ok(mut connection) = Client::connect(address, Some(KEY)).await else {
+        return all;
+    };
     for number in 0.. {
         let mut sent = Sent::new(cycle, client, number);
         let ended = sent.send(&mut connection, &helper).await;
@@ -76,13 +93,16 @@ async fn post(
     all
 }
 
-/// Starts the server, sends again what was not answered and some of what was, lets clients write, and kills the server under
-/// them.
+/// Starts the server, sends again what was not answered and some of what was, lets clients write,
+/// and kills the server under them.
 async fn cycle(data: &Path, number: usize, all: &mut Vec<Sent>) -> TestResult {
     let mut program = Program::demo(data, &["--people", "0"])?;
     let address = program.address()?;
     let mut client = Client::connect(address, Some(KEY)).await?;
-    let page = client.walk("/api/v1/fundraising_pages").await?.swap_remove(0);
+    let page = client
+        .walk("/api/v1/fundraising_pages")
+        .await?
+        .swap_remove(0);
     let helper: Arc<str> = link(&page, "svc:record_donation_helper")?.into();
     for (place, sent) in all.iter_mut().enumerate() {
         if sent.answer.is_none() || place % 7 == number % 7 {
@@ -92,12 +112,20 @@ async fn cycle(data: &Path, number: usize, all: &mut Vec<Sent>) -> TestResult {
     let done = Arc::new(Semaphore::new(0));
     let mut clients = JoinSet::new();
     for client in 0..CLIENTS {
-        clients.spawn(post(address, Arc::clone(&helper), (number, client), Arc::clone(&done)));
+        clients.spawn(post(
+            address,
+            Arc::clone(&helper),
+            (number, client),
+            Arc::clone(&done),
+        ));
     }
     done.acquire_many(u32::try_from(POSTS)?).await?.forget();
     program.kill()?;
     let new: Vec<Sent> = clients.join_all().await.into_iter().flatten().collect();
-    assert!(new.iter().any(|sent| sent.answer.is_none()), "the server was killed under nobody");
+    assert!(
+        new.iter().any(|sent| sent.answer.is_none()),
+        "the server was killed under nobody"
+    );
     all.extend(new);
     Ok(())
 }
@@ -113,7 +141,10 @@ async fn idm_01_what_is_sent_again_after_kill_9_is_done_once() -> TestResult {
     }
     let program = Program::demo(&data, &[])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
-    let page = client.walk("/api/v1/fundraising_pages").await?.swap_remove(0);
+    let page = client
+        .walk("/api/v1/fundraising_pages")
+        .await?
+        .swap_remove(0);
     let helper = link(&page, "svc:record_donation_helper")?;
     for sent in &mut all {
         sent.send(&mut client, &helper).await?;
@@ -121,11 +152,17 @@ async fn idm_01_what_is_sent_again_after_kill_9_is_done_once() -> TestResult {
     let donations = client.walk(&link(&page, "svc:donations")?).await?;
     assert_eq!(donations.len(), all.len(), "IDM-01: each donation once");
     let path = |address: &str| address.splitn(4, '/').nth(3).map(str::to_owned);
-    let kept =
-        donations.iter().map(|donation| Ok(path(&link(donation, "self")?))).collect::<TestResult<HashSet<_>>>()?;
+    let kept = donations
+        .iter()
+        .map(|donation| Ok(path(&link(donation, "self")?)))
+        .collect::<TestResult<HashSet<_>>>()?;
     for sent in &all {
         let answer: Value = serde_json::from_slice(sent.answer.as_deref().ok_or("no answer")?)?;
-        assert!(kept.contains(&path(&link(&answer, "self")?)), "IDM-01: {} was answered", sent.key);
+        assert!(
+            kept.contains(&path(&link(&answer, "self")?)),
+            "IDM-01: {} was answered",
+            sent.key
+        );
     }
     program.terminate()
 }

@@ -1,5 +1,5 @@
-//! `kill -9` of the demo while it sends: each event comes at least once, always under the same `webhook-id`, and no two events
-//! under one (HOOK-07).
+//! `kill -9` of the demo while it sends: each event comes at least once, always under the same
+//! `webhook-id`, and no two events under one (HOOK-07).
 //!
 //! `SVC_HOOK_KILLS=200 cargo test -p svc-examples --test it webhooks::` kills the demo 200 times.
 
@@ -32,7 +32,11 @@ impl Receiver {
     async fn start() -> TestResult<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("http://{}/", listener.local_addr()?);
-        let receiver = Self { url, came: Arc::default(), messages: Arc::new(Semaphore::new(0)) };
+        let receiver = Self {
+            url,
+            came: Arc::default(),
+            messages: Arc::new(Semaphore::new(0)),
+        };
         let own = receiver.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -49,8 +53,14 @@ impl Receiver {
         let (id, body) = loop {
             let read = stream.read(&mut part).await.ok().filter(|read| *read > 0)?;
             text.push_str(std::str::from_utf8(&part[..read]).ok()?);
-            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-            let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+            let Some((head, body)) = text.split_once("\r\n\r\n") else {
+                continue;
+            };
+            let header = |name: &str| {
+                head.lines()
+                    .find_map(|line| line.strip_prefix(name))
+                    .map(str::trim)
+            };
             let length: usize = header("content-length:")?.parse().ok()?;
             if body.len() >= length {
                 break (header("webhook-id:")?.to_owned(), body.to_owned());
@@ -58,7 +68,10 @@ impl Receiver {
         };
         self.came.lock().ok()?.entry(body).or_default().push(id);
         self.messages.add_permits(1);
-        stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").await.ok()
+        stream
+            .write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+            .await
+            .ok()
     }
 }
 
@@ -66,7 +79,9 @@ impl Receiver {
 async fn cycle(mut program: Program, receiver: &Receiver, made: &mut Vec<String>) -> TestResult {
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     for _ in 0..PEOPLE {
-        let person = client.post("/api/v1/people", &json!({"given_name": "Ada"})).await?;
+        let person = client
+            .post("/api/v1/people", &json!({"given_name": "Ada"}))
+            .await?;
         made.push(link(&person, "self")?);
     }
     receiver.messages.acquire_many(5).await?.forget();
@@ -97,9 +112,15 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
     // Everything has arrived once nothing is behind the cursor.
     let all = loop {
         let state = client.get(&webhook).await?;
-        let behind =
-            client.get(&format!("/api/v1/changes?after={}", state["cursor"].as_str().ok_or("no cursor")?)).await?;
-        let is_empty = behind["_embedded"]["ext:changes"].as_array().is_none_or(Vec::is_empty);
+        let behind = client
+            .get(&format!(
+                "/api/v1/changes?after={}",
+                state["cursor"].as_str().ok_or("no cursor")?
+            ))
+            .await?;
+        let is_empty = behind["_embedded"]["ext:changes"]
+            .as_array()
+            .is_none_or(Vec::is_empty);
         if is_empty && state["total_waiting"] == 0 {
             break receiver.came.lock().map_err(|_| "poisoned")?.clone();
         }
@@ -108,13 +129,24 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
     let mut ids: HashMap<String, &str> = HashMap::new();
     for (body, came) in &all {
         let told: Value = serde_json::from_str(body)?;
-        let href = told["data"]["_links"]["svc:person"]["href"].as_str().ok_or("no person")?;
-        assert!(came.iter().all(|id| *id == came[0]), "HOOK-07: {href} came as {came:?}");
+        let href = told["data"]["_links"]["svc:person"]["href"]
+            .as_str()
+            .ok_or("no person")?;
+        assert!(
+            came.iter().all(|id| *id == came[0]),
+            "HOOK-07: {href} came as {came:?}"
+        );
         let before = ids.insert(path(href).ok_or("no path")?.to_owned(), &came[0]);
-        assert!(before.is_none_or(|before| before == came[0]), "HOOK-07: {href} has two ids");
+        assert!(
+            before.is_none_or(|before| before == came[0]),
+            "HOOK-07: {href} has two ids"
+        );
     }
     for person in &made {
-        assert!(ids.contains_key(path(person).ok_or("no path")?), "HOOK-07: {person} was never told");
+        assert!(
+            ids.contains_key(path(person).ok_or("no path")?),
+            "HOOK-07: {person} was never told"
+        );
     }
     let distinct: std::collections::HashSet<_> = ids.values().collect();
     assert_eq!(distinct.len(), made.len(), "HOOK-07: one id for two events");

@@ -1,8 +1,17 @@
 //! Examples of what a vendor writes.
 //!
-//! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`] and [`postgres`], so that tests can run it in their own process.
+//! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`] and
+//! [`postgres`], so that tests can run it in their own process.
 
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 pub mod crm;
 pub mod postgres;
@@ -12,8 +21,8 @@ pub mod postgres;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// What `cargo test` skips, and the command that runs it. Ignored documentation tests of the last package are the last lines that
-/// `cargo test` prints.
+/// What `cargo test` skips, and the command that runs it. Ignored documentation tests of the last
+/// package are the last lines that `cargo test` prints.
 #[cfg(doctest)]
 mod skipped_tests {
     /// ```ignore

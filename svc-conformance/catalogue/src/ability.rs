@@ -1,6 +1,7 @@
 //! What a declaration lets a client do with the records of a kind.
 
-/// What a declaration lets a client do with records of a kind: more than one operation, or one with fields that it needs.
+/// What a declaration lets a client do with records of a kind: more than one operation, or one with
+/// fields that it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
     /// Make one: by a create, or by its helper.
@@ -43,7 +44,9 @@ impl Ability {
             Self::Make => "no create and no helper that makes one",
             Self::Send => "no way to make one with a field that a client may send",
             Self::Omit => "no way to make one without a field that it shows",
-            Self::Change => "no way to make, read and update one with a field that a client may send",
+            Self::Change => {
+                "no way to make, read and update one with a field that a client may send"
+            }
             Self::Empty => "no update of a field that may be empty",
             Self::Arrays => "no update of a list",
             Self::Lack => "no create with a required field",

@@ -182,14 +182,32 @@ const PLAIN: &[(&str, Term)] = &[
     ("helper.*.anonymous", Term::Helper(HelperTerm::AnyAnonymous)),
     ("helper.*.with_key", Term::Helper(HelperTerm::WithKey)),
     ("helper.*.with_person", Term::Helper(HelperTerm::WithPerson)),
-    ("helper.*.but_schedule", Term::Helper(HelperTerm::ButSchedule)),
+    (
+        "helper.*.but_schedule",
+        Term::Helper(HelperTerm::ButSchedule),
+    ),
     ("helper.non_atomic", Term::Helper(HelperTerm::InParts)),
-    ("helper.match_person", Term::Helper(HelperTerm::MatchesPersons)),
-    ("helper.*.shows_person", Term::Helper(HelperTerm::ShowsPerson)),
-    ("helper.*.of_removable", Term::Helper(HelperTerm::OfRemovable)),
-    ("helper.record_donation.links", Term::Helper(HelperTerm::DonationLinks)),
+    (
+        "helper.match_person",
+        Term::Helper(HelperTerm::MatchesPersons),
+    ),
+    (
+        "helper.*.shows_person",
+        Term::Helper(HelperTerm::ShowsPerson),
+    ),
+    (
+        "helper.*.of_removable",
+        Term::Helper(HelperTerm::OfRemovable),
+    ),
+    (
+        "helper.record_donation.links",
+        Term::Helper(HelperTerm::DonationLinks),
+    ),
     ("met.second_page", Term::Met(Encounter::SecondPage)),
-    ("met.empty_collection", Term::Met(Encounter::EmptyCollection)),
+    (
+        "met.empty_collection",
+        Term::Met(Encounter::EmptyCollection),
+    ),
     ("met.error_body", Term::Met(Encounter::ErrorBody)),
     ("met.hint", Term::Met(Encounter::Hint)),
     ("met.reference_code", Term::Met(Encounter::ReferenceCode)),
@@ -201,11 +219,23 @@ const PLAIN: &[(&str, Term)] = &[
 pub const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
 
 /// The action functions of the interface (HAF-01).
-pub const FUNCTIONS: &[&str] =
-    &["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
+pub const FUNCTIONS: &[&str] = &[
+    "add_tags",
+    "add_tags_uri",
+    "add_lists",
+    "add_lists_uri",
+    "add_questions_responses_uri",
+    "triggers",
+];
 
 /// What collections may be filtered by (FLT-01).
-pub const FILTERS: &[&str] = &["identifiers", "created_date", "modified_date", "email_address", "name"];
+pub const FILTERS: &[&str] = &[
+    "identifiers",
+    "created_date",
+    "modified_date",
+    "email_address",
+    "name",
+];
 
 /// A word that means nothing, with what would mean something in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,17 +261,22 @@ impl Words {
     /// Reads a condition; `not` binds before `and`, `and` before `or`.
     pub(super) fn condition(&self, text: &str) -> Result<Condition, Unknown> {
         let any = text.split(" or ").map(|all| {
-            let all = all.split(" and ").map(|word| match word.strip_prefix("not ") {
-                Some(word) => self.word(word).map(Condition::Not),
-                None => self.word(word).map(Condition::Is),
-            });
+            let all = all
+                .split(" and ")
+                .map(|word| match word.strip_prefix("not ") {
+                    Some(word) => self.word(word).map(Condition::Not),
+                    None => self.word(word).map(Condition::Is),
+                });
             Ok(one_or(all.collect::<Result<_, _>>()?, Condition::All))
         });
         Ok(one_or(any.collect::<Result<_, _>>()?, Condition::Any))
     }
 
     fn word(&self, text: &str) -> Result<Word, Unknown> {
-        Ok(Word { text: text.to_owned(), term: self.term(text)? })
+        Ok(Word {
+            text: text.to_owned(),
+            term: self.term(text)?,
+        })
     }
 
     fn term(&self, word: &str) -> Result<Term, Unknown> {
@@ -252,16 +287,26 @@ impl Words {
             return Ok(Term::Type(Type::from(one_of(name, word, Type::words())?)));
         }
         if let Some(place) = word.strip_prefix("field:") {
-            return self.field(word, place).map(|(owner, path)| Term::Field { owner, path });
+            return self
+                .field(word, place)
+                .map(|(owner, path)| Term::Field { owner, path });
         }
         if let Some(place) = word.strip_prefix("link:") {
             return self.link(word, place);
         }
         if let Some(function) = word.strip_prefix("haf.") {
-            return Ok(Term::Function(Some(one_of(function, word, FUNCTIONS.iter().copied())?)));
+            return Ok(Term::Function(Some(one_of(
+                function,
+                word,
+                FUNCTIONS.iter().copied(),
+            )?)));
         }
         if let Some(name) = word.strip_prefix("filter.") {
-            return Ok(Term::Filter(Some(one_of(name, word, FILTERS.iter().copied())?)));
+            return Ok(Term::Filter(Some(one_of(
+                name,
+                word,
+                FILTERS.iter().copied(),
+            )?)));
         }
         if let Some(name) = word.strip_prefix("helper.") {
             return Ok(Term::Helper(match name.strip_suffix(".anonymous") {
@@ -269,7 +314,11 @@ impl Words {
                 None => HelperTerm::Named(self.helper(name, word)?),
             }));
         }
-        if self.behaviours.iter().any(|behaviour| behaviour.name == word) {
+        if self
+            .behaviours
+            .iter()
+            .any(|behaviour| behaviour.name == word)
+        {
             return Ok(Term::Behaviour(word.to_owned()));
         }
         self.operation(word)
@@ -284,19 +333,38 @@ impl Words {
     pub(super) fn field(&self, word: &str, place: &str) -> Result<(String, String), Unknown> {
         let (owner, path) = place.split_once('.').unwrap_or((place, ""));
         let owner = one_of(owner, word, self.owners().chain(["*"]))?;
-        let paths = self.fields.iter().filter(|(of, _)| *of == owner || owner == "*").map(|(_, path)| path.as_str());
+        let paths = self
+            .fields
+            .iter()
+            .filter(|(of, _)| *of == owner || owner == "*")
+            .map(|(_, path)| path.as_str());
         Ok((owner.clone(), one_of(path, word, paths)?))
     }
 
     /// `<owner>.<name>`, or a name alone.
     fn link(&self, word: &str, place: &str) -> Result<Term, Unknown> {
         let Some((owner, name)) = place.split_once('.') else {
-            let name = one_of(place, word, self.links.iter().map(|(_, name)| name.as_str()))?;
+            let name = one_of(
+                place,
+                word,
+                self.links.iter().map(|(_, name)| name.as_str()),
+            )?;
             return Ok(Term::Link { owner: None, name });
         };
-        let owner = one_of(owner, word, self.links.iter().map(|(owner, _)| owner.as_str()))?;
-        let names = self.links.iter().filter(|(of, _)| *of == owner).map(|(_, name)| name.as_str());
-        Ok(Term::Link { name: one_of(name, word, names)?, owner: Some(owner) })
+        let owner = one_of(
+            owner,
+            word,
+            self.links.iter().map(|(owner, _)| owner.as_str()),
+        )?;
+        let names = self
+            .links
+            .iter()
+            .filter(|(of, _)| *of == owner)
+            .map(|(_, name)| name.as_str());
+        Ok(Term::Link {
+            name: one_of(name, word, names)?,
+            owner: Some(owner),
+        })
     }
 
     /// The name of a helper.
@@ -310,41 +378,82 @@ impl Words {
         one_of(one, one, self.kinds.iter().map(|kind| kind.one.as_str()))
     }
 
-    /// `<collection>.<operation>`, `*.<operation>`, the same with an ability, or `<collection>.sub.<collection>`.
+    /// `<collection>.<operation>`, `*.<operation>`, the same with an ability, or
+    /// `<collection>.sub.<collection>`.
     fn operation(&self, word: &str) -> Result<Term, Unknown> {
         let (many, operation) = word.split_once('.').unwrap_or((word, ""));
         let collections = || self.kinds.iter().map(|kind| kind.many.as_str());
         let kind = self.kinds.iter().find(|kind| kind.many == many);
         if kind.is_none() && many != "*" {
             let plain = PLAIN.iter().map(|(name, _)| *name);
-            let behaviours = self.behaviours.iter().map(|behaviour| behaviour.name.as_str());
-            let begun = ["field:...", "link:...", "type:...", "helper....", "haf....", "filter....", "*...."];
-            one_of(word, word, plain.chain(behaviours).chain(begun).chain(collections()))?;
+            let behaviours = self
+                .behaviours
+                .iter()
+                .map(|behaviour| behaviour.name.as_str());
+            let begun = [
+                "field:...",
+                "link:...",
+                "type:...",
+                "helper....",
+                "haf....",
+                "filter....",
+                "*....",
+            ];
+            one_of(
+                word,
+                word,
+                plain.chain(behaviours).chain(begun).chain(collections()),
+            )?;
         }
         let one = kind.map(|kind| kind.one.clone());
         if let Some((_, ability)) = ABILITIES.iter().find(|(name, _)| *name == operation) {
-            return Ok(Term::Ability { one, ability: *ability });
+            return Ok(Term::Ability {
+                one,
+                ability: *ability,
+            });
         }
-        let known = || OPERATIONS.iter().copied().chain(ABILITIES.iter().map(|(name, _)| *name));
+        let known = || {
+            OPERATIONS
+                .iter()
+                .copied()
+                .chain(ABILITIES.iter().map(|(name, _)| *name))
+        };
         match (operation.strip_prefix("sub."), one) {
-            (Some(below), Some(one)) => Ok(Term::Below { one, many: one_of(below, word, collections())? }),
-            (_, one) => Ok(Term::Operation { one, operation: one_of(operation, word, known())? }),
+            (Some(below), Some(one)) => Ok(Term::Below {
+                one,
+                many: one_of(below, word, collections())?,
+            }),
+            (_, one) => Ok(Term::Operation {
+                one,
+                operation: one_of(operation, word, known())?,
+            }),
         }
     }
 }
 
 /// The only condition of a list, or the list as one.
 fn one_or(mut all: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> Condition {
-    if all.len() == 1 { all.pop().unwrap_or(Condition::All(all)) } else { several(all) }
+    if all.len() == 1 {
+        all.pop().unwrap_or(Condition::All(all))
+    } else {
+        several(all)
+    }
 }
 
 /// The name, if it is one of those known.
-pub(super) fn one_of<'k>(name: &str, word: &str, known: impl Iterator<Item = &'k str>) -> Result<String, Unknown> {
+pub(super) fn one_of<'k>(
+    name: &str,
+    word: &str,
+    known: impl Iterator<Item = &'k str>,
+) -> Result<String, Unknown> {
     let known: BTreeSet<&str> = known.collect();
     if known.contains(name) {
         return Ok(name.to_owned());
     }
-    Err(Unknown { word: word.to_owned(), known: known.into_iter().collect::<Vec<_>>().join(", ") })
+    Err(Unknown {
+        word: word.to_owned(),
+        known: known.into_iter().collect::<Vec<_>>().join(", "),
+    })
 }
 
 impl Condition {
@@ -375,7 +484,8 @@ impl Condition {
     /// The condition in words.
     #[must_use]
     pub fn said(&self) -> String {
-        let joined = |list: &[Self], by: &str| list.iter().map(Self::said).collect::<Vec<_>>().join(by);
+        let joined =
+            |list: &[Self], by: &str| list.iter().map(Self::said).collect::<Vec<_>>().join(by);
         match self {
             Self::Is(word) => word.said(true),
             Self::Not(word) => word.said(false),
@@ -389,7 +499,8 @@ impl Condition {
 mod tests {
     use crate::{Catalogue, CatalogueError};
 
-    /// Of every sort of word one that is mistyped: the error names the row, its line, the word, and what would be possible.
+    /// Of every sort of word one that is mistyped: the error names the row, its line, the word, and
+    /// what would be possible.
     #[test]
     fn a_word_that_means_nothing_is_refused() {
         let text = |condition: &str| {
@@ -427,7 +538,11 @@ mod tests {
             "type:string[]",
             "auth and not helpers_only or never",
         ] {
-            assert!(Catalogue::read(&text(word)).is_ok(), "{word}: {:?}", Catalogue::read(&text(word)).err());
+            assert!(
+                Catalogue::read(&text(word)).is_ok(),
+                "{word}: {:?}",
+                Catalogue::read(&text(word)).err()
+            );
         }
         for (word, possible) in [
             ("allways", "always"),
@@ -449,8 +564,20 @@ mod tests {
             ("not", "always"),
         ] {
             let error = Catalogue::read(&text(&format!("auth and not {word}"))).expect_err(word);
-            let CatalogueError::Word { row, line, word: named, known } = &error else { panic!("{error}") };
-            assert_eq!((row.as_str(), *line, named.as_str()), ("COL-01", 34, word), "{error}");
+            let CatalogueError::Word {
+                row,
+                line,
+                word: named,
+                known,
+            } = &error
+            else {
+                panic!("{error}")
+            };
+            assert_eq!(
+                (row.as_str(), *line, named.as_str()),
+                ("COL-01", 34, word),
+                "{error}"
+            );
             assert!(known.split(", ").any(|one| one == possible), "{error}");
         }
     }

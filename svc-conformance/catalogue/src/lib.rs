@@ -1,4 +1,5 @@
-//! The catalogue of the Activist Data Exchange API: every row that a server can be held to, as data that is built into the crate.
+//! The catalogue of the Activist Data Exchange API: every row that a server can be held to, as data
+//! that is built into the crate.
 //!
 //! ```
 //! use svc_catalogue::{Catalogue, Level, row};
@@ -8,10 +9,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Row`] is a field, a link or a rule, one block of `catalogue.toml` each; its [`Condition`] is read with it, and a word that
-//! means nothing is an error. [`mod@row`] has the id of each row as a constant.
+//! A [`Row`] is a field, a link or a rule, one block of `catalogue.toml` each; its [`Condition`] is
+//! read with it, and a word that means nothing is an error. [`mod@row`] has the id of each row as a
+//! constant.
 
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
 
 mod ability;
 mod condition;
@@ -29,7 +39,9 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 pub use ability::{ABILITIES, Ability};
-pub use condition::{Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word};
+pub use condition::{
+    Condition, Encounter, FILTERS, FUNCTIONS, HelperTerm, OPERATIONS, Term, Unknown, Word,
+};
 pub use names::{Behaviour, KindRow};
 pub use rows::{Field, Link, Row, Way};
 pub use types::Type;
@@ -91,13 +103,18 @@ pub enum CatalogueError {
     #[error("the catalogue cannot be read: {0}")]
     Unreadable(String),
     /// An id has not the form of a row's id.
-    #[error("`{0}` is not the id of a row: expected an area, a dash and at least two digits, such as COL-23")]
+    #[error(
+        "`{0}` is not the id of a row: expected an area, a dash and at least two digits, such as COL-23"
+    )]
     IdInvalid(String),
     /// Two rows have the same id.
     #[error("the catalogue has two rows {0}")]
     IdRepeated(String),
-    /// A row names what does not exist: a word of its condition, a kind, a helper, a shared object, an area.
-    #[error("line {line} of the catalogue: row {row} says `{word}`, which means nothing; possible here: {known}")]
+    /// A row names what does not exist: a word of its condition, a kind, a helper, a shared object,
+    /// an area.
+    #[error(
+        "line {line} of the catalogue: row {row} says `{word}`, which means nothing; possible here: {known}"
+    )]
     Word {
         /// The row.
         row: String,
@@ -126,9 +143,11 @@ impl Catalogue {
     /// Reads a catalogue from the text of a `catalogue.toml`.
     ///
     /// # Errors
-    /// The text is not a catalogue, an id has a wrong form, two rows have the same id, or a row names what does not exist.
+    /// The text is not a catalogue, an id has a wrong form, two rows have the same id, or a row
+    /// names what does not exist.
     pub fn read(text: &str) -> Result<Self, CatalogueError> {
-        let written = toml::from_str::<Written>(text).map_err(|error| CatalogueError::Unreadable(error.to_string()))?;
+        let written = toml::from_str::<Written>(text)
+            .map_err(|error| CatalogueError::Unreadable(error.to_string()))?;
         let (rows, words) = written.rows(text)?;
         let mut by_id = BTreeMap::new();
         for (index, row) in rows.iter().enumerate() {
@@ -171,11 +190,15 @@ impl Catalogue {
         &self.words.behaviours
     }
 
-    /// A short digest of the built-in text: results that were measured with another catalogue are not shown.
+    /// A short digest of the built-in text: results that were measured with another catalogue are
+    /// not shown.
     #[must_use]
     pub fn hash() -> String {
-        let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        let digest = include_str!("../catalogue.toml").bytes().fold(0xcbf2_9ce4_8422_2325, fold);
+        let fold =
+            |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let digest = include_str!("../catalogue.toml")
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, fold);
         format!("{digest:016x}")
     }
 

@@ -17,7 +17,8 @@ pub struct Row {
     pub section: String,
     /// The requirement itself.
     pub statement: String,
-    /// What switches the row on: names of capabilities joined by `not`, `and`, `or`; `always` or `never`.
+    /// What switches the row on: names of capabilities joined by `not`, `and`, `or`; `always` or
+    /// `never`.
     pub condition: String,
     /// How the row is seen from outside over HTTP.
     pub observed: String,
@@ -39,7 +40,8 @@ pub(super) enum States {
 }
 
 impl Row {
-    /// The area of the row: its id without the number (`COL` of `COL-23`, `RES-person` of `RES-person-01`).
+    /// The area of the row: its id without the number (`COL` of `COL-23`, `RES-person` of
+    /// `RES-person-01`).
     #[must_use]
     pub fn area(&self) -> &str {
         split(&self.id).map_or("", |(area, _)| area)
@@ -54,7 +56,11 @@ impl Row {
     /// The field that the row states.
     #[must_use]
     pub const fn field(&self) -> Option<&Field> {
-        if let States::Field(field) = &self.states { Some(field) } else { None }
+        if let States::Field(field) = &self.states {
+            Some(field)
+        } else {
+            None
+        }
     }
 
     /// Whether its condition is that the field or link itself is declared.
@@ -66,7 +72,11 @@ impl Row {
     /// The link that the row states.
     #[must_use]
     pub const fn link(&self) -> Option<&Link> {
-        if let States::Link(link) = &self.states { Some(link) } else { None }
+        if let States::Link(link) = &self.states {
+            Some(link)
+        } else {
+            None
+        }
     }
 }
 
@@ -75,7 +85,8 @@ impl Row {
 pub struct Field {
     /// The resource or shared object that has it; `entry_point`; `*` for every resource.
     pub owner: String,
-    /// Its path in the owner, such as `share_options[].network_a_share.title`; `[]` after an array of objects.
+    /// Its path in the owner, such as `share_options[].network_a_share.title`; `[]` after an array
+    /// of objects.
     pub path: String,
     /// Its type.
     pub kind: Type,

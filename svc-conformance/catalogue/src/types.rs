@@ -78,7 +78,11 @@ impl Type {
     /// The shared object that a field of this type carries.
     #[must_use]
     pub fn shared(&self) -> Option<&str> {
-        if let Self::Shared(name) | Self::SharedList(name) = self { Some(name) } else { None }
+        if let Self::Shared(name) | Self::SharedList(name) = self {
+            Some(name)
+        } else {
+            None
+        }
     }
 
     /// The type in a statement, where its field says nothing else.
@@ -93,7 +97,10 @@ impl Type {
 
 impl From<String> for Type {
     fn from(word: String) -> Self {
-        let known = TYPES.iter().find(|(name, _)| *name == word).map(|(_, kind)| kind.clone());
+        let known = TYPES
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, kind)| kind.clone());
         known.unwrap_or_else(|| match word.strip_suffix("[]") {
             Some(name) => Self::SharedList(name.to_owned()),
             None => Self::Shared(word),
@@ -106,7 +113,12 @@ impl fmt::Display for Type {
         match self {
             Self::Shared(name) => f.write_str(name),
             Self::SharedList(name) => write!(f, "{name}[]"),
-            other => f.write_str(TYPES.iter().find(|(_, kind)| kind == other).map_or("", |(word, _)| word)),
+            other => f.write_str(
+                TYPES
+                    .iter()
+                    .find(|(_, kind)| kind == other)
+                    .map_or("", |(word, _)| word),
+            ),
         }
     }
 }

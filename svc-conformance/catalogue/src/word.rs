@@ -16,13 +16,19 @@ impl Word {
             Term::Type(kind) => format!("a field of type {kind} is {no}declared"),
             Term::Met(_) => format!("{no}met: {}", place.replace(['_', '.'], " ")),
             Term::Ability { one, ability } if !holds => {
-                let of = if one.is_some() { format!("of {sort} ") } else { String::new() };
+                let of = if one.is_some() {
+                    format!("of {sort} ")
+                } else {
+                    String::new()
+                };
                 format!("{of}{} is declared", ability.said())
             }
             Term::Ability { .. } => format!("{text} can be done as declared"),
             Term::OneRule if !holds => format!("{} is declared", Ability::Break.said()),
             Term::TwoRules if !holds => format!("{} is declared", Ability::BreakTwo.said()),
-            Term::Helper(HelperTerm::WithPerson) if !holds => "no helper that takes a person is declared".to_owned(),
+            Term::Helper(HelperTerm::WithPerson) if !holds => {
+                "no helper that takes a person is declared".to_owned()
+            }
             Term::Helper(HelperTerm::ButSchedule) if !holds => {
                 "no helper that records something is declared".to_owned()
             }
@@ -33,9 +39,14 @@ impl Word {
                 "no helper is declared of records that can be made and deleted".to_owned()
             }
             Term::WebhookReceiver => {
-                format!("{} was given (--webhook-receiver)", if holds { "a receiver" } else { "no receiver" })
+                format!(
+                    "{} was given (--webhook-receiver)",
+                    if holds { "a receiver" } else { "no receiver" }
+                )
             }
-            Term::OtherKey | Term::RestrictedKey if !holds => format!("{text}: no such key was given"),
+            Term::OtherKey | Term::RestrictedKey if !holds => {
+                format!("{text}: no such key was given")
+            }
             _ => format!("{text} is {no}declared"),
         }
     }

@@ -102,15 +102,31 @@ const fn must() -> Level {
 }
 
 impl Written {
-    /// The rows in the order of the areas and their numbers, with the words that their conditions may use.
+    /// The rows in the order of the areas and their numbers, with the words that their conditions
+    /// may use.
     pub(super) fn rows(self, text: &str) -> Result<(Vec<Row>, Words), CatalogueError> {
-        let mut words = Words { kinds: self.kind, behaviours: self.behaviour, ..Words::default() };
-        words.fields = self.field.iter().map(|field| (field.owner.clone(), field.path.clone())).collect();
-        words.links = self.link.iter().map(|link| (link.owner.clone(), link.name.clone())).collect();
+        let mut words = Words {
+            kinds: self.kind,
+            behaviours: self.behaviour,
+            ..Words::default()
+        };
+        words.fields = self
+            .field
+            .iter()
+            .map(|field| (field.owner.clone(), field.path.clone()))
+            .collect();
+        words.links = self
+            .link
+            .iter()
+            .map(|link| (link.owner.clone(), link.name.clone()))
+            .collect();
         let fields = self.field.into_iter().map(FieldRow::stated);
         let links = self.link.into_iter().map(LinkRow::stated);
         let mut rows = Vec::new();
-        for stated in fields.chain(links).chain(self.rule.into_iter().map(RuleRow::stated)) {
+        for stated in fields
+            .chain(links)
+            .chain(self.rule.into_iter().map(RuleRow::stated))
+        {
             rows.push(stated.row(text, &self.area, &words)?);
         }
         rows.sort_by_key(|(area, row)| (*area, row.number()));
@@ -133,21 +149,62 @@ struct Stated {
 
 impl Stated {
     /// The row, with the number of its area.
-    fn row(self, text: &str, areas: &[AreaRow], words: &Words) -> Result<(usize, Row), CatalogueError> {
+    fn row(
+        self,
+        text: &str,
+        areas: &[AreaRow],
+        words: &Words,
+    ) -> Result<(usize, Row), CatalogueError> {
         let start = self.id.span().start;
         let id = self.id.into_inner();
-        let Some((area, _)) = split(&id) else { return Err(CatalogueError::IdInvalid(id)) };
+        let Some((area, _)) = split(&id) else {
+            return Err(CatalogueError::IdInvalid(id));
+        };
         let unknown = |Unknown { word, known }| {
             let line = text.get(..start).map_or(0, |before| before.lines().count());
-            CatalogueError::Word { row: id.clone(), line, word, known }
+            CatalogueError::Word {
+                row: id.clone(),
+                line,
+                word,
+                known,
+            }
         };
         one_of(area, area, areas.iter().map(|area| area.name.as_str())).map_err(unknown)?;
         self.states.verify(words).map_err(unknown)?;
         let when = words.condition(&self.condition).map_err(unknown)?;
-        let at = areas.iter().position(|known| known.name == area).unwrap_or_default();
-        let section = self.section.or_else(|| areas.get(at).map(|area| area.section.clone())).unwrap_or_default();
-        let Self { level, statement, condition, observed, reference, checks, states, .. } = self;
-        Ok((at, Row { id, level, section, statement, condition, observed, reference, checks, when, states }))
+        let at = areas
+            .iter()
+            .position(|known| known.name == area)
+            .unwrap_or_default();
+        let section = self
+            .section
+            .or_else(|| areas.get(at).map(|area| area.section.clone()))
+            .unwrap_or_default();
+        let Self {
+            level,
+            statement,
+            condition,
+            observed,
+            reference,
+            checks,
+            states,
+            ..
+        } = self;
+        Ok((
+            at,
+            Row {
+                id,
+                level,
+                section,
+                statement,
+                condition,
+                observed,
+                reference,
+                checks,
+                when,
+                states,
+            },
+        ))
     }
 }
 
@@ -157,7 +214,11 @@ impl States {
         match self {
             Self::Field(field) => {
                 if let Some(name) = field.kind.shared() {
-                    one_of(name, &field.kind.to_string(), words.owners().chain(Type::words()))?;
+                    one_of(
+                        name,
+                        &field.kind.to_string(),
+                        words.owners().chain(Type::words()),
+                    )?;
                 }
                 match field.like.as_deref() {
                     Some(place) if place.contains('.') => words.field(place, place).map(drop),
@@ -166,8 +227,12 @@ impl States {
                 }
             }
             Self::Link(link) => {
-                link.target.as_deref().map_or(Ok(()), |one| words.kind(one).map(drop))?;
-                link.helper.as_deref().map_or(Ok(()), |name| words.helper(name, name).map(drop))
+                link.target
+                    .as_deref()
+                    .map_or(Ok(()), |one| words.kind(one).map(drop))?;
+                link.helper
+                    .as_deref()
+                    .map_or(Ok(()), |name| words.helper(name, name).map(drop))
             }
             Self::Rule => Ok(()),
         }
@@ -176,11 +241,27 @@ impl States {
 
 impl FieldRow {
     fn stated(self) -> Stated {
-        let Self { owner, path, kind, values, computed, required, .. } = self;
-        let way = self.way.unwrap_or(if computed { Way::Computed } else { Way::RoundTrip });
+        let Self {
+            owner,
+            path,
+            kind,
+            values,
+            computed,
+            required,
+            ..
+        } = self;
+        let way = self.way.unwrap_or(if computed {
+            Way::Computed
+        } else {
+            Way::RoundTrip
+        });
         let label = self.label.unwrap_or_else(|| kind.label());
         let listed: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-        let listed = if listed.is_empty() { String::new() } else { format!(": {}", listed.join(", ")) };
+        let listed = if listed.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", listed.join(", "))
+        };
         let means = self.means.unwrap_or_default();
         let mark = match (way, &kind) {
             (Way::Type, _) if computed => "TC; present when declared",
@@ -194,10 +275,14 @@ impl FieldRow {
             id: self.id,
             level: self.level,
             section: self.section,
-            statement: self.statement.unwrap_or_else(|| format!("`{path}` ({label}{listed}). {means}")),
+            statement: self
+                .statement
+                .unwrap_or_else(|| format!("`{path}` ({label}{listed}). {means}")),
             condition: format!("field:{owner}.{path}"),
             observed: self.observed.unwrap_or_else(|| mark.to_owned()),
-            reference: self.reference.unwrap_or_else(|| if computed { "compute" } else { "store" }.to_owned()),
+            reference: self
+                .reference
+                .unwrap_or_else(|| if computed { "compute" } else { "store" }.to_owned()),
             checks: self.checks,
             states: States::Field(Field {
                 owner,
@@ -216,27 +301,69 @@ impl FieldRow {
 
 impl LinkRow {
     fn stated(self) -> Stated {
-        let Self { owner, name, target, many, helper, optional, .. } = self;
-        let wire = if name == "self" { String::new() } else { format!(" (wire name `svc:{name}`)") };
+        let Self {
+            owner,
+            name,
+            target,
+            many,
+            helper,
+            optional,
+            ..
+        } = self;
+        let wire = if name == "self" {
+            String::new()
+        } else {
+            format!(" (wire name `svc:{name}`)")
+        };
         let means = self.means.unwrap_or_default();
         let mark = if helper.is_some() { "HL" } else { "LK" };
         Stated {
             id: self.id,
             level: self.level,
             section: self.section,
-            statement: self.statement.unwrap_or_else(|| format!("Link `{name}`{wire}: {means}")),
-            condition: self.condition.unwrap_or_else(|| format!("link:{owner}.{name}")),
+            statement: self
+                .statement
+                .unwrap_or_else(|| format!("Link `{name}`{wire}: {means}")),
+            condition: self
+                .condition
+                .unwrap_or_else(|| format!("link:{owner}.{name}")),
             observed: self.observed.unwrap_or_else(|| mark.to_owned()),
             reference: self.reference.unwrap_or_else(|| "emit".to_owned()),
             checks: self.checks,
-            states: States::Link(Link { owner, name, target, many, helper, optional }),
+            states: States::Link(Link {
+                owner,
+                name,
+                target,
+                many,
+                helper,
+                optional,
+            }),
         }
     }
 }
 
 impl RuleRow {
     fn stated(self) -> Stated {
-        let Self { id, level, section, statement, condition, observed, reference, checks } = self;
-        Stated { id, level, section, statement, condition, observed, reference, checks, states: States::Rule }
+        let Self {
+            id,
+            level,
+            section,
+            statement,
+            condition,
+            observed,
+            reference,
+            checks,
+        } = self;
+        Stated {
+            id,
+            level,
+            section,
+            statement,
+            condition,
+            observed,
+            reference,
+            checks,
+            states: States::Rule,
+        }
     }
 }

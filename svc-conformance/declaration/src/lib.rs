@@ -1,7 +1,7 @@
 //! The form of the capability document: what a server says it supports (CAP-04, UND-40).
 //!
-//! Servers and the conformance suite share this crate and nothing else: its types, and [`visible`], which makes text of another
-//! program safe to print.
+//! Servers and the conformance suite share this crate and nothing else: its types, and [`visible`],
+//! which makes text of another program safe to print.
 //!
 //! Types of other crates in this API: `serde` (what the document is read and written with).
 
@@ -19,8 +19,9 @@ pub use visible::visible;
 
 /// What a server supports, as its capability document says it (CAP-04, UND-40).
 ///
-/// The same type is read from JSON (what a server publishes) and from TOML (what a vendor writes by hand). Whatever a
-/// document leaves out is not supported; members that this version does not know are ignored.
+/// The same type is read from JSON (what a server publishes) and from TOML (what a vendor writes by
+/// hand). Whatever a document leaves out is not supported; members that this version does not know
+/// are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -53,7 +54,8 @@ pub struct Declaration {
     pub person_matching: Option<String>,
     /// What the server puts before the keys of custom fields (RES-person-37).
     pub custom_field_prefix: String,
-    /// Declared behaviours in the capability vocabulary, such as `validates_enums` or `helper.non_atomic`.
+    /// Declared behaviours in the capability vocabulary, such as `validates_enums` or
+    /// `helper.non_atomic`.
     pub behaviours: Vec<String>,
     /// Address of the `OpenAPI` document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,12 +63,14 @@ pub struct Declaration {
     /// Addresses of the JSON Schemas, each under the name of what it describes, such as `person`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub schemas: BTreeMap<String, String>,
-    /// An address below the base that leads nowhere, for checks of what a missing record answers (ERR-11).
+    /// An address below the base that leads nowhere, for checks of what a missing record answers
+    /// (ERR-11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
-    /// Records that a run of the conformance suite may use where it may not create them, each by its address or an identifier,
-    /// under the name of its kind such as `event`, or under `ticketed_event`; the address of a helper under a name such as
-    /// `helper.record_signature`. What a vendor writes; no server publishes any.
+    /// Records that a run of the conformance suite may use where it may not create them, each by
+    /// its address or an identifier, under the name of its kind such as `event`, or under
+    /// `ticketed_event`; the address of a helper under a name such as `helper.record_signature`.
+    /// What a vendor writes; no server publishes any.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fixture: BTreeMap<String, String>,
     /// Where it was read from, as `self` (HAL-13).
@@ -83,8 +87,15 @@ pub struct DeclaredLink {
     pub href: String,
 }
 
-/// Relations and members of the API that the specification does not define, without prefix (HAL-19).
-pub const EXTENSIONS: [&str; 5] = ["changes", "webhooks", "redeliver", "rotate_secret", "warnings"];
+/// Relations and members of the API that the specification does not define, without prefix
+/// (HAL-19).
+pub const EXTENSIONS: [&str; 5] = [
+    "changes",
+    "webhooks",
+    "redeliver",
+    "rotate_secret",
+    "warnings",
+];
 
 /// Names that a deployment sets (HAL-09 to HAL-11, HAL-19).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,7 +197,10 @@ pub struct DeclaredCollection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the document")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the document"
+)]
 pub struct DeclaredField {
     /// Type in the interface's vocabulary, such as `string[]` (TYP-01 to TYP-12).
     #[serde(rename = "type")]
@@ -205,14 +219,16 @@ pub struct DeclaredField {
     /// What it is when a create leaves it out (CAP-08).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// The least whole number or amount, as decimal text such as `0`; none where the interface's holds (TYP-02, TYP-04).
+    /// The least whole number or amount, as decimal text such as `0`; none where the interface's
+    /// holds (TYP-02, TYP-04).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<String>,
-    /// The greatest whole number or amount, as decimal text such as `2147483647`; none where the interface's holds (TYP-02,
-    /// TYP-04).
+    /// The greatest whole number or amount, as decimal text such as `2147483647`; none where the
+    /// interface's holds (TYP-02, TYP-04).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<String>,
-    /// How many characters a text, or each text of a list, has at most; none where the interface's holds (TYP-01).
+    /// How many characters a text, or each text of a list, has at most; none where the interface's
+    /// holds (TYP-01).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u32>,
     /// The members of an object, or of the objects of an array (TYP-11).

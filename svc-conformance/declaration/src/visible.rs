@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 /// Returns the text with the name of each invisible character in its place, such as `[U+202E]`.
 ///
-/// Invisible characters are control characters, format characters (Unicode category Cf, which includes those that change the
-/// direction of the text after them), and the line and paragraph separators. Line feeds, tabs and the joiners of words and
-/// pictures (U+200C, U+200D) stay as they are.
+/// Invisible characters are control characters, format characters (Unicode category Cf, which
+/// includes those that change the direction of the text after them), and the line and paragraph
+/// separators. Line feeds, tabs and the joiners of words and pictures (U+200C, U+200D) stay as they
+/// are.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
@@ -25,7 +26,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(named)
 }
 
-/// The characters that the explorer names (`dom.js`), and the carriage return, which moves the cursor of a terminal.
+/// The characters that the explorer names (`dom.js`), and the carriage return, which moves the
+/// cursor of a terminal.
 fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && !matches!(c, '\n' | '\t');
@@ -51,8 +53,15 @@ mod tests {
 
     #[test]
     fn other_text_stays_as_it_is() {
-        for text in ["", "a\tb\nc", "Zoë ✊🏽 👩\u{200d}🚒 می\u{200c}خواهم e\u{301} [U+202E]"] {
-            assert!(matches!(visible(text), std::borrow::Cow::Borrowed(same) if same == text), "{text}");
+        for text in [
+            "",
+            "a\tb\nc",
+            "Zoë ✊🏽 👩\u{200d}🚒 می\u{200c}خواهم e\u{301} [U+202E]",
+        ] {
+            assert!(
+                matches!(visible(text), std::borrow::Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Which rows were seen to fail: for each row that binds, a faulty server that is run until it fails that very row.
+//! Which rows were seen to fail: for each row that binds, a faulty server that is run until it
+//! fails that very row.
 
 use std::collections::BTreeMap;
 
@@ -31,15 +32,23 @@ pub struct Seen {
 /// Every row that binds and that a faulty server is made for.
 #[must_use]
 pub fn sought(faults: &[Fault]) -> Vec<Sought> {
-    let rows = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
+    let rows = Catalogue::built_in()
+        .map(Catalogue::rows)
+        .unwrap_or_default();
     let of = |row: &str| {
-        let mut named: Vec<Fault> =
-            faults.iter().filter(|fault| fault.rows.iter().any(|one| one == row)).cloned().collect();
+        let mut named: Vec<Fault> = faults
+            .iter()
+            .filter(|fault| fault.rows.iter().any(|one| one == row))
+            .cloned()
+            .collect();
         named.sort_by_key(|fault| fault.rows.len());
         named
     };
     let binding = rows.iter().filter(|row| row.level == Level::Must);
-    let sought = binding.map(|row| Sought { row: row.id.clone(), faults: of(&row.id) });
+    let sought = binding.map(|row| Sought {
+        row: row.id.clone(),
+        faults: of(&row.id),
+    });
     sought.filter(|sought| !sought.faults.is_empty()).collect()
 }
 
@@ -50,7 +59,11 @@ pub async fn see(sought: &Sought, intensity: Intensity, seed: u64) -> Seen {
     for fault in &sought.faults {
         match faulty(fault, intensity, seed, &rows).await {
             Ok(report) if failed(&report).any(|row| row.id == sought.row) => {
-                return Seen { row: sought.row.clone(), fault: Some(fault.name.clone()), missed };
+                return Seen {
+                    row: sought.row.clone(),
+                    fault: Some(fault.name.clone()),
+                    missed,
+                };
             }
             Ok(report) => {
                 let others: Vec<&str> = failed(&report).map(|row| row.id.as_str()).collect();
@@ -59,5 +72,9 @@ pub async fn see(sought: &Sought, intensity: Intensity, seed: u64) -> Seen {
             Err(error) => drop(missed.insert(fault.name.clone(), error)),
         }
     }
-    Seen { row: sought.row.clone(), fault: None, missed }
+    Seen {
+        row: sought.row.clone(),
+        fault: None,
+        missed,
+    }
 }

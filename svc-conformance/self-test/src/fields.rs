@@ -1,5 +1,6 @@
-//! The fields and links of the resources and shared objects as the catalogue has them, members inside objects: what the second
-//! service serves, and what a fault can hit. Nothing here is written by hand, so that no row is left out.
+//! The fields and links of the resources and shared objects as the catalogue has them, members
+//! inside objects: what the second service serves, and what a fault can hit. Nothing here is
+//! written by hand, so that no row is left out.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -81,23 +82,32 @@ static ALL: LazyLock<BTreeMap<&str, Described>> =
 
 /// The rows that state a field or link of a resource or shared object.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    let rows = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
-    rows.iter().filter(|row| row.area().starts_with("RES-") && (row.field().is_some() || row.link().is_some()))
+    let rows = Catalogue::built_in()
+        .map(Catalogue::rows)
+        .unwrap_or_default();
+    rows.iter().filter(|row| {
+        row.area().starts_with("RES-") && (row.field().is_some() || row.link().is_some())
+    })
 }
 
 fn owner(row: &'static Row) -> &'static str {
     let field = row.field().map(|field| field.owner.as_str());
-    field.or_else(|| row.link().map(|link| link.owner.as_str())).unwrap_or_default()
+    field
+        .or_else(|| row.link().map(|link| link.owner.as_str()))
+        .unwrap_or_default()
 }
 
 /// What the catalogue says of one resource or shared object; of the shared objects in it, too.
 fn describe(name: &str) -> Described {
     let mut described = Described::default();
-    rows().filter(|row| owner(row) == name).for_each(|row| take(&mut described, row));
+    rows()
+        .filter(|row| owner(row) == name)
+        .for_each(|row| take(&mut described, row));
     described
 }
 
-/// What the catalogue says of a resource or shared object, by its singular name; nothing for a name it does not have.
+/// What the catalogue says of a resource or shared object, by its singular name; nothing for a name
+/// it does not have.
 #[must_use]
 pub fn described(name: &str) -> Option<&'static Described> {
     ALL.get(name)
@@ -138,12 +148,20 @@ impl Shape {
 fn take(described: &mut Described, row: &Row) {
     if let Some(link) = row.link() {
         if described.links.iter().all(|known| known.name != link.name) {
-            described.links.push(Link { name: link.name.clone(), row: row.id.clone(), optional: link.optional });
+            described.links.push(Link {
+                name: link.name.clone(),
+                row: row.id.clone(),
+                optional: link.optional,
+            });
         }
         return;
     }
     let Some(stated) = row.field() else { return };
-    let mut path: Vec<&str> = stated.path.split('.').map(|step| step.trim_end_matches("[]")).collect();
+    let mut path: Vec<&str> = stated
+        .path
+        .split('.')
+        .map(|step| step.trim_end_matches("[]"))
+        .collect();
     let Some(own) = path.pop() else { return };
     let field = Field {
         name: own.to_owned(),
@@ -154,8 +172,12 @@ fn take(described: &mut Described, row: &Row) {
     };
     let mut place = &mut described.fields;
     for step in path {
-        let Some(parent) = place.iter_mut().find(|field| field.name == step) else { return };
-        let Some(members) = parent.shape.members_mut() else { return };
+        let Some(parent) = place.iter_mut().find(|field| field.name == step) else {
+            return;
+        };
+        let Some(members) = parent.shape.members_mut() else {
+            return;
+        };
         place = members;
     }
     place.retain(|known| known.name != own);
@@ -203,19 +225,56 @@ mod tests {
 
     #[test]
     fn what_the_catalogue_names_is_found() {
-        let of = |owner: &str, name: &str| fields(owner).iter().find(|field| field.name == name).cloned();
+        let of = |owner: &str, name: &str| {
+            fields(owner)
+                .iter()
+                .find(|field| field.name == name)
+                .cloned()
+        };
         let gender = of("person", "gender").expect("a field");
         assert_eq!(gender.row, "RES-person-06");
-        assert_eq!(gender.shape, Shape::Enum(["Female", "Male", "Other"].map(ToOwned::to_owned).into()));
+        assert_eq!(
+            gender.shape,
+            Shape::Enum(["Female", "Male", "Other"].map(ToOwned::to_owned).into())
+        );
         let address = of("person", "postal_addresses").expect("a field");
-        assert!(address.shape.members().iter().any(|field| field.name == "status" && field.shape.members().is_empty()));
+        assert!(
+            address
+                .shape
+                .members()
+                .iter()
+                .any(|field| field.name == "status" && field.shape.members().is_empty())
+        );
         let level = of("event", "ticket_levels").expect("a field");
-        assert!(level.shape.members().iter().any(|field| field.name == "total_amount" && field.computed));
-        assert_eq!(of("donation", "voided").map(|field| field.row), Some("RES-donation-16".to_owned()));
+        assert!(
+            level
+                .shape
+                .members()
+                .iter()
+                .any(|field| field.name == "total_amount" && field.computed)
+        );
+        assert_eq!(
+            of("donation", "voided").map(|field| field.row),
+            Some("RES-donation-16".to_owned())
+        );
         let place = of("event", "location").expect("a field");
-        let geocode = place.shape.members().iter().find(|field| field.name == "location").expect("a field");
-        assert!(geocode.shape.members().iter().any(|field| field.name == "latitude"));
-        assert!(described("petition").is_some_and(|petition| petition.links.iter().any(|link| link.name == "creator")));
+        let geocode = place
+            .shape
+            .members()
+            .iter()
+            .find(|field| field.name == "location")
+            .expect("a field");
+        assert!(
+            geocode
+                .shape
+                .members()
+                .iter()
+                .any(|field| field.name == "latitude")
+        );
+        assert!(
+            described("petition")
+                .is_some_and(|petition| petition.links.iter().any(|link| link.name == "creator"))
+        );
     }
 
     #[test]
@@ -235,7 +294,10 @@ mod tests {
         let left: Vec<&str> = catalogue
             .rows()
             .iter()
-            .filter(|row| row.area().starts_with("RES-") && row.level == svc_conformance::catalogue::Level::Must)
+            .filter(|row| {
+                row.area().starts_with("RES-")
+                    && row.level == svc_conformance::catalogue::Level::Must
+            })
             .map(|row| row.id.as_str())
             .filter(|row| !known.contains(row))
             .collect();

@@ -76,12 +76,19 @@ impl Server {
     /// An answer that a fault remembered.
     #[must_use]
     pub fn remembered(&self, name: &str) -> Option<Answer> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned()
     }
 
     /// Remembers an answer under a name.
     pub fn remember(&self, name: String, answer: &Answer) {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(name, answer.clone());
+        self.answers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name, answer.clone());
     }
 
     fn with<T>(&self, look: impl FnOnce(&mut LinkMap) -> T) -> T {
@@ -89,15 +96,25 @@ impl Server {
     }
 }
 
-/// The error object of a document, those of the results in it, and that of a document that is such a result.
-fn each_error(document: &mut Map<String, Value>, name: &str, act: &mut dyn FnMut(&mut Map<String, Value>)) {
+/// The error object of a document, those of the results in it, and that of a document that is such
+/// a result.
+fn each_error(
+    document: &mut Map<String, Value>,
+    name: &str,
+    act: &mut dyn FnMut(&mut Map<String, Value>),
+) {
     if let Some(Value::Object(error)) = document.get_mut(name) {
         act(error);
     }
     if let Some(Value::Object(body)) = document.get_mut("body") {
         each_error(body, name, act);
     }
-    for result in document.get_mut("results").and_then(Value::as_array_mut).into_iter().flatten() {
+    for result in document
+        .get_mut("results")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
         if let Some(result) = result.as_object_mut() {
             each_error(result, name, act);
         }
@@ -106,29 +123,45 @@ fn each_error(document: &mut Map<String, Value>, name: &str, act: &mut dyn FnMut
 
 /// The values of a body that has one on each line.
 fn lines(body: &[u8]) -> Option<Vec<Value>> {
-    let lines = body.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).ok()).collect()
+    let lines = body
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    lines
+        .map(|line| serde_json::from_slice(line).ok())
+        .collect()
 }
 
 impl Interceptor {
     /// Changes requests, or answers them itself.
     pub fn before(act: impl FnMut(&mut Call, &LinkMap) -> Option<Answer> + Send + 'static) -> Self {
-        Self { before: Some(Box::new(act)), ..Self::default() }
+        Self {
+            before: Some(Box::new(act)),
+            ..Self::default()
+        }
     }
 
     /// Changes answers.
     pub fn after(act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static) -> Self {
-        Self { after: Some(Box::new(act)), ..Self::default() }
+        Self {
+            after: Some(Box::new(act)),
+            ..Self::default()
+        }
     }
 
     /// Takes the whole exchange over.
     pub fn around(act: impl Fn(Call, Server) -> Later<Answer> + Send + Sync + 'static) -> Self {
-        Self { around: Some(Arc::new(act)), ..Self::default() }
+        Self {
+            around: Some(Arc::new(act)),
+            ..Self::default()
+        }
     }
 
     /// Changes answers, too.
     #[must_use]
-    pub fn and_after(mut self, act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static) -> Self {
+    pub fn and_after(
+        mut self,
+        act: impl FnMut(&Call, &mut Answer, &LinkMap) + Send + 'static,
+    ) -> Self {
         self.after = Some(Box::new(act));
         self
     }
@@ -144,9 +177,13 @@ impl Interceptor {
     }
 
     /// Changes the HAL documents of answers.
-    pub fn documents(mut act: impl FnMut(&Call, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static) -> Self {
+    pub fn documents(
+        mut act: impl FnMut(&Call, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static,
+    ) -> Self {
         Self::after(move |call, answer, sight| {
-            let Some(Value::Object(mut document)) = answer.json() else { return };
+            let Some(Value::Object(mut document)) = answer.json() else {
+                return;
+            };
             let before = document.clone();
             act(call, &mut document, answer.status, sight);
             if document != before {
@@ -196,7 +233,9 @@ impl Interceptor {
     }
 
     /// Changes the pages of collections.
-    pub fn pages(mut act: impl FnMut(&Call, &mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
+    pub fn pages(
+        mut act: impl FnMut(&Call, &mut Map<String, Value>, &LinkMap) + Send + 'static,
+    ) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status == 200 && document.contains_key("_embedded") {
                 act(call, document, sight);
@@ -204,7 +243,8 @@ impl Interceptor {
         })
     }
 
-    /// Changes error objects, also those about entries of a batch: each entry is answered as a single call is.
+    /// Changes error objects, also those about entries of a batch: each entry is answered as a
+    /// single call is.
     pub fn errors(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::after(move |_, answer, sight| {
             let name = sight.rel("error");
@@ -221,9 +261,16 @@ impl Interceptor {
                 }
             } else if let Some(mut lines) = lines(&answer.body) {
                 let before = lines.clone();
-                lines.iter_mut().filter_map(Value::as_object_mut).for_each(&mut change);
+                lines
+                    .iter_mut()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(&mut change);
                 if lines != before {
-                    answer.body = lines.iter().map(|line| line.to_string() + "\n").collect::<String>().into();
+                    answer.body = lines
+                        .iter()
+                        .map(|line| line.to_string() + "\n")
+                        .collect::<String>()
+                        .into();
                     answer.headers.remove(http::header::CONTENT_LENGTH);
                 }
             }
@@ -231,9 +278,16 @@ impl Interceptor {
     }
 
     /// Changes the entries of error objects.
-    pub fn entries(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
+    pub fn entries(
+        mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static,
+    ) -> Self {
         Self::errors(move |error, sight| {
-            for entry in error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten() {
+            for entry in error
+                .get_mut("resource_status")
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
                 if let Some(entry) = entry.as_object_mut() {
                     act(entry, sight);
                 }
@@ -242,10 +296,17 @@ impl Interceptor {
     }
 
     /// Changes the descriptions in error objects.
-    pub fn descriptions(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
+    pub fn descriptions(
+        mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static,
+    ) -> Self {
         Self::entries(move |entry, sight| {
             for list in ["error_descriptions", "errors"] {
-                for one in entry.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+                for one in entry
+                    .get_mut(list)
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                {
                     if let Some(one) = one.as_object_mut() {
                         act(one, sight);
                     }
@@ -255,7 +316,9 @@ impl Interceptor {
     }
 
     /// Changes the bodies of requests to what an address of a kind takes.
-    pub fn sent(mut act: impl FnMut(&Call, Option<What>, &mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
+    pub fn sent(
+        mut act: impl FnMut(&Call, Option<What>, &mut Map<String, Value>, &LinkMap) + Send + 'static,
+    ) -> Self {
         Self::before(move |call, sight| {
             let mut body = call.json()?;
             let before = body.clone();
@@ -270,14 +333,21 @@ impl Interceptor {
     /// The server with this change.
     #[must_use]
     pub fn over(self, wire: Transport, prefix: &str, base: &str) -> Transport {
-        let server = Server { wire, sight: Arc::new(Mutex::new(LinkMap::new(prefix, base))), answers: Arc::default() };
+        let server = Server {
+            wire,
+            sight: Arc::new(Mutex::new(LinkMap::new(prefix, base))),
+            answers: Arc::default(),
+        };
         let around = self.around.clone();
         let changes = Arc::new(Mutex::new(self));
         Transport::new(move |mut call| {
             let (server, changes, around) = (server.clone(), changes.clone(), around.clone());
             Box::pin(async move {
                 let lock = || changes.lock().unwrap_or_else(PoisonError::into_inner);
-                let own = lock().before.as_mut().and_then(|act| server.with(|sight| act(&mut call, sight)));
+                let own = lock()
+                    .before
+                    .as_mut()
+                    .and_then(|act| server.with(|sight| act(&mut call, sight)));
                 let mut answer = match (own, around) {
                     (Some(answer), _) => answer,
                     (None, Some(around)) => around(call.clone(), server.clone()).await,

@@ -10,9 +10,10 @@ use super::faults::registry;
 use super::pool::{Pool, Room};
 use super::trial::{failed, faulty};
 
-/// Runs the faulty servers whose name or family contains `only` at the least intensity, and puts what failed into a file of known
-/// faults. The lines of the other servers stay, and so do those of servers whose run failed; lines of servers that no longer exist
-/// are removed. `tell` is called with each line.
+/// Runs the faulty servers whose name or family contains `only` at the least intensity, and puts
+/// what failed into a file of known faults. The lines of the other servers stay, and so do those of
+/// servers whose run failed; lines of servers that no longer exist are removed. `tell` is called
+/// with each line.
 ///
 /// # Errors
 /// Names the servers whose run failed, and returns the file as well.
@@ -37,7 +38,10 @@ pub async fn updated(
         }
         running.start(&room, async move {
             let report = faulty(&fault, Intensity::Quick, seed, &[]).await;
-            (fault.name, report.map(|report| ranges(failed(&report).map(|row| row.id.as_str()))))
+            (
+                fault.name,
+                report.map(|report| ranges(failed(&report).map(|row| row.id.as_str()))),
+            )
         });
     }
     let mut broken = Vec::new();
@@ -59,24 +63,47 @@ pub async fn updated(
     for (name, rows) in known {
         let _ = writeln!(text, "{name}\t{rows}");
     }
-    (text, if broken.is_empty() { Ok(()) } else { Err(broken.join("; ")) })
+    (
+        text,
+        if broken.is_empty() {
+            Ok(())
+        } else {
+            Err(broken.join("; "))
+        },
+    )
 }
 
 /// Rows in the order of the catalogue; `HAL-02..05` are four of them.
 fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
     let rows: BTreeSet<&str> = rows.collect();
-    let all = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
+    let all = Catalogue::built_in()
+        .map(Catalogue::rows)
+        .unwrap_or_default();
     let mut ranges: Vec<(&str, u16, u16)> = Vec::new();
-    for id in all.iter().map(|row| row.id.as_str()).filter(|id| rows.contains(id)) {
-        let Some((area, number)) = id.rsplit_once('-') else { continue };
-        let Ok(number) = number.parse::<u16>() else { continue };
+    for id in all
+        .iter()
+        .map(|row| row.id.as_str())
+        .filter(|id| rows.contains(id))
+    {
+        let Some((area, number)) = id.rsplit_once('-') else {
+            continue;
+        };
+        let Ok(number) = number.parse::<u16>() else {
+            continue;
+        };
         match ranges.last_mut() {
-            Some((of, _, last)) if *of == area && last.checked_add(1) == Some(number) => *last = number,
+            Some((of, _, last)) if *of == area && last.checked_add(1) == Some(number) => {
+                *last = number
+            }
             _ => ranges.push((area, number, number)),
         }
     }
     let written = ranges.into_iter().map(|(area, first, last)| {
-        let rest = if first == last { String::new() } else { format!("..{last:02}") };
+        let rest = if first == last {
+            String::new()
+        } else {
+            format!("..{last:02}")
+        };
         format!("{area}-{first:02}{rest}")
     });
     written.collect::<Vec<_>>().join(" ")
@@ -88,7 +115,10 @@ mod tests {
 
     #[test]
     fn neighbours_are_written_as_a_range() {
-        assert_eq!(ranges(["HAL-03", "HAL-02", "COL-31", "HAL-06"].into_iter()), "HAL-02..03 HAL-06 COL-31");
+        assert_eq!(
+            ranges(["HAL-03", "HAL-02", "COL-31", "HAL-06"].into_iter()),
+            "HAL-02..03 HAL-06 COL-31"
+        );
         assert_eq!(ranges([].into_iter()), "");
     }
 }

@@ -1,5 +1,5 @@
-//! What each address is, learnt from the links of earlier answers: no path is ever taken apart, so that it works with
-//! every server.
+//! What each address is, learnt from the links of earlier answers: no path is ever taken apart, so
+//! that it works with every server.
 
 use std::collections::HashMap;
 
@@ -71,10 +71,15 @@ impl LinkMap {
     #[must_use]
     pub fn new(prefix: &str, base: &str) -> Self {
         let known = HashMap::from([(address(base), What::Entry)]);
-        Self { prefix: prefix.to_owned(), known, nested: HashMap::new() }
+        Self {
+            prefix: prefix.to_owned(),
+            known,
+            nested: HashMap::new(),
+        }
     }
 
-    /// A name of the interface with its prefix, or of an extension with that of the reference server.
+    /// A name of the interface with its prefix, or of an extension with that of the reference
+    /// server.
     #[must_use]
     pub fn rel(&self, name: &str) -> String {
         if EXTENSIONS.contains(&name) {
@@ -88,7 +93,10 @@ impl LinkMap {
     pub fn what(&self, call: &Call) -> Option<What> {
         let address = call.address();
         let bare = || address.split('?').next().unwrap_or_default();
-        self.known.get(&address).or_else(|| self.known.get(bare())).copied()
+        self.known
+            .get(&address)
+            .or_else(|| self.known.get(bare()))
+            .copied()
     }
 
     /// The kind of the record at an address.
@@ -100,18 +108,33 @@ impl LinkMap {
     /// The first address that leads to something, the shortest first.
     #[must_use]
     pub fn place(&self, wanted: What) -> Option<String> {
-        let places = self.known.iter().filter(|(_, what)| **what == wanted).map(|(address, _)| address);
-        places.min_by_key(|address| (address.len(), address.as_str())).cloned()
+        let places = self
+            .known
+            .iter()
+            .filter(|(_, what)| **what == wanted)
+            .map(|(address, _)| address);
+        places
+            .min_by_key(|address| (address.len(), address.as_str()))
+            .cloned()
     }
 
     /// Takes in the links of an answer.
     pub fn learn(&mut self, call: &Call, answer: &Answer) {
-        let Some(Value::Object(document)) = answer.json() else { return };
+        let Some(Value::Object(document)) = answer.json() else {
+            return;
+        };
         let what = self.what(call);
         if let Some(members) = document.get("_embedded").and_then(Value::as_object) {
             for (rel, list) in members {
-                let Some(kind) = self.plural(rel) else { continue };
-                for member in list.as_array().into_iter().flatten().filter_map(Value::as_object) {
+                let Some(kind) = self.plural(rel) else {
+                    continue;
+                };
+                for member in list
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_object)
+                {
                     self.learn_record(member, kind);
                 }
             }
@@ -156,11 +179,14 @@ impl LinkMap {
         let own = href(document, "self").map(address);
         let links = document.get("_links").and_then(Value::as_object);
         for (rel, link) in links.into_iter().flatten() {
-            let Some(href) = link.get("href").and_then(Value::as_str) else { continue };
+            let Some(href) = link.get("href").and_then(Value::as_str) else {
+                continue;
+            };
             let place = address(href);
             if let Some(member) = self.plural(rel).or_else(|| self.attendance(rel, kind)) {
                 if let (Some(own), Some(name)) = (&own, rel.split_once(':').map(|(_, name)| name)) {
-                    self.nested.insert(place.clone(), (own.clone(), name.to_owned()));
+                    self.nested
+                        .insert(place.clone(), (own.clone(), name.to_owned()));
                 }
                 self.known.insert(place, What::Collection(member));
             } else if let Some(one) = self.singular(rel) {
@@ -180,7 +206,10 @@ impl LinkMap {
     #[must_use]
     pub fn plural(&self, rel: &str) -> Option<&'static str> {
         let name = rel.strip_prefix(&self.prefix)?.strip_prefix(':')?;
-        NAMES.iter().find(|(_, many)| *many == name).map(|(one, _)| *one)
+        NAMES
+            .iter()
+            .find(|(_, many)| *many == name)
+            .map(|(one, _)| *one)
     }
 
     fn singular(&self, rel: &str) -> Option<&'static str> {
@@ -188,18 +217,27 @@ impl LinkMap {
         if ["creator", "modified_by", "organizer", "canvasser", "target"].contains(&name) {
             return Some("person");
         }
-        NAMES.iter().find(|(one, _)| *one == name).map(|(one, _)| *one)
+        NAMES
+            .iter()
+            .find(|(one, _)| *one == name)
+            .map(|(one, _)| *one)
     }
 
     fn helper(&self, rel: &str) -> Option<&'static str> {
-        let name = rel.strip_prefix(&self.prefix)?.strip_prefix(':')?.strip_suffix("_helper")?;
+        let name = rel
+            .strip_prefix(&self.prefix)?
+            .strip_prefix(':')?
+            .strip_suffix("_helper")?;
         let made = match name {
             "person_signup" => "person",
             "schedule" => "message",
             "record_canvas" => "canvass",
             other => other.strip_prefix("record_")?,
         };
-        NAMES.iter().find(|(one, _)| *one == made).map(|(one, _)| *one)
+        NAMES
+            .iter()
+            .find(|(one, _)| *one == made)
+            .map(|(one, _)| *one)
     }
 
     /// Calls a function with each record of an answer and its kind.
@@ -211,8 +249,15 @@ impl LinkMap {
     ) {
         if let Some(Value::Object(members)) = document.get_mut("_embedded") {
             for (rel, list) in members {
-                let Some(kind) = self.plural(rel) else { continue };
-                for member in list.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+                let Some(kind) = self.plural(rel) else {
+                    continue;
+                };
+                for member in list
+                    .as_array_mut()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_object_mut)
+                {
                     act(kind, member);
                 }
             }
@@ -227,7 +272,10 @@ impl LinkMap {
             return;
         }
         match self.what(call).and_then(What::kind) {
-            Some(kind) if document.contains_key("identifiers") || document.contains_key("created_date") => {
+            Some(kind)
+                if document.contains_key("identifiers")
+                    || document.contains_key("created_date") =>
+            {
                 act(kind, document);
             }
             _ => {}

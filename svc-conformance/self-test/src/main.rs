@@ -11,8 +11,8 @@ use svc_self_test::{known, score, settings::Settings, triples};
 
 /// Runs the conformance suite against faulty and odd servers, and keeps its score
 ///
-/// Exit codes: 0 the suite finds and accuses as it must; 1 it does not; 2 wrong usage; 3 nothing was selected; 5 a file cannot
-/// be written
+/// Exit codes: 0 the suite finds and accuses as it must; 1 it does not; 2 wrong usage; 3 nothing
+/// was selected; 5 a file cannot be written
 #[derive(Debug, Parser)]
 #[command(name = "svc-self-test", version)]
 struct Options {
@@ -44,7 +44,8 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 2)]
     workers: usize,
 
-    /// Instead: this number of random triples of faults, each planted in one server, whose report is to have one finding for each fault
+    /// Instead: this number of random triples of faults, each planted in one server, whose report
+    /// is to have one finding for each fault
     #[arg(long, value_name = "N", conflicts_with_all = ["only", "out"])]
     triples: Option<usize>,
 
@@ -52,8 +53,8 @@ struct Options {
     #[arg(long, requires = "triples")]
     strange: bool,
 
-    /// Instead: runs each faulty server once at quick, with the first seed, and writes to this file which rows fail; with --only, the
-    /// lines of the others stay
+    /// Instead: runs each faulty server once at quick, with the first seed, and writes to this file
+    /// which rows fail; with --only, the lines of the others stay
     #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
     known: Option<PathBuf>,
 
@@ -76,10 +77,18 @@ async fn main() -> ExitCode {
 async fn run(options: Options) -> Result<u8, (u8, String)> {
     if let Some(path) = &options.out {
         let broken = |error| (2, format!("{} cannot be written: {error}", path.display()));
-        std::fs::File::options().append(true).create(true).open(path).map_err(broken)?;
+        std::fs::File::options()
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(broken)?;
     }
     if let Some(count) = options.triples {
-        let how = triples::How { seed: options.seeds.start, workers: options.workers, are_known: !options.strange };
+        let how = triples::How {
+            seed: options.seeds.start,
+            workers: options.workers,
+            are_known: !options.strange,
+        };
         return Ok(triples(count, how).await);
     }
     if let Some(path) = options.known {
@@ -89,7 +98,9 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
         let (text, result) = known::updated(&text, only, seed, options.workers, tell).await;
         let broken = |error| (5, format!("{} cannot be written: {error}", path.display()));
         std::fs::write(&path, text).map_err(broken)?;
-        return result.map(|()| 0).map_err(|runs| (1, format!("these runs failed: {runs}")));
+        return result
+            .map(|()| 0)
+            .map_err(|runs| (1, format!("these runs failed: {runs}")));
     }
     let settings = Settings {
         seeds: options.seeds,
@@ -117,7 +128,11 @@ async fn run(options: Options) -> Result<u8, (u8, String)> {
         let broken = |error| (5, format!("{} cannot be written: {error}", path.display()));
         std::fs::write(path, score.to_json() + "\n").map_err(broken)?;
     }
-    Ok(if score.runs == 0 && score.odd == 0 { 3 } else { u8::from(!score.is_enough()) })
+    Ok(if score.runs == 0 && score.odd == 0 {
+        3
+    } else {
+        u8::from(!score.is_enough())
+    })
 }
 
 /// Runs triples of faults; 0 if in nine of ten the findings are the faults.
@@ -129,11 +144,22 @@ async fn triples(count: usize, how: triples::How) -> u8 {
             (None, false) => "WRONG",
         };
         say(&format!("{said:<10}  {}", triple.faults.join(" + ")));
-        for (fault, rows) in triple.faults.iter().zip(&triple.alone).filter(|_| !triple.is_right()) {
-            say(&format!("          {fault}: {}", rows.iter().cloned().collect::<Vec<_>>().join(", ")));
+        for (fault, rows) in triple
+            .faults
+            .iter()
+            .zip(&triple.alone)
+            .filter(|_| !triple.is_right())
+        {
+            say(&format!(
+                "          {fault}: {}",
+                rows.iter().cloned().collect::<Vec<_>>().join(", ")
+            ));
         }
         for (what, rows) in triple.findings.iter().filter(|_| !triple.is_right()) {
-            say(&format!("        * {what}: {}", rows.iter().cloned().collect::<Vec<_>>().join(", ")));
+            say(&format!(
+                "        * {what}: {}",
+                rows.iter().cloned().collect::<Vec<_>>().join(", ")
+            ));
         }
         if let Some(trouble) = &triple.trouble {
             say(&format!("        {trouble}"));
@@ -162,7 +188,11 @@ fn intensity(text: &str) -> Result<Intensity, String> {
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {
     let range = more_seeds(text)?;
-    if range.is_empty() { Err(format!("`{text}` has no seed")) } else { Ok(range) }
+    if range.is_empty() {
+        Err(format!("`{text}` has no seed"))
+    } else {
+        Ok(range)
+    }
 }
 
 /// As [`seeds`], but none is a number, too.

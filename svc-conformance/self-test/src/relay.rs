@@ -1,7 +1,8 @@
 //! One change to what a service sends to the receivers of its webhooks: a relay between both.
 //!
-//! The service is given addresses of the relay in place of those of the receivers, and shows the receivers' addresses again. So
-//! it sends to the relay, which passes each message on with a change, and the receiver's answer back.
+//! The service is given addresses of the relay in place of those of the receivers, and shows the
+//! receivers' addresses again. So it sends to the relay, which passes each message on with a
+//! change, and the receiver's answer back.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -44,7 +45,10 @@ impl Letter {
     /// A header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     /// Sets a header.
@@ -58,7 +62,10 @@ impl Letter {
     #[must_use]
     pub fn event(&self) -> String {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
-        body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned()
+        body.get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     }
 }
 
@@ -75,7 +82,10 @@ impl Reply {
     /// An answer with a status alone.
     #[must_use]
     pub fn of(status: StatusCode) -> Self {
-        Self { status, headers: HeaderMap::new() }
+        Self {
+            status,
+            headers: HeaderMap::new(),
+        }
     }
 }
 
@@ -91,7 +101,9 @@ pub struct Receiver {
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Receiver")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }
 
@@ -106,10 +118,15 @@ impl Receiver {
         let mut request = Request::new(Full::new(letter.body.clone()));
         *request.method_mut() = letter.method.clone();
         *request.headers_mut() = letter.headers.clone();
-        let Ok(uri) = url.parse() else { return Reply::of(StatusCode::BAD_GATEWAY) };
+        let Ok(uri) = url.parse() else {
+            return Reply::of(StatusCode::BAD_GATEWAY);
+        };
         *request.uri_mut() = uri;
         match self.client.request(request).await {
-            Ok(response) => Reply { status: response.status(), headers: response.headers().clone() },
+            Ok(response) => Reply {
+                status: response.status(),
+                headers: response.headers().clone(),
+            },
             Err(_) => Reply::of(StatusCode::BAD_GATEWAY),
         }
     }
@@ -129,28 +146,42 @@ impl Receiver {
     /// Signs a message as it is now, as Standard Webhooks 1.0 has it.
     pub fn sign(&self, letter: &mut Letter) {
         let signed = whole(letter);
-        letter.set("webhook-signature", &signature(&key(self.secret()), &signed));
+        letter.set(
+            "webhook-signature",
+            &signature(&key(self.secret()), &signed),
+        );
     }
 }
 
 /// What is signed of a message: `<webhook-id>.<webhook-timestamp>.<body>`.
 #[must_use]
 pub fn whole(letter: &Letter) -> Vec<u8> {
-    let head = format!("{}.{}.", letter.header("webhook-id"), letter.header("webhook-timestamp"));
+    let head = format!(
+        "{}.{}.",
+        letter.header("webhook-id"),
+        letter.header("webhook-timestamp")
+    );
     [head.as_bytes(), &letter.body].concat()
 }
 
 /// The key of a secret.
 #[must_use]
 pub fn key(secret: &str) -> Vec<u8> {
-    STANDARD.decode(secret.trim_start_matches("whsec_")).unwrap_or_default()
+    STANDARD
+        .decode(secret.trim_start_matches("whsec_"))
+        .unwrap_or_default()
 }
 
 /// A signature of version 1 over some bytes.
 #[must_use]
 pub fn signature(key: &[u8], signed: &[u8]) -> String {
-    let Ok(mac) = Hmac::<Sha256>::new_from_slice(key) else { return String::new() };
-    format!("v1,{}", STANDARD.encode(mac.chain_update(signed).finalize().into_bytes()))
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        return String::new();
+    };
+    format!(
+        "v1,{}",
+        STANDARD.encode(mac.chain_update(signed).finalize().into_bytes())
+    )
 }
 
 /// How a message is passed on.
@@ -181,8 +212,12 @@ fn lock(routes: &Routes) -> MutexGuard<'_, Vec<Route>> {
 
 /// A service whose messages pass a relay. Where no port is free, they go unchanged.
 #[must_use]
-pub fn relayed(pass: impl Fn(Letter, Receiver) -> Later<Reply> + Send + Sync + 'static) -> Interceptor {
-    let Ok(relay) = Relay::start(Arc::new(pass)) else { return Interceptor::default() };
+pub fn relayed(
+    pass: impl Fn(Letter, Receiver) -> Later<Reply> + Send + Sync + 'static,
+) -> Interceptor {
+    let Ok(relay) = Relay::start(Arc::new(pass)) else {
+        return Interceptor::default();
+    };
     let relay = Arc::new(relay);
     Interceptor::around(move |mut call, server| {
         let relay = Arc::clone(&relay);
@@ -208,7 +243,11 @@ impl Relay {
         let routes = Routes::default();
         let mut accepting = JoinSet::new();
         accepting.spawn(accept(listener, Arc::clone(&routes), pass));
-        Ok(Self { address, routes, _accepting: accepting })
+        Ok(Self {
+            address,
+            routes,
+            _accepting: accepting,
+        })
     }
 
     /// The relay's address for a receiver.
@@ -220,10 +259,17 @@ impl Relay {
     fn replace(&self, call: &mut Call) -> Option<usize> {
         let mut body = call.json()?;
         // What is no address of a receiver is for the service to refuse.
-        let url = body.get("url")?.as_str().filter(|url| url.starts_with("http://127.0.0.1:"))?.to_owned();
+        let url = body
+            .get("url")?
+            .as_str()
+            .filter(|url| url.starts_with("http://127.0.0.1:"))?
+            .to_owned();
         let mut routes = lock(&self.routes);
         let number = routes.len();
-        routes.push(Route { url, ..Route::default() });
+        routes.push(Route {
+            url,
+            ..Route::default()
+        });
         body.insert("url".to_owned(), self.url(number).into());
         call.set_json(body);
         Some(number)
@@ -232,7 +278,10 @@ impl Relay {
     /// Takes note of which webhook has which receiver and which secrets.
     fn learn(&self, call: &Call, answer: &Answer, given: Option<usize>) {
         let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let own = document.pointer("/_links/self/href").and_then(Value::as_str).map(transport::address);
+        let own = document
+            .pointer("/_links/self/href")
+            .and_then(Value::as_str)
+            .map(transport::address);
         let secret = document.get("secret").and_then(Value::as_str);
         let mut routes = lock(&self.routes);
         if let (Some(route), Some(own)) = (given.and_then(|number| routes.get_mut(number)), own) {
@@ -240,8 +289,13 @@ impl Relay {
             route.secrets.extend(secret.map(str::to_owned));
         } else if let Some(secret) = secret {
             let called = call.address();
-            let of_webhook = |route: &&mut Route| !route.webhook.is_empty() && called.starts_with(&route.webhook);
-            routes.iter_mut().filter(of_webhook).for_each(|route| route.secrets.insert(0, secret.to_owned()));
+            let of_webhook = |route: &&mut Route| {
+                !route.webhook.is_empty() && called.starts_with(&route.webhook)
+            };
+            routes
+                .iter_mut()
+                .filter(of_webhook)
+                .for_each(|route| route.secrets.insert(0, secret.to_owned()));
         }
     }
 
@@ -261,7 +315,10 @@ async fn accept(listener: TcpListener, routes: Routes, pass: Pass) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         while connections.try_join_next().is_some() {}
-        connections.spawn(connection(stream, (Arc::clone(&routes), Arc::clone(&pass), client.clone())));
+        connections.spawn(connection(
+            stream,
+            (Arc::clone(&routes), Arc::clone(&pass), client.clone()),
+        ));
     }
 }
 
@@ -271,7 +328,9 @@ async fn connection(stream: TcpStream, with: (Routes, Pass, Client<HttpConnector
         async move { Ok::<_, Infallible>(forward(request, with).await) }
     });
     // A sender that goes away ends its connection only.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+    let _ = http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), answer)
+        .await;
 }
 
 /// Passes a message on.
@@ -280,21 +339,46 @@ async fn forward(
     (routes, pass, client): (Routes, Pass, Client<HttpConnector, Full<Bytes>>),
 ) -> Response<Empty<Bytes>> {
     let (parts, body) = request.into_parts();
-    let number = parts.uri.path().split('/').nth(1).and_then(|number| number.parse::<usize>().ok());
+    let number = parts
+        .uri
+        .path()
+        .split('/')
+        .nth(1)
+        .and_then(|number| number.parse::<usize>().ok());
     let route = number.and_then(|number| lock(&routes).get(number).cloned());
-    let body = body.collect().await.map(http_body_util::Collected::to_bytes);
+    let body = body
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes);
     let mut response = Response::new(Empty::new());
     let (Some(Route { url, secrets, .. }), Ok(body)) = (route, body) else {
         *response.status_mut() = StatusCode::NOT_FOUND;
         return response;
     };
-    let is_own = |name: &HeaderName| name.as_str().starts_with("webhook-") || *name == header::CONTENT_TYPE;
+    let is_own =
+        |name: &HeaderName| name.as_str().starts_with("webhook-") || *name == header::CONTENT_TYPE;
     let headers = parts.headers.iter().filter(|(name, _)| is_own(name));
-    let headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let reply = pass(Letter { method: parts.method, headers, body }, Receiver { url, secrets, client }).await;
+    let headers = headers
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let reply = pass(
+        Letter {
+            method: parts.method,
+            headers,
+            body,
+        },
+        Receiver {
+            url,
+            secrets,
+            client,
+        },
+    )
+    .await;
     *response.status_mut() = reply.status;
     for name in [header::RETRY_AFTER, header::LOCATION] {
-        response.headers_mut().extend(reply.headers.get(&name).map(|value| (name, value.clone())));
+        response
+            .headers_mut()
+            .extend(reply.headers.get(&name).map(|value| (name, value.clone())));
     }
     response
 }

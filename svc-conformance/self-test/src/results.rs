@@ -175,7 +175,8 @@ pub struct Score {
     pub unseen: Vec<String>,
     /// Each family of faulty servers, by name.
     pub families: Vec<Family>,
-    /// Faulty servers that were not caught in every run, by name, with the runs at the intensity asked for that missed them.
+    /// Faulty servers that were not caught in every run, by name, with the runs at the intensity
+    /// asked for that missed them.
     pub survivors: BTreeMap<String, Vec<u64>>,
     /// Odd servers that were accused, with the rows.
     pub accusations: BTreeMap<String, Vec<String>>,
@@ -221,17 +222,37 @@ impl Score {
             broken: odd.iter().map(|one| one.broken.len()).sum(),
             seconds: took.as_secs(),
             smallest,
-            seen: rows.iter().filter_map(|(row, fault)| Some((row.clone(), fault.clone()?))).collect(),
-            unseen: rows.iter().filter(|(_, fault)| fault.is_none()).map(|(row, _)| row.clone()).collect(),
+            seen: rows
+                .iter()
+                .filter_map(|(row, fault)| Some((row.clone(), fault.clone()?)))
+                .collect(),
+            unseen: rows
+                .iter()
+                .filter(|(_, fault)| fault.is_none())
+                .map(|(row, _)| row.clone())
+                .collect(),
             families: families.into_values().collect(),
-            survivors: missed.map(|one| (one.name.clone(), one.runs.survived.keys().copied().collect())).collect(),
-            accusations: accused.map(|one| (one.name.clone(), one.accused.keys().cloned().collect())).collect(),
-            failed: faults.iter().map(|one| (one.name.clone(), joined(&one.failed))).collect(),
+            survivors: missed
+                .map(|one| {
+                    (
+                        one.name.clone(),
+                        one.runs.survived.keys().copied().collect(),
+                    )
+                })
+                .collect(),
+            accusations: accused
+                .map(|one| (one.name.clone(), one.accused.keys().cloned().collect()))
+                .collect(),
+            failed: faults
+                .iter()
+                .map(|one| (one.name.clone(), joined(&one.failed)))
+                .collect(),
         }
     }
 
-    /// Whether no odd server was accused, and the faulty ones were caught: at the least intensity nine of ten, at any other
-    /// all of them, the planted ones with cases of at most one step more than they take, and each row by a fault made for it.
+    /// Whether no odd server was accused, and the faulty ones were caught: at the least intensity
+    /// nine of ten, at any other all of them, the planted ones with cases of at most one step more
+    /// than they take, and each row by a fault made for it.
     #[must_use]
     pub fn is_enough(&self) -> bool {
         let most = |killed: usize, runs: usize| killed.saturating_mul(10) >= runs.saturating_mul(9);
@@ -239,7 +260,10 @@ impl Score {
             most(self.killed, self.runs)
         } else {
             let near = self.smallest.iter().all(Smallest::is_near);
-            self.killed == self.runs && most(self.quick_killed, self.quick_runs) && near && self.unseen.is_empty()
+            self.killed == self.runs
+                && most(self.quick_killed, self.quick_runs)
+                && near
+                && self.unseen.is_empty()
         };
         caught && self.accused == 0 && self.broken == 0
     }
@@ -252,5 +276,8 @@ impl Score {
 }
 
 fn joined(rows: &BTreeSet<String>) -> String {
-    rows.iter().map(String::as_str).collect::<Vec<&str>>().join(" ")
+    rows.iter()
+        .map(String::as_str)
+        .collect::<Vec<&str>>()
+        .join(" ")
 }

@@ -23,11 +23,20 @@ const WAITING: usize = 4;
 pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
     let began = Instant::now();
     let wanted = |name: &str, family: &str| {
-        settings.only.as_ref().is_none_or(|only| name.contains(only.as_str()) || family.contains(only.as_str()))
+        settings
+            .only
+            .as_ref()
+            .is_none_or(|only| name.contains(only.as_str()) || family.contains(only.as_str()))
     };
-    let faults: Vec<Fault> = faults::registry().into_iter().filter(|fault| wanted(&fault.name, fault.family)).collect();
+    let faults: Vec<Fault> = faults::registry()
+        .into_iter()
+        .filter(|fault| wanted(&fault.name, fault.family))
+        .collect();
     let sought = detections::sought(&faults);
-    let odd: Vec<Odd> = odd::registry().into_iter().filter(|odd| wanted(&odd.name, "odd")).collect();
+    let odd: Vec<Odd> = odd::registry()
+        .into_iter()
+        .filter(|odd| wanted(&odd.name, "odd"))
+        .collect();
     let room = Room::of(settings.workers);
     // Runs that wait for messages of webhooks most of their time.
     let room_to_wait = Room::of(settings.workers.saturating_mul(WAITING));
@@ -35,25 +44,50 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
     // The long runs first, so that none is left alone at the end.
     for (at, odd) in odd.into_iter().enumerate() {
         let settings = settings.clone();
-        running.start(&room, async move { (at, Either::Odd(one_odd(&odd, &settings).await)) });
+        running.start(&room, async move {
+            (at, Either::Odd(one_odd(&odd, &settings).await))
+        });
     }
     for (at, fault) in faults.into_iter().enumerate() {
-        let room = if matches!(fault.over, Over::Sending) { &room_to_wait } else { &room };
+        let room = if matches!(fault.over, Over::Sending) {
+            &room_to_wait
+        } else {
+            &room
+        };
         let settings = settings.clone();
-        running.start(room, async move { (at, Either::Fault(one_fault(&fault, &settings).await)) });
+        running.start(room, async move {
+            (at, Either::Fault(one_fault(&fault, &settings).await))
+        });
     }
     // At the least intensity the search is short.
-    for (at, planted) in faults::planted().into_iter().enumerate().filter(|_| settings.intensity != Intensity::Quick) {
+    for (at, planted) in faults::planted()
+        .into_iter()
+        .enumerate()
+        .filter(|_| settings.intensity != Intensity::Quick)
+    {
         if wanted(&planted.fault.name, "smallest") {
             let settings = settings.clone();
             running.start(&room, async move {
-                (at, Either::Smallest(smallest::search(&planted, settings.intensity, settings.seeds).await))
+                (
+                    at,
+                    Either::Smallest(
+                        smallest::search(&planted, settings.intensity, settings.seeds).await,
+                    ),
+                )
             });
         }
     }
-    for sought in sought.into_iter().filter(|_| settings.intensity != Intensity::Quick) {
+    for sought in sought
+        .into_iter()
+        .filter(|_| settings.intensity != Intensity::Quick)
+    {
         let (intensity, seed) = (settings.intensity, settings.seeds.start);
-        running.start(&room, async move { (0, Either::Seen(detections::see(&sought, intensity, seed).await)) });
+        running.start(&room, async move {
+            (
+                0,
+                Either::Seen(detections::see(&sought, intensity, seed).await),
+            )
+        });
     }
     let (mut faults, mut odd, mut smallest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     let mut rows = BTreeMap::new();
@@ -82,7 +116,14 @@ pub async fn run(settings: &Settings, mut tell: impl FnMut(&str)) -> Score {
     }
     let faults: Vec<FaultScore> = faults.into_values().collect();
     let odd: Vec<OddScore> = odd.into_values().collect();
-    Score::of(settings, began.elapsed(), &faults, &odd, smallest.into_values().collect(), &rows)
+    Score::of(
+        settings,
+        began.elapsed(),
+        &faults,
+        &odd,
+        smallest.into_values().collect(),
+        &rows,
+    )
 }
 
 enum Either {
@@ -93,24 +134,61 @@ enum Either {
 }
 
 fn smallest_line(found: &Smallest) -> String {
-    let Smallest { name, shortest, seeds, found: times, longest, missed, .. } = found;
-    let verdict = if found.is_near() { "near   " } else { "FAR    " };
-    let why = missed.iter().next().map(|(seed, why)| format!("\n          seed {seed}: {why}")).unwrap_or_default();
-    format!("{verdict} {times}/{seeds} at most {longest} steps, {shortest} are needed  {name} (smallest case){why}")
+    let Smallest {
+        name,
+        shortest,
+        seeds,
+        found: times,
+        longest,
+        missed,
+        ..
+    } = found;
+    let verdict = if found.is_near() {
+        "near   "
+    } else {
+        "FAR    "
+    };
+    let why = missed
+        .iter()
+        .next()
+        .map(|(seed, why)| format!("\n          seed {seed}: {why}"))
+        .unwrap_or_default();
+    format!(
+        "{verdict} {times}/{seeds} at most {longest} steps, {shortest} are needed  {name} (smallest case){why}"
+    )
 }
 
 fn line(score: &FaultScore) -> String {
     let all = score.runs.survived.iter().chain(&score.quick.survived);
-    let verdict = if score.runs.survived.is_empty() && score.quick.survived.is_empty() { "killed " } else { "ALIVE  " };
-    let first = all.into_iter().next().map(|(seed, why)| format!(": seed {seed}: {why}")).unwrap_or_default();
-    let FaultScore { name, family, seconds, .. } = score;
-    format!("{verdict} {} + {} quick {seconds:6.2} s  {name} ({family}){first}", score.runs, score.quick)
+    let verdict = if score.runs.survived.is_empty() && score.quick.survived.is_empty() {
+        "killed "
+    } else {
+        "ALIVE  "
+    };
+    let first = all
+        .into_iter()
+        .next()
+        .map(|(seed, why)| format!(": seed {seed}: {why}"))
+        .unwrap_or_default();
+    let FaultScore {
+        name,
+        family,
+        seconds,
+        ..
+    } = score;
+    format!(
+        "{verdict} {} + {} quick {seconds:6.2} s  {name} ({family}){first}",
+        score.runs, score.quick
+    )
 }
 
 fn odd_line(score: &OddScore) -> String {
     let clean = score.accused.is_empty() && score.broken.is_empty();
     let verdict = if clean { "fair   " } else { "ACCUSED" };
-    let mut text = format!("{verdict} {} runs {:6.2} s  {}", score.runs, score.seconds, score.name);
+    let mut text = format!(
+        "{verdict} {} runs {:6.2} s  {}",
+        score.runs, score.seconds, score.name
+    );
     for (row, reason) in score.accused.iter().take(12) {
         let _ = write!(text, "\n          {row}: {reason}");
     }
@@ -118,8 +196,18 @@ fn odd_line(score: &OddScore) -> String {
         let _ = write!(text, "\n          {why}");
     }
     if !score.inconclusive.is_empty() {
-        let rows: Vec<&str> = score.inconclusive.iter().map(String::as_str).take(15).collect();
-        let _ = write!(text, "\n          without a verdict ({}): {}", score.inconclusive.len(), rows.join(", "));
+        let rows: Vec<&str> = score
+            .inconclusive
+            .iter()
+            .map(String::as_str)
+            .take(15)
+            .collect();
+        let _ = write!(
+            text,
+            "\n          without a verdict ({}): {}",
+            score.inconclusive.len(),
+            rows.join(", ")
+        );
     }
     text
 }
@@ -128,9 +216,17 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
     let began = Instant::now();
     let rows = expected(fault);
     let mut score = FaultScore::of(fault);
-    let quick = settings.quick_seeds.clone().map(|seed| (Intensity::Quick, seed));
+    let quick = settings
+        .quick_seeds
+        .clone()
+        .map(|seed| (Intensity::Quick, seed));
     let quick = quick.filter(|_| settings.intensity != Intensity::Quick);
-    for (intensity, seed) in settings.seeds.clone().map(|seed| (settings.intensity, seed)).chain(quick) {
+    for (intensity, seed) in settings
+        .seeds
+        .clone()
+        .map(|seed| (settings.intensity, seed))
+        .chain(quick)
+    {
         let outcome = match faulty(fault, intensity, seed, &rows).await {
             Ok(report) => {
                 let failed: BTreeSet<String> = failed(&report).map(|row| row.id.clone()).collect();
@@ -141,7 +237,11 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
             }
             Err(error) => Err(error),
         };
-        let runs = if intensity == settings.intensity { &mut score.runs } else { &mut score.quick };
+        let runs = if intensity == settings.intensity {
+            &mut score.runs
+        } else {
+            &mut score.quick
+        };
         runs.took(seed, outcome);
     }
     score.seconds = began.elapsed().as_secs_f64();
@@ -151,11 +251,20 @@ async fn one_fault(fault: &Fault, settings: &Settings) -> FaultScore {
 async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
     let began = Instant::now();
     let mut score = OddScore::of(&odd.name);
-    let full = settings.odd_seeds.clone().map(|seed| (settings.intensity, seed));
-    let quick = settings.odd_quick_seeds.clone().map(|seed| (Intensity::Quick, seed));
+    let full = settings
+        .odd_seeds
+        .clone()
+        .map(|seed| (settings.intensity, seed));
+    let quick = settings
+        .odd_quick_seeds
+        .clone()
+        .map(|seed| (Intensity::Quick, seed));
     for (intensity, seed) in full.chain(quick) {
         let report = match odd.start().await {
-            Ok(subject) => suite(&subject, intensity, seed).run().await.map_err(|error| error.to_string()),
+            Ok(subject) => suite(&subject, intensity, seed)
+                .run()
+                .await
+                .map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };
         score.runs = score.runs.saturating_add(1);
@@ -163,12 +272,23 @@ async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
             Ok(report) => {
                 let accused = failed(&report).map(|row| {
                     let found = row.findings.first().map(|finding| format!("{finding:?}"));
-                    let found: String = found.unwrap_or_else(|| row.reason.clone()).chars().take(900).collect();
-                    (row.id.clone(), format!("{} seed {seed}: {found}", intensity.as_str()))
+                    let found: String = found
+                        .unwrap_or_else(|| row.reason.clone())
+                        .chars()
+                        .take(900)
+                        .collect();
+                    (
+                        row.id.clone(),
+                        format!("{} seed {seed}: {found}", intensity.as_str()),
+                    )
                 });
                 score.accused.extend(accused);
-                score.inconclusive.extend(report.inconclusive().map(|row| row.id.clone()));
-                let errors = report.with(Outcome::Error).map(|row| format!("{}: {}", row.id, row.reason));
+                score
+                    .inconclusive
+                    .extend(report.inconclusive().map(|row| row.id.clone()));
+                let errors = report
+                    .with(Outcome::Error)
+                    .map(|row| format!("{}: {}", row.id, row.reason));
                 score.broken.extend(errors);
             }
             Err(why) => score.broken.push(why),
@@ -180,7 +300,11 @@ async fn one_odd(odd: &Odd, settings: &Settings) -> OddScore {
 
 /// The MUST rows that a fault breaks, one by one.
 fn expected(fault: &Fault) -> Vec<String> {
-    let rows = Catalogue::built_in().map(Catalogue::rows).unwrap_or_default();
-    let binds = rows.iter().filter(|row| row.level == Level::Must && fault.breaks(&row.id));
+    let rows = Catalogue::built_in()
+        .map(Catalogue::rows)
+        .unwrap_or_default();
+    let binds = rows
+        .iter()
+        .filter(|row| row.level == Level::Must && fault.breaks(&row.id));
     binds.map(|row| row.id.clone()).collect()
 }

@@ -1,4 +1,5 @@
-//! The smallest cases of the planted faults: whether the stateful search finds each, and in how many steps it shows it.
+//! The smallest cases of the planted faults: whether the stateful search finds each, and in how
+//! many steps it shows it.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +37,11 @@ impl Smallest {
 }
 
 /// Searches for a planted fault with each seed.
-pub async fn search(planted: &Planted, intensity: Intensity, seeds: impl Iterator<Item = u64>) -> Smallest {
+pub async fn search(
+    planted: &Planted,
+    intensity: Intensity,
+    seeds: impl Iterator<Item = u64>,
+) -> Smallest {
     let mut all = Smallest {
         name: planted.fault.name.clone(),
         shortest: planted.steps,
@@ -60,10 +65,24 @@ pub async fn search(planted: &Planted, intensity: Intensity, seeds: impl Iterato
 
 /// The steps of the smallest case that one run found.
 async fn steps(planted: &Planted, intensity: Intensity, seed: u64) -> Result<usize, String> {
-    let subject = planted.fault.start().await.map_err(|error| error.to_string())?;
-    let run = suite(&subject, intensity, seed).only(["mod/sequences"]).stop_at_failure(planted.fault.rows.clone());
+    let subject = planted
+        .fault
+        .start()
+        .await
+        .map_err(|error| error.to_string())?;
+    let run = suite(&subject, intensity, seed)
+        .only(["mod/sequences"])
+        .stop_at_failure(planted.fault.rows.clone());
     let report = run.run().await.map_err(|error| error.to_string())?;
-    let rows = report.rows.iter().filter(|row| planted.fault.breaks(&row.id));
-    let cases = rows.flat_map(|row| &row.findings).map(|finding| finding.smallest.len());
-    cases.filter(|steps| *steps > 0).min().ok_or_else(|| format!("it was not found:\n{report}"))
+    let rows = report
+        .rows
+        .iter()
+        .filter(|row| planted.fault.breaks(&row.id));
+    let cases = rows
+        .flat_map(|row| &row.findings)
+        .map(|finding| finding.smallest.len());
+    cases
+        .filter(|steps| *steps > 0)
+        .min()
+        .ok_or_else(|| format!("it was not found:\n{report}"))
 }

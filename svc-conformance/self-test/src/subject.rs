@@ -55,7 +55,9 @@ pub struct Subject {
 
 impl fmt::Debug for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject").field("base", &self.base).finish_non_exhaustive()
+        f.debug_struct("Subject")
+            .field("base", &self.base)
+            .finish_non_exhaustive()
     }
 }
 
@@ -100,8 +102,9 @@ impl Subject {
         let key = key_at(0).unwrap_or_default();
         let other_key = key_at(1);
         let lacks = |key: &Key| {
-            let right =
-                ["people.read", "people.create"].into_iter().find(|right| key.only.iter().all(|one| one != right));
+            let right = ["people.read", "people.create"]
+                .into_iter()
+                .find(|right| key.only.iter().all(|one| one != right));
             (key.token.clone(), right.unwrap_or_default().to_owned())
         };
         let restricted_key = options.keys.get(2).map(lacks);
@@ -126,16 +129,24 @@ impl Subject {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub async fn reference(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Result<Self, SubjectError> {
-        Ok(Self::of_reference(set_up, |right| ["people.list", "people.read"].contains(&right)).await?.0)
+    pub async fn reference(
+        set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
+    ) -> Result<Self, SubjectError> {
+        Ok(Self::of_reference(set_up, |right| {
+            ["people.list", "people.read"].contains(&right)
+        })
+        .await?
+        .0)
     }
 
-    /// The reference server, which also sends the messages of its webhooks, to receivers on this machine. Its restricted key may do
-    /// everything but read tags.
+    /// The reference server, which also sends the messages of its webhooks, to receivers on this
+    /// machine. Its restricted key may do everything but read tags.
     ///
     /// # Errors
     /// The file cannot be made.
-    pub async fn sending(set_up: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Result<Self, SubjectError> {
+    pub async fn sending(
+        set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
+    ) -> Result<Self, SubjectError> {
         let reach = Reach::PUBLIC.plain(true).private(true);
         let hidden = "tags.read";
         let set_up = |api: ApiBuilder| set_up(api.webhook_reach(reach));
@@ -144,7 +155,9 @@ impl Subject {
             hidden.clone_into(lacks);
         }
         if let Some(sender) = Sender::new(&api) {
-            subject.sender.spawn(sender.run_until(std::future::pending()));
+            subject
+                .sender
+                .spawn(sender.run_until(std::future::pending()));
         }
         Ok(subject)
     }
@@ -161,24 +174,46 @@ impl Subject {
         may: impl Fn(&str) -> bool,
     ) -> Result<(Self, Api), SubjectError> {
         let folder = tempfile::tempdir()?;
-        let store = Store::open(svc_sqlite::Options::new(folder.path().join("self-test.db")).synchronous_normal())?;
-        let one = store.ensure_tenant("one").await.map_err(SubjectError::Store)?;
-        let two = store.ensure_tenant("two").await.map_err(SubjectError::Store)?;
+        let store = Store::open(
+            svc_sqlite::Options::new(folder.path().join("self-test.db")).synchronous_normal(),
+        )?;
+        let one = store
+            .ensure_tenant("one")
+            .await
+            .map_err(SubjectError::Store)?;
+        let two = store
+            .ensure_tenant("two")
+            .await
+            .map_err(SubjectError::Store)?;
         let key = |label: &str| KeyOptions::new(label);
         let bound = match seed(&store, &one).await? {
             Some(person) => key("one").person(person),
             None => key("one"),
         };
-        store.add_key_with_token(&one, &long("k-one"), bound).await?;
-        store.add_key_with_token(&two, &long("k-two"), key("two")).await?;
+        store
+            .add_key_with_token(&one, &long("k-one"), bound)
+            .await?;
+        store
+            .add_key_with_token(&two, &long("k-two"), key("two"))
+            .await?;
         let rights = Right::all().filter(|right| may(&right.to_string()));
-        store.add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights)).await?;
+        store
+            .add_key_with_token(&one, &long("k-narrow"), key("narrow").only(rights))
+            .await?;
         let api = store.register_all(Api::builder(Vendor::new("Example", "Reference")));
         let shared = Arc::new(store.clone());
-        let api: ApiBuilder = api.changes(&shared).webhooks(&shared).batches().base_url(REFERENCE);
+        let api: ApiBuilder = api
+            .changes(&shared)
+            .webhooks(&shared)
+            .batches()
+            .base_url(REFERENCE);
         // Whoever sends it: the interface does not show more than that it is taken.
         let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
-        let api = set_up(api.authenticator(Short(store.clone())).anonymous_helpers(store.clone())).build()?;
+        let api = set_up(
+            api.authenticator(Short(store.clone()))
+                .anonymous_helpers(store.clone()),
+        )
+        .build()?;
         let prefix = api.dialect().prefix().to_owned();
         let fixtures = furnish(&store, &one, &api).await?;
         let subject = Self {
@@ -198,28 +233,50 @@ impl Subject {
 
     /// Reads a JSON document with its key.
     pub(super) async fn get(&self, url: &str) -> Option<Value> {
-        let (header, value) = (HeaderName::from_static("svc-api-token"), HeaderValue::from_str(&self.key).ok()?);
+        let (header, value) = (
+            HeaderName::from_static("svc-api-token"),
+            HeaderValue::from_str(&self.key).ok()?,
+        );
         let headers = HeaderMap::from_iter([(header, value)]);
-        let call = Call { method: Method::GET, uri: url.parse().ok()?, headers, body: Bytes::new() };
+        let call = Call {
+            method: Method::GET,
+            uri: url.parse().ok()?,
+            headers,
+            body: Bytes::new(),
+        };
         serde_json::from_slice(&self.wire.send(call).await.body).ok()
     }
 
     /// The same service behind another one.
     #[must_use]
     pub fn behind(self, wrap: impl FnOnce(Transport, &str) -> Transport) -> Self {
-        Self { wire: wrap(self.wire, &self.prefix), ..self }
+        Self {
+            wire: wrap(self.wire, &self.prefix),
+            ..self
+        }
     }
 }
 
-/// The keys of all subjects have the same short names, and the reference server takes long keys only.
+/// The keys of all subjects have the same short names, and the reference server takes long keys
+/// only.
 struct Short(Store);
 
 #[async_trait]
 impl Authenticator for Short {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> svc_core::Result<Option<(Tenant, Caller)>> {
         let key = credentials.key.map(long);
-        let Credentials { headers, extensions, now, .. } = credentials;
-        self.0.authenticate(Credentials::new(key.as_deref(), headers, extensions, now)).await
+        let Credentials {
+            headers,
+            extensions,
+            now,
+            ..
+        } = credentials;
+        self.0
+            .authenticate(Credentials::new(key.as_deref(), headers, extensions, now))
+            .await
     }
 }
 
@@ -228,32 +285,58 @@ fn long(name: &str) -> String {
     format!("{name}-of-the-self-test")
 }
 
-/// What no request can make: the person that the reference server's key is bound to, and a stored query.
+/// What no request can make: the person that the reference server's key is bound to, and a stored
+/// query.
 async fn seed(store: &Store, tenant: &Tenant) -> Result<Option<Id>, SubjectError> {
     let person = seeded_id(1);
-    let records = [(Kind::Person, person.clone(), "given_name"), (Kind::Query, seeded_id(2), "name")];
-    let loads = records.into_iter().filter_map(|(kind, id, field)| Some(seeded(kind, id?, field)));
-    store.seed(tenant, loads.collect()).await.map_err(SubjectError::Store)?;
+    let records = [
+        (Kind::Person, person.clone(), "given_name"),
+        (Kind::Query, seeded_id(2), "name"),
+    ];
+    let loads = records
+        .into_iter()
+        .filter_map(|(kind, id, field)| Some(seeded(kind, id?, field)));
+    store
+        .seed(tenant, loads.collect())
+        .await
+        .map_err(SubjectError::Store)?;
     Ok(person)
 }
 
-/// Stores a container for each helper whose containers no client can create. Returns the addresses of these helpers, each with
-/// the name of its fixture.
-async fn furnish(store: &Store, tenant: &Tenant, api: &Api) -> Result<Vec<(String, String)>, SubjectError> {
+/// Stores a container for each helper whose containers no client can create. Returns the addresses
+/// of these helpers, each with the name of its fixture.
+async fn furnish(
+    store: &Store,
+    tenant: &Tenant,
+    api: &Api,
+) -> Result<Vec<(String, String)>, SubjectError> {
     let (mut loads, mut fixtures) = (Vec::new(), Vec::new());
     for (number, helper) in (3..).zip(api.helpers()) {
-        let container = helper.container().filter(|kind| !api.offers(*kind, Operation::Create));
-        let Some((kind, id)) = container.zip(seeded_id(number)) else { continue };
+        let container = helper
+            .container()
+            .filter(|kind| !api.offers(*kind, Operation::Create));
+        let Some((kind, id)) = container.zip(seeded_id(number)) else {
+            continue;
+        };
         let title = match kind {
             Kind::Person => "given_name",
             Kind::Message => "subject",
             _ => "title",
         };
-        let target = Target::Helper { helper, container: Some(Address::top(kind, id.clone())) };
-        fixtures.push((format!("helper.{}", helper.as_str()), api.href(api.base(), &target)));
+        let target = Target::Helper {
+            helper,
+            container: Some(Address::top(kind, id.clone())),
+        };
+        fixtures.push((
+            format!("helper.{}", helper.as_str()),
+            api.href(api.base(), &target),
+        ));
         loads.push(seeded(kind, id, title));
     }
-    store.seed(tenant, loads).await.map_err(SubjectError::Store)?;
+    store
+        .seed(tenant, loads)
+        .await
+        .map_err(SubjectError::Store)?;
     Ok(fixtures)
 }
 

@@ -40,7 +40,12 @@ impl Call {
     /// A request to nothing.
     #[must_use]
     pub fn nowhere() -> Self {
-        Self { method: Method::GET, uri: Uri::default(), headers: HeaderMap::new(), body: Bytes::new() }
+        Self {
+            method: Method::GET,
+            uri: Uri::default(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        }
     }
 
     /// The object in the body.
@@ -71,7 +76,11 @@ impl Call {
     /// Another request like this one, without a body.
     #[must_use]
     pub fn get(&self, address: &str) -> Self {
-        let mut call = Self { method: Method::GET, body: Bytes::new(), ..self.clone() };
+        let mut call = Self {
+            method: Method::GET,
+            body: Bytes::new(),
+            ..self.clone()
+        };
         call.headers.remove(header::CONTENT_LENGTH);
         call.headers.remove(header::CONTENT_TYPE);
         call.redirect(address);
@@ -82,8 +91,9 @@ impl Call {
 /// The path and query of an address, without a slash at the path's end.
 #[must_use]
 pub fn address(url: &str) -> String {
-    let rest =
-        url.split_once("://").map_or(url, |(_, rest)| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(""));
+    let rest = url.split_once("://").map_or(url, |(_, rest)| {
+        rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("")
+    });
     match rest.split_once('?') {
         Some((path, query)) => format!("{}?{query}", path.trim_end_matches('/')),
         None => rest.trim_end_matches('/').to_owned(),
@@ -107,14 +117,21 @@ impl Answer {
     pub fn empty(status: u16) -> Self {
         let cache = HeaderValue::from_static("max-age=0, private, must-revalidate");
         let headers = HeaderMap::from_iter([(header::CACHE_CONTROL, cache)]);
-        Self { status, headers, body: Bytes::new() }
+        Self {
+            status,
+            headers,
+            body: Bytes::new(),
+        }
     }
 
     /// An answer with a HAL document.
     #[must_use]
     pub fn document(status: u16, body: &Value) -> Self {
         let mut answer = Self::empty(status);
-        answer.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/hal+json"));
+        answer.headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/hal+json"),
+        );
         answer.set_json(body);
         answer
     }
@@ -136,13 +153,19 @@ impl Answer {
     /// The document in the body, if it is one of HAL.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
-        self.is_hal().then(|| serde_json::from_slice(&self.body).ok()).flatten()
+        self.is_hal()
+            .then(|| serde_json::from_slice(&self.body).ok())
+            .flatten()
     }
 
     /// Adds a behaviour, where this is the declaration.
     pub fn declare(&mut self, behaviour: &str) -> bool {
-        let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&self.body) else { return false };
-        let Some(behaviours) = document.get_mut("behaviours").and_then(Value::as_array_mut) else { return false };
+        let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&self.body) else {
+            return false;
+        };
+        let Some(behaviours) = document.get_mut("behaviours").and_then(Value::as_array_mut) else {
+            return false;
+        };
         behaviours.push(behaviour.into());
         self.set_json(&Value::Object(document));
         true
@@ -189,10 +212,21 @@ impl Transport {
                 *request.method_mut() = call.method;
                 *request.uri_mut() = call.uri;
                 *request.headers_mut() = call.headers;
-                let response = service.oneshot(request).await.unwrap_or_else(|never| match never {});
+                let response = service
+                    .oneshot(request)
+                    .await
+                    .unwrap_or_else(|never| match never {});
                 let (parts, body) = response.into_parts();
-                let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-                Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+                let body = body
+                    .collect()
+                    .await
+                    .map(http_body_util::Collected::to_bytes)
+                    .unwrap_or_default();
+                Answer {
+                    status: parts.status.as_u16(),
+                    headers: parts.headers,
+                    body,
+                }
             })
         })
     }
@@ -216,11 +250,21 @@ impl Service<Request<Full<Bytes>>> for Transport {
         let wire = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-            let call = Call { method: parts.method, uri: parts.uri, headers: parts.headers, body };
+            let body = body
+                .collect()
+                .await
+                .map(http_body_util::Collected::to_bytes)
+                .unwrap_or_default();
+            let call = Call {
+                method: parts.method,
+                uri: parts.uri,
+                headers: parts.headers,
+                body,
+            };
             let answer = wire.send(call).await;
             let mut response = Response::new(Full::new(answer.body));
-            *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            *response.status_mut() =
+                StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             *response.headers_mut() = answer.headers;
             Ok(response)
         })

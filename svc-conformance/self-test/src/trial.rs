@@ -16,18 +16,40 @@ use svc_conformance::SuiteError;
 /// Longest wait for a message. The reference server sends a second attempt after 5 to 6 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(12);
 
-/// One run against a faulty server. It ends at the first confirmed failure of one of `rows`, or runs every check if there are none. Where the fault hides the declaration, it is the one of the server without the fault, as
-/// if it had been written by hand.
-pub(super) async fn faulty(fault: &Fault, intensity: Intensity, seed: u64, rows: &[String]) -> Result<Report, String> {
-    let ends_there = |suite: Suite| if rows.is_empty() { suite } else { suite.stop_at_failure(rows) };
+/// One run against a faulty server. It ends at the first confirmed failure of one of `rows`, or
+/// runs every check if there are none. Where the fault hides the declaration, it is the one of the
+/// server without the fault, as if it had been written by hand.
+pub(super) async fn faulty(
+    fault: &Fault,
+    intensity: Intensity,
+    seed: u64,
+    rows: &[String],
+) -> Result<Report, String> {
+    let ends_there = |suite: Suite| {
+        if rows.is_empty() {
+            suite
+        } else {
+            suite.stop_at_failure(rows)
+        }
+    };
     let start = || async { fault.start().await.map_err(|error| error.to_string()) };
-    let ran = ends_there(suite(&start().await?, intensity, seed)).run().await;
+    let ran = ends_there(suite(&start().await?, intensity, seed))
+        .run()
+        .await;
     match ran {
         Err(SuiteError::NotPublished(_) | SuiteError::Declaration(_)) => {
-            let declaration = fault.over.declaration().await.map_err(|error| error.to_string())?;
+            let declaration = fault
+                .over
+                .declaration()
+                .await
+                .map_err(|error| error.to_string())?;
             let subject = start().await?;
-            let suite = suite(&subject, intensity, seed).declaration_from(declaration, Source::File);
-            ends_there(suite).run().await.map_err(|error| error.to_string())
+            let suite =
+                suite(&subject, intensity, seed).declaration_from(declaration, Source::File);
+            ends_there(suite)
+                .run()
+                .await
+                .map_err(|error| error.to_string())
         }
         other => other.map_err(|error| error.to_string()),
     }
@@ -52,12 +74,18 @@ pub fn suite(subject: &Subject, intensity: Intensity, seed: u64) -> Suite {
     if let Some(time) = subject.time.clone() {
         target = target.on_wait(move |duration| time.pass(duration));
     }
-    let mut suite = Suite::new(target).keys(keys).trust_keys(true).intensity(intensity).seed(seed);
+    let mut suite = Suite::new(target)
+        .keys(keys)
+        .trust_keys(true)
+        .intensity(intensity)
+        .seed(seed);
     for (name, address) in &subject.fixtures {
         suite = suite.fixture(name, address);
     }
     if subject.sends() {
-        suite = suite.webhook_receiver("127.0.0.1:0").webhook_timeout(LONGEST_WAIT);
+        suite = suite
+            .webhook_receiver("127.0.0.1:0")
+            .webhook_timeout(LONGEST_WAIT);
     }
     // A trial comes to the same each time.
     let suite = suite.nonce(format!("{seed:012x}"));

@@ -1,4 +1,5 @@
-//! Three faults planted in one server: whether the report has three findings, each with the failures of one fault.
+//! Three faults planted in one server: whether the report has three findings, each with the
+//! failures of one fault.
 
 use std::collections::BTreeSet;
 
@@ -24,15 +25,22 @@ pub struct Triple {
 }
 
 impl Triple {
-    /// Whether there are as many findings as faults, and each fault has a finding of its own whose rows all fail for it alone.
+    /// Whether there are as many findings as faults, and each fault has a finding of its own whose
+    /// rows all fail for it alone.
     #[must_use]
     pub fn is_right(&self) -> bool {
         let fits = |finding: &BTreeSet<String>, fault: &BTreeSet<String>| finding.is_subset(fault);
-        let Self { findings, alone, .. } = self;
+        let Self {
+            findings, alone, ..
+        } = self;
         self.trouble.is_none()
             && findings.len() == alone.len()
-            && alone.iter().all(|fault| findings.iter().any(|(_, rows)| fits(rows, fault)))
-            && findings.iter().all(|(_, rows)| alone.iter().any(|fault| fits(rows, fault)))
+            && alone
+                .iter()
+                .all(|fault| findings.iter().any(|(_, rows)| fits(rows, fault)))
+            && findings
+                .iter()
+                .all(|(_, rows)| alone.iter().any(|fault| fits(rows, fault)))
     }
 }
 
@@ -59,9 +67,15 @@ pub fn chosen(count: usize, seed: u64) -> Vec<[Fault; 3]> {
     let mut triples = Vec::new();
     while triples.len() < count {
         let all = second.len().saturating_add(reference.len());
-        let list = if numbers.below(all) < second.len() { &second } else { &reference };
+        let list = if numbers.below(all) < second.len() {
+            &second
+        } else {
+            &reference
+        };
         let mut pick = || list.get(numbers.below(list.len()));
-        let (Some(one), Some(two), Some(three)) = (pick(), pick(), pick()) else { continue };
+        let (Some(one), Some(two), Some(three)) = (pick(), pick(), pick()) else {
+            continue;
+        };
         let apart = |a: &Fault, b: &Fault| a.rows.iter().all(|row| !b.rows.contains(row));
         if apart(one, two) && apart(two, three) && apart(one, three) {
             triples.push([one.clone(), two.clone(), three.clone()]);
@@ -77,7 +91,8 @@ pub struct How {
     pub seed: u64,
     /// Runs at the same time.
     pub workers: usize,
-    /// Whether the report may use what it knows of the three faults; where not, they are as new to it as a stranger's.
+    /// Whether the report may use what it knows of the three faults; where not, they are as new to
+    /// it as a stranger's.
     pub are_known: bool,
 }
 
@@ -108,7 +123,10 @@ async fn one(faults: &[Fault; 3], how: How) -> Triple {
             Ok(report) => {
                 let rows = rows(&report);
                 if rows.is_empty() {
-                    triple.trouble = Some(format!("a quick run of this seed does not see: {}", fault.name));
+                    triple.trouble = Some(format!(
+                        "a quick run of this seed does not see: {}",
+                        fault.name
+                    ));
                     return triple;
                 }
                 triple.alone.push(rows);
@@ -118,10 +136,15 @@ async fn one(faults: &[Fault; 3], how: How) -> Triple {
     }
     match report(faults, how.seed).await {
         Ok(report) => {
-            let strange: Vec<&str> =
-                faults.iter().filter(|_| !how.are_known).map(|fault| fault.name.as_str()).collect();
+            let strange: Vec<&str> = faults
+                .iter()
+                .filter(|_| !how.are_known)
+                .map(|fault| fault.name.as_str())
+                .collect();
             let causes = report.causes_without(&strange).into_iter();
-            triple.findings = causes.map(|one| (one.what, one.rows.into_iter().collect())).collect();
+            triple.findings = causes
+                .map(|one| (one.what, one.rows.into_iter().collect()))
+                .collect();
         }
         Err(error) => triple.trouble = Some(error),
     }
@@ -135,7 +158,10 @@ fn rows(report: &Report) -> BTreeSet<String> {
 /// A whole run at the least intensity against a server with these faults.
 async fn report(faults: &[Fault], seed: u64) -> Result<Report, String> {
     let subject = start(faults).await.map_err(|error| error.to_string())?;
-    suite(&subject, Intensity::Quick, seed).run().await.map_err(|error| error.to_string())
+    suite(&subject, Intensity::Quick, seed)
+        .run()
+        .await
+        .map_err(|error| error.to_string())
 }
 
 /// A server with several faults, the first one next to the service.

@@ -14,11 +14,27 @@ use crate::kinds::{ACTIONS, kind_of};
 const WRONG: &str = "no-such-key-0000";
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("aut/key", [AUT_01, HAL_10], key).needs("auth").only_reads(),
-    check!("aut/wrong-key", [AUT_03, AUT_05, ERR_08], wrong).needs("auth").only_reads(),
-    check!("aut/no-key", [AUT_07, AUT_05], without).needs("auth").only_reads(),
-    check!("aut/refused-writes", [AUT_01, AUT_03, AUT_07, AUT_08, ERR_08, HAL_10], refused_writes).needs("auth"),
-    check!("aut/missing-right", [AUT_04, AUT_08, ERR_09, AUT_05], missing_right).needs("auth.restricted_key"),
+    check!("aut/key", [AUT_01, HAL_10], key)
+        .needs("auth")
+        .only_reads(),
+    check!("aut/wrong-key", [AUT_03, AUT_05, ERR_08], wrong)
+        .needs("auth")
+        .only_reads(),
+    check!("aut/no-key", [AUT_07, AUT_05], without)
+        .needs("auth")
+        .only_reads(),
+    check!(
+        "aut/refused-writes",
+        [AUT_01, AUT_03, AUT_07, AUT_08, ERR_08, HAL_10],
+        refused_writes
+    )
+    .needs("auth"),
+    check!(
+        "aut/missing-right",
+        [AUT_04, AUT_08, ERR_09, AUT_05],
+        missing_right
+    )
+    .needs("auth.restricted_key"),
     check!("aut/tenants", [COL_02, COL_30, AUT_02], tenants).needs("auth.multi_key and *.list"),
     check!("aut/anonymous-helpers", [AUT_06], anonymous).needs("auth"),
 ];
@@ -27,8 +43,12 @@ pub(super) const CHECKS: &[Check] = &[
 async fn collections(cx: &Cx, api: &Client<'_>) -> Result<Vec<(Kind, String)>, Stop> {
     let entry = api.entry().await?;
     let declared = cx.declared();
-    let listed = declared.kinds().filter(|kind| declared.offers(kind.one, "list"));
-    Ok(listed.filter_map(|kind| Some((kind, entry.href(kind.many)?))).collect())
+    let listed = declared
+        .kinds()
+        .filter(|kind| declared.offers(kind.one, "list"));
+    Ok(listed
+        .filter_map(|kind| Some((kind, entry.href(kind.many)?)))
+        .collect())
 }
 
 /// What is refused without the header is given with it.
@@ -37,7 +57,12 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
     let all = collections(cx, &api).await?;
     let (_, url) = all.first().ok_or_else(|| none("no collection is listed"))?;
     let answer = api.get(url).await?;
-    holds(cx, &[row::AUT_01, row::HAL_10], answer.status == 200, || format!("with the key: {answer}"));
+    holds(
+        cx,
+        &[row::AUT_01, row::HAL_10],
+        answer.status == 200,
+        || format!("with the key: {answer}"),
+    );
     Ok(())
 }
 
@@ -49,7 +74,9 @@ async fn wrong(cx: &Cx) -> Result<(), Stop> {
     urls.extend(collections(cx, &api).await?.into_iter().map(|(_, url)| url));
     for url in urls {
         let answer = wrong.get(&url).await?;
-        holds(cx, rows, answer.status == 401, || format!("with a key that is none: {answer}"));
+        holds(cx, rows, answer.status == 401, || {
+            format!("with a key that is none: {answer}")
+        });
         cx.holds(row::AUT_05, true, String::new);
     }
     Ok(())
@@ -64,7 +91,9 @@ async fn without(cx: &Cx) -> Result<(), Stop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for (_, url) in collections(cx, &api).await? {
         let answer = nobody.get(&url).await?;
-        cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
+        cx.holds(row::AUT_07, is_refused(&answer), || {
+            format!("without a key: {answer}")
+        });
         cx.chose("status without a key", answer.status.to_string());
         cx.holds(row::AUT_05, true, String::new);
     }
@@ -75,31 +104,52 @@ async fn without(cx: &Cx) -> Result<(), Stop> {
 struct Subject {
     kind: Kind,
     record: Record,
-    /// The collection below it, with what is posted there, and whether it is below a container of its own.
+    /// The collection below it, with what is posted there, and whether it is below a container of
+    /// its own.
     posts: Option<(Kind, String, Value)>,
 }
 
 impl Subject {
     async fn make(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
         let declared = cx.declared();
-        for one in ["petition", "form", "event", "advocacy_campaign", "fundraising_page", "question", "person", "tag"] {
+        for one in [
+            "petition",
+            "form",
+            "event",
+            "advocacy_campaign",
+            "fundraising_page",
+            "question",
+            "person",
+            "tag",
+        ] {
             let Some(kind) = kind(one) else { continue };
             if !declared.offers(one, "create") || !declared.offers(one, "read") {
                 continue;
             }
             let record = api.reread(&api.make(one, &json!({})).await?).await?;
-            let below =
-                declared.kinds().find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
-            let below = below.filter(|below| declared.offers(below.one, "create") && compare::can_make(cx, "person"));
+            let below = declared
+                .kinds()
+                .find(|below| below.under == Some(one) && declared.lists_below(one, below.many));
+            let below = below.filter(|below| {
+                declared.offers(below.one, "create") && compare::can_make(cx, "person")
+            });
             let posts = match below.and_then(|below| Some((below, record.href(below.many)?))) {
                 Some((below, url)) => {
                     let person = api.person().await?;
-                    let body = api.linked(&cx.marked(&crate::generate::least(cx, below.one)), "person", &person.own()?);
+                    let body = api.linked(
+                        &cx.marked(&crate::generate::least(cx, below.one)),
+                        "person",
+                        &person.own()?,
+                    );
                     Some((below, url, body))
                 }
                 None => None,
             };
-            return Ok(Self { kind, record, posts });
+            return Ok(Self {
+                kind,
+                record,
+                posts,
+            });
         }
         Err(none("no record can be created and read"))
     }
@@ -109,7 +159,10 @@ impl Subject {
         let mut answers = Vec::new();
         let own = self.record.own()?;
         if cx.declared().offers(self.kind.one, "update") {
-            answers.push(who.put(&own, &json!({ "origin_system": cx.unique() })).await?);
+            answers.push(
+                who.put(&own, &json!({ "origin_system": cx.unique() }))
+                    .await?,
+            );
         }
         if let Some((_, url, body)) = &self.posts {
             answers.push(who.post(url, body).await?);
@@ -128,39 +181,61 @@ impl Subject {
             && is_one(&again, &self.record)
             && again["modified_date"] == self.record["modified_date"]
             && again["origin_system"] == self.record["origin_system"];
-        cx.holds(row::AUT_08, same, || format!("after refused writes {} is {answer}", self.record.short()));
+        cx.holds(row::AUT_08, same, || {
+            format!("after refused writes {} is {answer}", self.record.short())
+        });
         if let Some((_, url, _)) = &self.posts {
             let answer = api.get(url).await?;
             let none = answer.status == 200 && answer.record().embedded().is_empty();
-            cx.holds(row::AUT_08, none, || format!("after a refused create: {answer}"));
+            cx.holds(row::AUT_08, none, || {
+                format!("after a refused create: {answer}")
+            });
         }
         Ok(())
     }
 }
 
-/// Writes with a key that is none, and without one, are refused and change nothing; with the key they are not refused.
+/// Writes with a key that is none, and without one, are refused and change nothing; with the key
+/// they are not refused.
 async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let declared = cx.declared();
-    if let Some(of) = declared.kinds().find(|of| of.under.is_none() && declared.offers(of.one, "create")) {
+    if let Some(of) = declared
+        .kinds()
+        .find(|of| of.under.is_none() && declared.offers(of.one, "create"))
+    {
         let body = cx.marked(&crate::generate::least(cx, of.one));
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
-        holds(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
+        holds(
+            cx,
+            &[row::AUT_01, row::HAL_10],
+            !is_refused(&answer),
+            || format!("with the key: {answer}"),
+        );
     }
     if let Ok(ready) = any_helper(&api).await {
         helper_needs_key(cx, &api, &ready).await?;
         // What anyone may call shows nothing of those who need a key.
-        let keyed = declared_helpers(cx).into_iter().find(|name| !declared.helps_anyone(name));
+        let keyed = declared_helpers(cx)
+            .into_iter()
+            .find(|name| !declared.helps_anyone(name));
         if let Some(name) = keyed.filter(|_| declared.helps_anyone(ready.name)) {
             helper_needs_key(cx, &api, &api.ready(name).await?).await?;
         }
     }
     let subject = Subject::make(cx, &api).await?;
     for answer in subject.attack(cx, &cx.with_key(WRONG)).await? {
-        holds(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
+        holds(
+            cx,
+            &[row::AUT_03, row::ERR_08],
+            answer.status == 401,
+            || format!("with a key that is none: {answer}"),
+        );
     }
     for answer in subject.attack(cx, &cx.anonymous()).await? {
-        cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
+        cx.holds(row::AUT_07, is_refused(&answer), || {
+            format!("without a key: {answer}")
+        });
     }
     let of = subject.kind;
     if of.under.is_none() && cx.declared().offers(of.one, "list") {
@@ -169,24 +244,42 @@ async fn refused_writes(cx: &Cx) -> Result<(), Stop> {
     subject.untouched(cx, &api).await?;
     for answer in subject.attack(cx, &api).await? {
         let right = !is_refused(&answer);
-        holds(cx, &[row::AUT_01, row::HAL_10], right, || format!("with the key: {answer}"));
+        holds(cx, &[row::AUT_01, row::HAL_10], right, || {
+            format!("with the key: {answer}")
+        });
     }
     Ok(())
 }
 
-/// A helper is refused to a key that is none, to nobody unless that is declared, and to no key that is good.
+/// A helper is refused to a key that is none, to nobody unless that is declared, and to no key that
+/// is good.
 async fn helper_needs_key(cx: &Cx, api: &Client<'_>, ready: &Ready) -> Result<(), Stop> {
     let body = || ready.body(cx, Some(&somebody(cx)));
     let answer = cx.with_key(WRONG).post(&ready.url, &body()).await?;
-    holds(cx, &[row::AUT_03, row::ERR_08], answer.status == 401, || format!("with a key that is none: {answer}"));
+    holds(
+        cx,
+        &[row::AUT_03, row::ERR_08],
+        answer.status == 401,
+        || format!("with a key that is none: {answer}"),
+    );
     if !cx.declared().helps_anyone(ready.name) {
         let answer = cx.anonymous().post(&ready.url, &body()).await?;
-        cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
+        cx.holds(row::AUT_07, is_refused(&answer), || {
+            format!("without a key: {answer}")
+        });
     }
     let answer = api.post(&ready.url, &body()).await?;
-    holds(cx, &[row::AUT_01, row::HAL_10], !is_refused(&answer), || format!("with the key: {answer}"));
+    holds(
+        cx,
+        &[row::AUT_01, row::HAL_10],
+        !is_refused(&answer),
+        || format!("with the key: {answer}"),
+    );
     if answer.is_created() {
-        api.about(ready, &answer.record()).await.map(drop).or_else(ignored)?;
+        api.about(ready, &answer.record())
+            .await
+            .map(drop)
+            .or_else(ignored)?;
     }
     Ok(())
 }
@@ -197,38 +290,61 @@ async fn top_level(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     let before = api.total(&url).await?;
     let wrong = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
-    cx.holds(row::AUT_03, answer.status == 401, || format!("with a key that is none: {answer}"));
+    cx.holds(row::AUT_03, answer.status == 401, || {
+        format!("with a key that is none: {answer}")
+    });
     let keyless = cx.marked(&crate::generate::least(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
-    cx.holds(row::AUT_07, is_refused(&answer), || format!("without a key: {answer}"));
+    cx.holds(row::AUT_07, is_refused(&answer), || {
+        format!("without a key: {answer}")
+    });
     nothing_new(cx, api, &url, before, &[wrong, keyless]).await
 }
 
 /// No refused body is in a collection.
-async fn nothing_new(cx: &Cx, api: &Client<'_>, url: &str, before: Option<u64>, bodies: &[Value]) -> Result<(), Stop> {
+async fn nothing_new(
+    cx: &Cx,
+    api: &Client<'_>,
+    url: &str,
+    before: Option<u64>,
+    bodies: &[Value],
+) -> Result<(), Stop> {
     let grown = api.has_grown_by(url, before, may_be_of(cx, bodies)).await?;
     cx.holds(row::AUT_08, !grown, || {
-        format!("{} records before refused creates, and one of theirs after them, in {url}", json!(before))
+        format!(
+            "{} records before refused creates, and one of theirs after them, in {url}",
+            json!(before)
+        )
     });
     Ok(())
 }
 
 /// An operation that a key lacks is refused with 403 and does nothing.
 async fn missing_right(cx: &Cx) -> Result<(), Stop> {
-    let Some((key, lacks)) = cx.run.keys.restricted.clone() else { return Ok(()) };
+    let Some((key, lacks)) = cx.run.keys.restricted.clone() else {
+        return Ok(());
+    };
     let (api, narrow) = (cx.api(), cx.with_key(&key));
     let Some((many, operation)) = lacks.split_once('.') else {
         return Err(none(format!("`{lacks}` is no right")));
     };
     if many == "helper" {
-        let answer =
-            narrow.post(&helper(cx, &api, operation).await?, &json!({"person": cx.marked(&json!({}))})).await?;
+        let answer = narrow
+            .post(
+                &helper(cx, &api, operation).await?,
+                &json!({"person": cx.marked(&json!({}))}),
+            )
+            .await?;
         forbidden(cx, &answer);
         return Ok(());
     }
     let of = kind_of(many).filter(|of| cx.declared().offers(of.one, operation));
     let of = of.ok_or_else(|| none(format!("{lacks} is not declared")))?;
-    let record = if operation == "list" { None } else { Some(api.make(of.one, &json!({})).await?) };
+    let record = if operation == "list" {
+        None
+    } else {
+        Some(api.make(of.one, &json!({})).await?)
+    };
     let readable = cx.declared().offers(of.one, "read");
     let before = match &record {
         Some(record) if readable => Some(api.reread(record).await?),
@@ -256,7 +372,12 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
             }
         }
         ("update", Some(record)) => {
-            forbidden(cx, &narrow.put(&record.own()?, &json!({ "origin_system": cx.unique() })).await?);
+            forbidden(
+                cx,
+                &narrow
+                    .put(&record.own()?, &json!({ "origin_system": cx.unique() }))
+                    .await?,
+            );
         }
         ("delete", Some(record)) => forbidden(cx, &narrow.delete(&record.own()?).await?),
         _ => return Err(none(format!("`{lacks}` is no right"))),
@@ -264,13 +385,20 @@ async fn missing_right(cx: &Cx) -> Result<(), Stop> {
     if let Some(before) = before {
         let answer = api.get(&before.own()?).await?;
         let same = answer.status == 200 && answer["modified_date"] == before["modified_date"];
-        cx.holds(row::AUT_08, same, || format!("after a refused {operation} {} is {answer}", before.short()));
+        cx.holds(row::AUT_08, same, || {
+            format!("after a refused {operation} {} is {answer}", before.short())
+        });
     }
     Ok(())
 }
 
 fn forbidden(cx: &Cx, answer: &Answer) {
-    holds(cx, &[row::AUT_04, row::ERR_09], answer.status == 403, || format!("with a key that may not: {answer}"));
+    holds(
+        cx,
+        &[row::AUT_04, row::ERR_09],
+        answer.status == 403,
+        || format!("with a key that may not: {answer}"),
+    );
     cx.holds(row::AUT_05, true, String::new);
 }
 
@@ -280,13 +408,17 @@ async fn helper(cx: &Cx, api: &Client<'_>, name: &str) -> Result<String, Stop> {
         return helper_address(&api.entry().await?, name);
     }
     let of = cx.declared().kinds().find(|kind| kind.helper == Some(name));
-    let under = of.and_then(|of| of.under).ok_or_else(|| none(format!("no helper {name}")))?;
+    let under = of
+        .and_then(|of| of.under)
+        .ok_or_else(|| none(format!("no helper {name}")))?;
     helper_address(&api.container(under, name, &json!({})).await?, name)
 }
 
 /// Another tenant sees nothing of this one's in any collection.
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
-    let Some(other) = cx.other() else { return Ok(()) };
+    let Some(other) = cx.other() else {
+        return Ok(());
+    };
     let (api, rows) = (cx.api(), &[row::COL_02, row::AUT_02]);
     let mut each = Each::default();
     for (of, url) in collections(cx, &api).await? {
@@ -303,9 +435,13 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
         if is_new {
             let own = api.get(&url).await?;
             let seen = own.status == 200 && !own.record().embedded().is_empty();
-            holds(cx, rows, seen, || format!("its own tenant does not see {}: {own}", record.short()));
+            holds(cx, rows, seen, || {
+                format!("its own tenant does not see {}: {own}", record.short())
+            });
         }
-        let Ok(theirs) = other.collection(of.many).await else { continue };
+        let Ok(theirs) = other.collection(of.many).await else {
+            continue;
+        };
         let total = other.total(&theirs).await?;
         if total > Some(2_000) {
             continue;
@@ -315,34 +451,62 @@ async fn tenants(cx: &Cx) -> Result<(), Stop> {
         let counted = total.unwrap_or_default() == u64::try_from(members.len()).unwrap_or(u64::MAX);
         let counted = counted || other.total(&theirs).await? != total;
         holds(cx, rows, counted, || {
-            format!("another tenant has {} {} and counts {}", members.len(), of.many, json!(total))
+            format!(
+                "another tenant has {} {} and counts {}",
+                members.len(),
+                of.many,
+                json!(total)
+            )
         });
         let leaked = members.iter().find(|member| is_one(member, &record));
-        holds(cx, rows, leaked.is_none(), || format!("another tenant's {} have {}", of.many, record.short()));
+        holds(cx, rows, leaked.is_none(), || {
+            format!("another tenant's {} have {}", of.many, record.short())
+        });
         below(cx, &api, &other, of, &record).await?;
     }
     each.end()
 }
 
 /// The collections below a record of another tenant.
-async fn below(cx: &Cx, api: &Client<'_>, other: &Client<'_>, of: Kind, record: &Record) -> Result<(), Stop> {
+async fn below(
+    cx: &Cx,
+    api: &Client<'_>,
+    other: &Client<'_>,
+    of: Kind,
+    record: &Record,
+) -> Result<(), Stop> {
     let declared = cx.declared();
     for one in ACTIONS.iter().chain(&["tagging", "item"]) {
-        let Some(kind) = kind(one).filter(|kind| kind.under == Some(of.one)) else { continue };
+        let Some(kind) = kind(one).filter(|kind| kind.under == Some(of.one)) else {
+            continue;
+        };
         let may = declared.lists_below(of.one, kind.many) && declared.offers(one, "create");
         if !may || !compare::can_make(cx, "person") {
             continue;
         }
         let person = api.person().await?;
-        let made = api.act(record, one, &person, &cx.marked(&json!({}))).await?;
-        let answer = other.send(Method::GET, &record.leads(kind.many)?, None).await?;
-        let leaked = answer.status == 200 && answer.record().embedded().iter().any(|member| is_one(member, &made));
-        holds(cx, &[row::COL_02, row::AUT_02], !leaked, || format!("another tenant reads {}: {answer}", kind.many));
+        let made = api
+            .act(record, one, &person, &cx.marked(&json!({})))
+            .await?;
+        let answer = other
+            .send(Method::GET, &record.leads(kind.many)?, None)
+            .await?;
+        let leaked = answer.status == 200
+            && answer
+                .record()
+                .embedded()
+                .iter()
+                .any(|member| is_one(member, &made));
+        holds(cx, &[row::COL_02, row::AUT_02], !leaked, || {
+            format!("another tenant reads {}: {answer}", kind.many)
+        });
     }
     if declared.offers(of.one, "read") {
         let answer = other.get(&record.own()?).await?;
         let leaked = answer.status == 200 && is_one(&answer.record(), record);
-        cx.prefers(row::AUT_02, !leaked, || format!("another tenant reads {}", record.short()));
+        cx.prefers(row::AUT_02, !leaked, || {
+            format!("another tenant reads {}", record.short())
+        });
     }
     Ok(())
 }
@@ -352,17 +516,28 @@ async fn anonymous(cx: &Cx) -> Result<(), Stop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for one in ACTIONS.iter().chain(&["canvass"]) {
         let Some(kind) = kind(one) else { continue };
-        let Some(name) = kind.helper.filter(|name| cx.declared().helps(name)) else { continue };
-        let Ok(url) = helper(cx, &api, name).await else { continue };
+        let Some(name) = kind.helper.filter(|name| cx.declared().helps(name)) else {
+            continue;
+        };
+        let Ok(url) = helper(cx, &api, name).await else {
+            continue;
+        };
         let body = match *one {
             "canvass" => json!({ "canvass": cx.marked(&json!({})) }),
             _ => cx.marked(&json!({ "person": cx.marked(&json!({})) })),
         };
         let answer = nobody.post(&url, &body).await?;
         let declared = cx.declared().helps_anyone(name);
-        let right = if declared { answer.is_success() } else { is_refused(&answer) };
+        let right = if declared {
+            answer.is_success()
+        } else {
+            is_refused(&answer)
+        };
         cx.holds(row::AUT_06, right, || {
-            format!("{name} without a key is {}declared: {answer}", if declared { "" } else { "not " })
+            format!(
+                "{name} without a key is {}declared: {answer}",
+                if declared { "" } else { "not " }
+            )
         });
     }
     Ok(())

@@ -7,31 +7,50 @@ use crate::fixtures::{helper_address, ticketed};
 use crate::generate::{self, with, without};
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("hlp/record-signature", [HLP_11, HLP_06, RES_SIGNATURE_08, CAP_09], record)
-        .about("signature")
-        .needs("helper.record_signature"),
+    check!(
+        "hlp/record-signature",
+        [HLP_11, HLP_06, RES_SIGNATURE_08, CAP_09],
+        record
+    )
+    .about("signature")
+    .needs("helper.record_signature"),
     check!("hlp/record-submission", [HLP_12, HLP_06, CAP_09], record)
         .about("submission")
         .needs("helper.record_submission"),
-    check!("hlp/record-donation", [HLP_13, HLP_06, RES_DONATION_21, CAP_09], record)
-        .about("donation")
-        .needs("helper.record_donation"),
-    check!("hlp/record-outreach", [HLP_14, HLP_06, RES_OUTREACH_13, CAP_09], record)
-        .about("outreach")
-        .needs("helper.record_outreach"),
-    check!("hlp/record-attendance", [HLP_15, HLP_06, RES_ATTENDANCE_15, CAP_09], record)
-        .about("attendance")
-        .needs("helper.record_attendance"),
+    check!(
+        "hlp/record-donation",
+        [HLP_13, HLP_06, RES_DONATION_21, CAP_09],
+        record
+    )
+    .about("donation")
+    .needs("helper.record_donation"),
+    check!(
+        "hlp/record-outreach",
+        [HLP_14, HLP_06, RES_OUTREACH_13, CAP_09],
+        record
+    )
+    .about("outreach")
+    .needs("helper.record_outreach"),
+    check!(
+        "hlp/record-attendance",
+        [HLP_15, HLP_06, RES_ATTENDANCE_15, CAP_09],
+        record
+    )
+    .about("attendance")
+    .needs("helper.record_attendance"),
     check!("hlp/record-tickets", [HLP_15, RES_ATTENDANCE_05], tickets)
         .needs("helper.record_attendance and fixture.ticketed_event and field:attendance.tickets"),
     check!("hlp/donation-links", [RES_DONATION_22], donation_links)
         .needs("helper.record_donation and helper.record_donation.links"),
 ];
 
-/// A record helper: what it takes, what it answers, where that is found, and what it counts (HLP-11 to HLP-15).
+/// A record helper: what it takes, what it answers, where that is found, and what it counts (HLP-11
+/// to HLP-15).
 async fn record(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
-    let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else { return Ok(()) };
+    let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else {
+        return Ok(());
+    };
     let own: &[&str] = &[row(one)];
     let reached: &[&str] = match one {
         "signature" => &[row::HLP_11, row::HLP_06, row::RES_SIGNATURE_08, row::CAP_09],
@@ -47,7 +66,9 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     };
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let (Some(container), Some(under)) = (&ready.container, kind.under) else { return Ok(()) };
+    let (Some(container), Some(under)) = (&ready.container, kind.under) else {
+        return Ok(());
+    };
     let before = api.as_read(under, container.clone()).await?;
     let person = somebody(cx);
     let body = identified(cx, ready.body(cx, Some(&person)));
@@ -55,38 +76,77 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
     kept(cx, own, &body, &made);
     kept(cx, &[row::HLP_06], &body, &made);
     if !cx.declared().helpers_only() {
-        must(cx, links, made.link("self").is_some(), || format!("no link self in {}", made.short()))?;
+        must(cx, links, made.link("self").is_some(), || {
+            format!("no link self in {}", made.short())
+        })?;
     }
     if cx.declared().links(one, under) {
         api.leads_to(links, &made, under, container, under).await?;
     }
     if cx.declared().links(one, "person") {
         let is_shown = made.href("person").is_some() || made.embeds("person").is_some();
-        must(cx, links, is_shown, || format!("neither a link to the person nor the person in {}", made.short()))?;
+        must(cx, links, is_shown, || {
+            format!(
+                "neither a link to the person nor the person in {}",
+                made.short()
+            )
+        })?;
         let who = api.person_of(&made, "person").await?;
         let right = is_one(&who, &who.beside(person));
         let rows: &[&str] = if one == "attendance" { own } else { links };
-        holds(cx, rows, right, || format!("{} is not the person who was posted", who.short()));
+        holds(cx, rows, right, || {
+            format!("{} is not the person who was posted", who.short())
+        });
         api.is_listed(own, &who, "person", kind.many, &made).await?;
     }
-    api.is_listed(own, container, under, kind.many, &made).await?;
+    api.is_listed(own, container, under, kind.many, &made)
+        .await?;
     if cx.declared().offers(one, "read") {
         let read = api.reread(&made).await?;
         kept(cx, own, &body, &read);
-        for (name, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
-            let same = field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
+        for (name, field) in cx
+            .declared()
+            .fields(one)
+            .into_iter()
+            .flatten()
+            .filter(|(_, field)| field.readable)
+        {
+            let same =
+                field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
             cx.holds(row::HLP_06, same, || {
-                format!("{name} was answered as {}, reads {}", made[name.as_str()], read[name.as_str()])
+                format!(
+                    "{name} was answered as {}, reads {}",
+                    made[name.as_str()],
+                    read[name.as_str()]
+                )
             });
         }
     }
-    for (path, more) in [(kind.counted.unwrap_or_default(), 1.0), ("total_amount", 12.5)] {
-        let counts =
-            cx.declared().field(under, path).is_some_and(|field| field.readable) && cx.declared().offers(under, "read");
-        let sums = path != "total_amount" || (one == "donation" && body.get("amount").is_some_and(Value::is_number));
-        if counts && sums && (path != "total_accepted" || body.get("status").is_some_and(|status| status == "accepted"))
+    for (path, more) in [
+        (kind.counted.unwrap_or_default(), 1.0),
+        ("total_amount", 12.5),
+    ] {
+        let counts = cx
+            .declared()
+            .field(under, path)
+            .is_some_and(|field| field.readable)
+            && cx.declared().offers(under, "read");
+        let sums = path != "total_amount"
+            || (one == "donation" && body.get("amount").is_some_and(Value::is_number));
+        if counts
+            && sums
+            && (path != "total_accepted"
+                || body
+                    .get("status")
+                    .is_some_and(|status| status == "accepted"))
         {
-            api.total_is(own, container, path, before[path].as_f64().unwrap_or(0.0) + more).await?;
+            api.total_is(
+                own,
+                container,
+                path,
+                before[path].as_f64().unwrap_or(0.0) + more,
+            )
+            .await?;
         }
     }
     Ok(())
@@ -96,9 +156,17 @@ async fn record(cx: &Cx) -> Result<(), Stop> {
 async fn tickets(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let event = api.ticketed_event(&part(cx, "event", &ticketed())).await?;
-    let levels = event["ticket_levels"].as_array().map_or(&[][..], Vec::as_slice);
-    let titles: Vec<&str> = levels.iter().filter_map(|level| level["title"].as_str()).collect();
-    let (first, last) = (titles.first().unwrap_or(&"Standard"), titles.last().unwrap_or(&"Balcony"));
+    let levels = event["ticket_levels"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let titles: Vec<&str> = levels
+        .iter()
+        .filter_map(|level| level["title"].as_str())
+        .collect();
+    let (first, last) = (
+        titles.first().unwrap_or(&"Standard"),
+        titles.last().unwrap_or(&"Balcony"),
+    );
     let url = helper_address(&event, "record_attendance")?;
     let person = somebody(cx);
     let tickets = part(
@@ -116,7 +184,11 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
         // A server may refuse what a ticketed event has not.
         answer = api.post(&url, &without(&body, &["attended"])).await?;
     }
-    cx.must(row::HLP_15, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    cx.must(
+        row::HLP_15,
+        answer.is_created() && answer.json.is_object(),
+        || answer.to_string(),
+    )?;
     let made = answer.record();
     kept(cx, &[row::HLP_15], &without(&body, &["attended"]), &made);
     let mut shown = vec![made.clone()];
@@ -125,12 +197,16 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
     }
     for record in &shown {
         let lacks = record.json.get("attended").is_none_or(Value::is_null);
-        cx.holds(row::RES_ATTENDANCE_05, lacks, || format!("an attendance of a ticketed event: {}", record.short()));
+        cx.holds(row::RES_ATTENDANCE_05, lacks, || {
+            format!("an attendance of a ticketed event: {}", record.short())
+        });
     }
     if cx.declared().links("attendance", "person") {
         let who = api.person_of(&made, "person").await?;
         let right = is_one(&who, &who.beside(person));
-        cx.holds(row::HLP_15, right, || format!("{} is not the buyer", who.short()));
+        cx.holds(row::HLP_15, right, || {
+            format!("{} is not the buyer", who.short())
+        });
     }
     Ok(())
 }
@@ -147,7 +223,9 @@ async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
     let person = somebody(cx);
     let body = api.linked(&ready.body(cx, Some(&person)), one, &action.own()?);
     let answer = api.post(&ready.url, &body).await?;
-    if !cx.prefers(row::RES_DONATION_22, answer.is_created(), || answer.to_string()) {
+    if !cx.prefers(row::RES_DONATION_22, answer.is_created(), || {
+        answer.to_string()
+    }) {
         return Ok(());
     }
     let made = answer.record();
@@ -157,9 +235,14 @@ async fn linked_donation(cx: &Cx, one: &str) -> Result<(), Stop> {
         Some(href) => Some(api.get(&href).await?),
         None => None,
     };
-    let right = found.as_ref().is_some_and(|found| found.status == 200 && is_one(&found.record(), &action));
+    let right = found
+        .as_ref()
+        .is_some_and(|found| found.status == 200 && is_one(&found.record(), &action));
     cx.prefers(row::RES_DONATION_22, right, || {
-        format!("the link {one} does not lead to what was sent: {}", read.short())
+        format!(
+            "the link {one} does not lead to what was sent: {}",
+            read.short()
+        )
     });
     Ok(())
 }

@@ -25,7 +25,8 @@ pub(super) async fn question(api: &Client<'_>, sort: &str) -> Result<Record, Sto
     api.create(kind, &api.cx.marked(&fields)).await
 }
 
-/// An answer for each element; questions by address and by identifier; keys and free text (HAF-07 to HAF-10).
+/// An answer for each element; questions by address and by identifier; keys and free text (HAF-07
+/// to HAF-10).
 async fn answers(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -34,7 +35,9 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
     for sort in sorts {
         asked.push(question(&api, sort).await?);
     }
-    let [single, multi, text] = asked.as_slice() else { return Ok(()) };
+    let [single, multi, text] = asked.as_slice() else {
+        return Ok(());
+    };
     let by_identifier = |question: &Record| -> Result<Value, Stop> {
         match question.identifiers().first() {
             Some(identifier) => Ok(json!(identifier)),
@@ -46,11 +49,21 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
         {"question": by_identifier(multi)?, "responses": ["a1", "c3"]},
         {"question": text.own()?, "value": "In my own words"},
     ]);
-    let called = call(cx, &ready, &json!({ "add_questions_responses_uri": elements })).await?;
-    holds(cx, &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10], called.person.is_some(), || {
-        called.answer.to_string()
-    });
-    let Some(person) = called.person else { return Err(Stop::Failed) };
+    let called = call(
+        cx,
+        &ready,
+        &json!({ "add_questions_responses_uri": elements }),
+    )
+    .await?;
+    holds(
+        cx,
+        &[row::HAF_07, row::HAF_08, row::HAF_09, row::HAF_10],
+        called.person.is_some(),
+        || called.answer.to_string(),
+    );
+    let Some(person) = called.person else {
+        return Err(Stop::Failed);
+    };
     if cx.declared().lists_below("person", "answers") {
         let found = below(&api, &person, "answers").await?;
         cx.holds(row::HAF_07, found.len() == 3, || {
@@ -67,12 +80,24 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
     ] {
         let found = below(&api, question, "answers").await?;
         holds(cx, &[row, row::HAF_07], found.len() == 1, || {
-            format!("{} answers instead of 1 of {}", found.len(), question.short())
+            format!(
+                "{} answers instead of 1 of {}",
+                found.len(),
+                question.short()
+            )
         });
-        let Some(answer) = found.first() else { continue };
-        let declared = |name: &str| cx.declared().field("answer", name).is_some_and(|field| field.readable);
+        let Some(answer) = found.first() else {
+            continue;
+        };
+        let declared = |name: &str| {
+            cx.declared()
+                .field("answer", name)
+                .is_some_and(|field| field.readable)
+        };
         if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
-            cx.holds(row::HAF_09, answer["responses"] == keys, || format!("{keys} were chosen: {}", answer.short()));
+            cx.holds(row::HAF_09, answer["responses"] == keys, || {
+                format!("{keys} were chosen: {}", answer.short())
+            });
         }
         if let Some(value) = value.filter(|_| declared("value")) {
             cx.holds(row::HAF_10, answer["value"] == value, || {
@@ -80,13 +105,16 @@ async fn answers(cx: &Cx) -> Result<(), Stop> {
             });
         }
         if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
-            cx.holds(row::HAF_07, right, || format!("another person's: {}", answer.short()));
+            cx.holds(row::HAF_07, right, || {
+                format!("another person's: {}", answer.short())
+            });
         }
     }
     Ok(())
 }
 
-/// A key that the question does not have, two keys where one is taken, and none at all are errors (HAF-09).
+/// A key that the question does not have, two keys where one is taken, and none at all are errors
+/// (HAF-09).
 async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -97,7 +125,10 @@ async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
         ("MultiChoice", json!({})),
         ("Paragraph", json!({})),
     ] {
-        let element = with(&given, &json!({"question": question(&api, sort).await?.own()?}));
+        let element = with(
+            &given,
+            &json!({"question": question(&api, sort).await?.own()?}),
+        );
         let person = somebody(cx);
         let mut body = ready.body(cx, Some(&person));
         put(&mut body, "add_questions_responses_uri", json!([element]));
@@ -105,18 +136,28 @@ async fn wrong_answers(cx: &Cx) -> Result<(), Stop> {
         note_rest(&api, &ready, &answer, &body, &person).await?;
         if sort == "Paragraph" {
             // Nothing says that free text is needed.
-            cx.chose("an answer to a Paragraph without text", answer.status.to_string());
+            cx.chose(
+                "an answer to a Paragraph without text",
+                answer.status.to_string(),
+            );
         } else {
-            cx.holds(row::HAF_09, answer.is_refused(), || format!("{given} for a {sort} question: {answer}"));
+            cx.holds(row::HAF_09, answer.is_refused(), || {
+                format!("{given} for a {sort} question: {answer}")
+            });
         }
     }
     Ok(())
 }
 
-/// One response where a single choice is asked for, one or more for several: fewer or more are refused (RES-question-06).
+/// One response where a single choice is asked for, one or more for several: fewer or more are
+/// refused (RES-question-06).
 async fn how_many(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    if cx.declared().field("answer", "responses").is_none_or(|field| !field.writable) {
+    if cx
+        .declared()
+        .field("answer", "responses")
+        .is_none_or(|field| !field.writable)
+    {
         return Err(none("answer.responses is not declared writable"));
     }
     let person = api.person().await?.own()?;
@@ -129,8 +170,14 @@ async fn how_many(cx: &Cx) -> Result<(), Stop> {
         let asked = question(&api, sort).await?;
         let body = api.linked(&cx.marked(&json!({ "responses": keys })), "person", &person);
         let answer = api.post(&asked.leads("answers")?, &body).await?;
-        let holds = if right { answer.is_created() } else { answer.is_refused() };
-        cx.holds(row::RES_QUESTION_06, holds, || format!("{keys} for a {sort} question: {answer}"));
+        let holds = if right {
+            answer.is_created()
+        } else {
+            answer.is_refused()
+        };
+        cx.holds(row::RES_QUESTION_06, holds, || {
+            format!("{keys} for a {sort} question: {answer}")
+        });
     }
     Ok(())
 }

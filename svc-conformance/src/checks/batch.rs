@@ -19,13 +19,17 @@ const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
 const MOST: usize = 1000;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("bat/entries", [BAT_01, BAT_02, BAT_04], entries).needs("batch and helper.*.but_schedule"),
-    check!("bat/order", [BAT_03], order).needs("batch and helper.match_person and helper.person_signup"),
+    check!("bat/entries", [BAT_01, BAT_02, BAT_04], entries)
+        .needs("batch and helper.*.but_schedule"),
+    check!("bat/order", [BAT_03], order)
+        .needs("batch and helper.match_person and helper.person_signup"),
     check!("bat/refused", [BAT_05], refused).needs("batch and helper.*.but_schedule"),
-    check!("bat/again", [BAT_06], again).needs("batch and idempotency_keys and helper.*.but_schedule"),
+    check!("bat/again", [BAT_06], again)
+        .needs("batch and idempotency_keys and helper.*.but_schedule"),
     check!("bat/lines", [BAT_08], lines).needs("batch and helper.*.but_schedule"),
     check!("bat/short", [BAT_09], short).needs("batch and helper.*.but_schedule"),
-    check!("bat/strict", [STR_09], strict).needs("strict_handling and batch and helper.*.but_schedule"),
+    check!("bat/strict", [STR_09], strict)
+        .needs("strict_handling and batch and helper.*.but_schedule"),
     check!("bat/strangers", [BAT_10], strangers).needs("batch and auth and helper.*.but_schedule"),
 ];
 
@@ -52,7 +56,10 @@ impl Many {
     }
 
     async fn one(cx: &Cx, api: &Client<'_>) -> Result<Self, Stop> {
-        Self::some(cx, api, 1).await?.pop().ok_or_else(|| none("no helper that records something is declared"))
+        Self::some(cx, api, 1)
+            .await?
+            .pop()
+            .ok_or_else(|| none("no helper that records something is declared"))
     }
 
     /// A call that is in order, of somebody whom nobody knows.
@@ -62,13 +69,28 @@ impl Many {
 
     /// Invalid calls; the last one has two errors.
     fn bad(&self) -> [Value; 4] {
-        let part = if self.ready.name == "record_canvass" { "canvass" } else { "person" };
-        [json!({ part: 7 }), json!(7), json!(["no object"]), json!({ part: 7, "add_tags": 7 })]
+        let part = if self.ready.name == "record_canvass" {
+            "canvass"
+        } else {
+            "person"
+        };
+        [
+            json!({ part: 7 }),
+            json!(7),
+            json!(["no object"]),
+            json!({ part: 7, "add_tags": 7 }),
+        ]
     }
 
-    /// The collection that lists the records of the helper, and its total; `None` where none is declared.
+    /// The collection that lists the records of the helper, and its total; `None` where none is
+    /// declared.
     async fn listed(&self, api: &Client<'_>) -> Result<Option<(String, Option<u64>)>, Stop> {
-        let Some(url) = api.home(self.ready.kind.one, self.ready.container.as_ref()).await? else { return Ok(None) };
+        let Some(url) = api
+            .home(self.ready.kind.one, self.ready.container.as_ref())
+            .await?
+        else {
+            return Ok(None);
+        };
         let total = api.total(&url).await?;
         Ok(Some((url, total)))
     }
@@ -81,20 +103,27 @@ impl Many {
         listed: Option<(String, Option<u64>)>,
         entries: &[Value],
     ) -> Result<(), Stop> {
-        let Some((url, before)) = listed else { return Ok(()) };
+        let Some((url, before)) = listed else {
+            return Ok(());
+        };
         let record = |entry: &Value| match self.ready.name {
             "person_signup" => entry["person"].clone(),
             "record_canvass" => entry["canvass"].clone(),
             _ => entry.clone(),
         };
         let records: Vec<Value> = entries.iter().map(record).collect();
-        let is_done = api.has_grown_by(&url, before, may_be_of(api.cx, &records)).await?;
-        api.cx.holds(row, !is_done, || format!("an entry of a batch that was refused is in {url}"));
+        let is_done = api
+            .has_grown_by(&url, before, may_be_of(api.cx, &records))
+            .await?;
+        api.cx.holds(row, !is_done, || {
+            format!("an entry of a batch that was refused is in {url}")
+        });
         Ok(())
     }
 
     async fn single(&self, api: &Client<'_>, body: &Value) -> Result<Answer, Stop> {
-        api.send(Method::POST, &self.ready.url, Some(body.to_string())).await
+        api.send(Method::POST, &self.ready.url, Some(body.to_string()))
+            .await
     }
 
     /// Sends entries as an array, and looks at the form of the answer.
@@ -107,8 +136,12 @@ impl Many {
     ) -> Result<Vec<Entry>, Stop> {
         let cx = api.cx;
         let body = Value::from(entries).to_string();
-        let answer = api.send_with(Method::POST, &self.url, Some(body), headers).await?;
-        cx.must(row, answer.status == 200 && answer.json.is_object(), || format!("an array of entries: {answer}"))?;
+        let answer = api
+            .send_with(Method::POST, &self.url, Some(body), headers)
+            .await?;
+        cx.must(row, answer.status == 200 && answer.json.is_object(), || {
+            format!("an array of entries: {answer}")
+        })?;
         let results = answer["results"].as_array().cloned().unwrap_or_default();
         let results: Vec<Entry> = results.into_iter().map(Entry).collect();
         is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
@@ -123,14 +156,23 @@ impl Many {
 
     /// Notes for clean-up what an entry made.
     async fn adopt(&self, api: &Client<'_>, entry: &Entry, answer: &Answer) -> Result<(), Stop> {
-        let Some(href) = entry.href().filter(|_| entry.is_success()) else { return Ok(()) };
+        let Some(href) = entry.href().filter(|_| entry.is_success()) else {
+            return Ok(());
+        };
         let record = if api.cx.declared().offers(self.ready.kind.one, "read") {
             api.get(href).await?.record()
         } else {
-            Record::new(answer.url.clone(), entry.told("body").clone(), answer.prefix.clone())
+            Record::new(
+                answer.url.clone(),
+                entry.told("body").clone(),
+                answer.prefix.clone(),
+            )
         };
         adopt(api.cx, &record);
-        api.about(&self.ready, &record).await.map(drop).or_else(super::calls::ignored)
+        api.about(&self.ready, &record)
+            .await
+            .map(drop)
+            .or_else(super::calls::ignored)
     }
 }
 
@@ -158,11 +200,13 @@ impl Entry {
 
     /// The same as is told of it, without its place.
     fn is_as(&self, single: &Answer) -> bool {
-        self.status() == u64::from(single.status) && (single.is_success() || *self.told("body") == single.json)
+        self.status() == u64::from(single.status)
+            && (single.is_success() || *self.told("body") == single.json)
     }
 }
 
-/// Whether there is a result for each entry, in their order, and totals that say how many there are.
+/// Whether there is a result for each entry, in their order, and totals that say how many there
+/// are.
 fn is_whole(
     cx: &Cx,
     row: &str,
@@ -170,13 +214,27 @@ fn is_whole(
     entries: usize,
     answer: &Answer,
 ) -> Result<(), Stop> {
-    let places =
-        results.iter().enumerate().all(|(place, entry)| entry.told("index").as_u64() == u64::try_from(place).ok());
+    let places = results
+        .iter()
+        .enumerate()
+        .all(|(place, entry)| entry.told("index").as_u64() == u64::try_from(place).ok());
     cx.must(row, results.len() == entries && places, || {
-        format!("{} results of {entries} entries, or not in their order: {answer}", results.len())
+        format!(
+            "{} results of {entries} entries, or not in their order: {answer}",
+            results.len()
+        )
     })?;
-    let count = |wanted: bool| results.iter().filter(|entry| entry.is_success() == wanted).count();
-    for (name, number) in [("total", entries), ("succeeded", count(true)), ("failed", count(false))] {
+    let count = |wanted: bool| {
+        results
+            .iter()
+            .filter(|entry| entry.is_success() == wanted)
+            .count()
+    };
+    for (name, number) in [
+        ("total", entries),
+        ("succeeded", count(true)),
+        ("failed", count(false)),
+    ] {
         let told = &totals[name];
         cx.holds(row, told.as_u64() == u64::try_from(number).ok(), || {
             format!("`{name}` is {told}, and should be {number}: {answer}")
@@ -193,7 +251,9 @@ async fn entries(cx: &Cx) -> Result<(), Stop> {
 /// Entries in order between those that are not, and each of the latter as a single call.
 async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
     let good = many.single(api, &many.good(cx)).await?;
-    cx.must(row::BAT_01, good.is_success(), || format!("a single call: {good}"))?;
+    cx.must(row::BAT_01, good.is_success(), || {
+        format!("a single call: {good}")
+    })?;
     let mut sent = vec![(many.good(cx), None)];
     for bad in many.bad() {
         let single = many.single(api, &bad).await?;
@@ -212,20 +272,38 @@ async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
         let single = single.as_ref().unwrap_or(&good);
         let is_good = single.is_success();
         let as_single = entry.is_as(single);
-        cx.holds(row::BAT_01, as_single, || format!("{body} in a batch: {}, and alone {single}", entry.0));
+        cx.holds(row::BAT_01, as_single, || {
+            format!("{body} in a batch: {}, and alone {single}", entry.0)
+        });
         if !is_good {
-            cx.holds(row::BAT_02, entry.href().is_none(), || format!("what failed has an href: {}", entry.0));
+            cx.holds(row::BAT_02, entry.href().is_none(), || {
+                format!("what failed has an href: {}", entry.0)
+            });
             continue;
         }
-        cx.holds(row::BAT_04, entry.is_success(), || format!("among entries that are refused: {}", entry.0));
-        let shown = Record::new(many.url.clone(), entry.told("body").clone(), good.prefix.clone());
+        cx.holds(row::BAT_04, entry.is_success(), || {
+            format!("among entries that are refused: {}", entry.0)
+        });
+        let shown = Record::new(
+            many.url.clone(),
+            entry.told("body").clone(),
+            good.prefix.clone(),
+        );
         let has_own = entry.href().is_some() && shown.link("self").as_deref() == entry.href();
-        cx.holds(row::BAT_02, has_own, || format!("`href` is not where the record is: {}", entry.0));
-        if let Some(href) = entry.href().filter(|_| cx.declared().offers(many.ready.kind.one, "read")) {
+        cx.holds(row::BAT_02, has_own, || {
+            format!("`href` is not where the record is: {}", entry.0)
+        });
+        if let Some(href) = entry
+            .href()
+            .filter(|_| cx.declared().offers(many.ready.kind.one, "read"))
+        {
             let read = api.get(href).await?;
             let is_there = read.status == 200;
-            cx.holds(row::BAT_04, is_there, || format!("the `href` of an entry that succeeded: {read}"));
-            let is_sent = !cx.declared().has_identifiers() || markers(body).iter().any(|it| read.record().carries(it));
+            cx.holds(row::BAT_04, is_there, || {
+                format!("the `href` of an entry that succeeded: {read}")
+            });
+            let is_sent = !cx.declared().has_identifiers()
+                || markers(body).iter().any(|it| read.record().carries(it));
             cx.holds(row::BAT_02, !is_there || is_sent, || {
                 format!("{read} is not what was sent at this place: {body}")
             });
@@ -234,7 +312,11 @@ async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
     if let Some(tag) = tag.filter(|_| !cx.declared().behaves("totals_follow_later")) {
         let taggings = api.total(&tag.leads("taggings")?).await?;
         cx.holds(row::BAT_01, taggings == Some(1), || {
-            format!("{} taggings by an entry with `add_tags`: {:?}", json!(taggings), results.last())
+            format!(
+                "{} taggings by an entry with `add_tags`: {:?}",
+                json!(taggings),
+                results.last()
+            )
         });
     }
     Ok(())
@@ -243,8 +325,14 @@ async fn told(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
 /// The identifiers in the body of a call, of its action or its person.
 fn markers(body: &Value) -> Vec<String> {
     let parts = [body, &body["person"], &body["canvass"]];
-    let lists = parts.into_iter().filter_map(|part| part["identifiers"].as_array());
-    lists.flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    let lists = parts
+        .into_iter()
+        .filter_map(|part| part["identifiers"].as_array());
+    lists
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The same people again and again, each of them new.
@@ -253,18 +341,25 @@ async fn order(cx: &Cx) -> Result<(), Stop> {
     let many = Many::of(&api, "person_signup").await?;
     let people: Vec<Value> = (0..cx.cases(3, 8, 20)).map(|_| many.good(cx)).collect();
     // Each at once, and then all of them again.
-    let entries: Vec<Value> = people.iter().flat_map(|one| [one.clone(), one.clone()]).chain(people.clone()).collect();
+    let entries: Vec<Value> = people
+        .iter()
+        .flat_map(|one| [one.clone(), one.clone()])
+        .chain(people.clone())
+        .collect();
     let results = many.send(&api, row::BAT_03, &entries, &[]).await?;
     let hrefs: Vec<Option<&str>> = results.iter().map(Entry::href).collect();
     let (twice, again) = hrefs.split_at(people.len().saturating_mul(2));
     for (pair, later) in twice.chunks(2).zip(again) {
         let is_one = later.is_some() && pair.iter().all(|href| href == later);
-        cx.holds(row::BAT_03, is_one, || format!("one new person in three entries is {pair:?} and {later:?}"));
+        cx.holds(row::BAT_03, is_one, || {
+            format!("one new person in three entries is {pair:?} and {later:?}")
+        });
     }
     by_address(cx, &api, &many).await
 }
 
-/// Two entries of one new person that share the e-mail address and no identifier, if two such single calls are one person.
+/// Two entries of one new person that share the e-mail address and no identifier, if two such
+/// single calls are one person.
 async fn by_address(cx: &Cx, api: &Client<'_>, many: &Many) -> Result<(), Stop> {
     let people = || {
         let person = somebody(cx);
@@ -272,7 +367,10 @@ async fn by_address(cx: &Cx, api: &Client<'_>, many: &Many) -> Result<(), Stop> 
         [person, again].map(|person| json!({ "person": person }))
     };
     let known = people();
-    if known.iter().any(|entry| entry["person"].get("email_addresses").is_none()) {
+    if known
+        .iter()
+        .any(|entry| entry["person"].get("email_addresses").is_none())
+    {
         return Ok(());
     }
     let mut owns = Vec::new();
@@ -308,14 +406,21 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
         (Value::from(long).to_string(), &[400, 413]),
     ] {
         let answer = api.send(Method::POST, &many.url, Some(body)).await?;
-        cx.holds(row::BAT_05, statuses.contains(&answer.status), || format!("a body that is no batch: {answer}"));
+        cx.holds(row::BAT_05, statuses.contains(&answer.status), || {
+            format!("a body that is no batch: {answer}")
+        });
     }
-    let csv = api.post_as("text/csv", &many.url, format!("[{typed}]"), &[]).await?;
-    cx.holds(row::BAT_05, csv.status == 415, || format!("a batch as text/csv: {csv}"));
+    let csv = api
+        .post_as("text/csv", &many.url, format!("[{typed}]"), &[])
+        .await?;
+    cx.holds(row::BAT_05, csv.status == 415, || {
+        format!("a batch as text/csv: {csv}")
+    });
     many.nothing_done(&api, row::BAT_05, listed, &good).await
 }
 
-/// A batch that comes again, with more behind, and with others in the place of those that were done.
+/// A batch that comes again, with more behind, and with others in the place of those that were
+/// done.
 async fn again(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let many = Many::one(cx, &api).await?;
@@ -329,13 +434,21 @@ async fn again(cx: &Cx) -> Result<(), Stop> {
     cx.holds(row::BAT_06, is_same, || {
         format!("the first two of a batch that comes again: {first:?}, and then {whole:?}")
     });
-    let is_new =
-        whole.last().is_some_and(|last| last.is_success() && first.iter().all(|one| one.href() != last.href()));
-    cx.holds(row::BAT_06, is_new, || format!("the entry behind those that were done: {:?}", whole.last()));
+    let is_new = whole
+        .last()
+        .is_some_and(|last| last.is_success() && first.iter().all(|one| one.href() != last.href()));
+    cx.holds(row::BAT_06, is_new, || {
+        format!("the entry behind those that were done: {:?}", whole.last())
+    });
     let others = [begun, rest].concat().into_iter().rev().collect::<Vec<_>>();
     let other = many.send(&api, row::BAT_06, &others, &key).await?;
     let is_told = other.first().is_some_and(|entry| entry.status() == 422);
-    cx.holds(row::BAT_06, is_told, || format!("another entry in the place of one that was done: {:?}", other.first()));
+    cx.holds(row::BAT_06, is_told, || {
+        format!(
+            "another entry in the place of one that was done: {:?}",
+            other.first()
+        )
+    });
     Ok(())
 }
 
@@ -347,14 +460,30 @@ async fn lines(cx: &Cx) -> Result<(), Stop> {
     let single = many.single(&api, &bad).await?;
     // JSON ignores white space around a text, so lines may also end with CR LF.
     for (media, end) in LINES.into_iter().zip(["\n", "\r\n"]) {
-        let body = format!("{}{end}\n{bad}{end}{{broken{end}{}", many.good(cx), many.good(cx));
+        let body = format!(
+            "{}{end}\n{bad}{end}{{broken{end}{}",
+            many.good(cx),
+            many.good(cx)
+        );
         let answer = api.post_as(media, &many.url, body, &[]).await?;
         let told = answer.header("content-type").unwrap_or_default().to_owned();
-        cx.must(row::BAT_08, answer.status == 200, || format!("{media}: {answer}"))?;
-        let is_same = told.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(media);
-        cx.holds(row::BAT_08, is_same, || format!("Content-Type {told:?} of the answer to {media}"));
+        cx.must(row::BAT_08, answer.status == 200, || {
+            format!("{media}: {answer}")
+        })?;
+        let is_same = told
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .eq_ignore_ascii_case(media);
+        cx.holds(row::BAT_08, is_same, || {
+            format!("Content-Type {told:?} of the answer to {media}")
+        });
         let text = answer.text();
-        let read = text.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>();
+        let read = text
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<Result<Vec<Value>, _>>();
         let mut lines = read.unwrap_or_default();
         let totals = lines.pop().unwrap_or_default();
         let results: Vec<Entry> = lines.into_iter().map(Entry).collect();
@@ -363,10 +492,14 @@ async fn lines(cx: &Cx) -> Result<(), Stop> {
             many.adopt(&api, entry, &answer).await?;
             let is_good = matches!(place, 0 | 3);
             let is_told = entry.is_success() == is_good && entry.href().is_some() == is_good;
-            cx.holds(row::BAT_08, is_told, || format!("line {place} of {media}: {}", entry.0));
+            cx.holds(row::BAT_08, is_told, || {
+                format!("line {place} of {media}: {}", entry.0)
+            });
         }
         let is_single = results.get(1).is_some_and(|entry| entry.is_as(&single));
-        cx.holds(row::BAT_08, is_single, || format!("{bad} as a line: {:?}, and alone {single}", results.get(1)));
+        cx.holds(row::BAT_08, is_single, || {
+            format!("{bad} as a line: {:?}, and alone {single}", results.get(1))
+        });
     }
     Ok(())
 }
@@ -377,25 +510,44 @@ async fn short(cx: &Cx) -> Result<(), Stop> {
     let many = Many::one(cx, &api).await?;
     let [bad, ..] = many.bad();
     let body = Value::from(vec![many.good(cx), bad]).to_string();
-    let answer = api.send_with(Method::POST, &many.url, Some(body), &[(PREFER, "return=minimal")]).await?;
+    let answer = api
+        .send_with(
+            Method::POST,
+            &many.url,
+            Some(body),
+            &[(PREFER, "return=minimal")],
+        )
+        .await?;
     cx.must(row::BAT_09, answer.status == 200, || answer.to_string())?;
     let applied = answer.header("preference-applied").unwrap_or_default();
     cx.holds(row::BAT_09, applied.contains("return=minimal"), || {
         format!("`Preference-Applied` is {applied:?} on {answer}")
     });
-    let mut results = answer["results"].as_array().cloned().unwrap_or_default().into_iter().map(Entry);
+    let mut results = answer["results"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default()
+        .into_iter()
+        .map(Entry);
     let (Some(good), Some(bad)) = (results.next(), results.next()) else {
-        cx.holds(row::BAT_09, false, || format!("results are missing: {answer}"));
+        cx.holds(row::BAT_09, false, || {
+            format!("results are missing: {answer}")
+        });
         return Ok(());
     };
     many.adopt(&api, &good, &answer).await?;
     let is_short = good.is_success() && good.href().is_some() && good.0.get("body").is_none();
-    cx.holds(row::BAT_09, is_short, || format!("with `Prefer: return=minimal`: {}", good.0));
-    cx.holds(row::BAT_09, bad.told("body").is_object(), || format!("what failed has no body: {}", bad.0));
+    cx.holds(row::BAT_09, is_short, || {
+        format!("with `Prefer: return=minimal`: {}", good.0)
+    });
+    cx.holds(row::BAT_09, bad.told("body").is_object(), || {
+        format!("what failed has no body: {}", bad.0)
+    });
     Ok(())
 }
 
-/// An entry with an unknown member between others, with and without the preference for strict handling.
+/// An entry with an unknown member between others, with and without the preference for strict
+/// handling.
 async fn strict(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     each!(many in Many::some(cx, &api, cx.cases(1, 8, 8)).await? => spoiled(cx, &api, many))
@@ -406,18 +558,41 @@ async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
     for is_strict in [true, false] {
         let unknown = Spoiled::new(cx, &many.good(cx));
         let entries = [many.good(cx), unknown.body.clone(), many.good(cx)];
-        let results = many.send(api, row::STR_09, &entries, if is_strict { &header } else { &[] }).await?;
-        let [first, told, last] = results.as_slice() else { continue };
+        let results = many
+            .send(
+                api,
+                row::STR_09,
+                &entries,
+                if is_strict { &header } else { &[] },
+            )
+            .await?;
+        let [first, told, last] = results.as_slice() else {
+            continue;
+        };
         for good in [first, last] {
             cx.holds(row::STR_09, good.is_success(), || {
-                format!("a valid entry next to one with an unknown member: {}", good.0)
+                format!(
+                    "a valid entry next to one with an unknown member: {}",
+                    good.0
+                )
             });
         }
-        let is_right = if is_strict { told.status() == 400 } else { told.is_success() };
-        cx.holds(row::STR_09, is_right && unknown.is_in(told.told("body")), || {
-            let how = if is_strict { "with" } else { "without" };
-            format!("an entry with an unknown member, {how} `Prefer: handling=strict`: {}", told.0)
-        });
+        let is_right = if is_strict {
+            told.status() == 400
+        } else {
+            told.is_success()
+        };
+        cx.holds(
+            row::STR_09,
+            is_right && unknown.is_in(told.told("body")),
+            || {
+                let how = if is_strict { "with" } else { "without" };
+                format!(
+                    "an entry with an unknown member, {how} `Prefer: handling=strict`: {}",
+                    told.0
+                )
+            },
+        );
     }
     let listed = many.listed(api).await?;
     let alone = [Spoiled::new(cx, &many.good(cx)).body];
@@ -429,7 +604,12 @@ async fn spoiled(cx: &Cx, api: &Client<'_>, many: Many) -> Result<(), Stop> {
 async fn strangers(cx: &Cx) -> Result<(), Stop> {
     let (api, nobody, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
     for many in Many::some(cx, &api, 2).await? {
-        let narrow = cx.run.keys.restricted.as_ref().map(|(key, _)| cx.with_key(key));
+        let narrow = cx
+            .run
+            .keys
+            .restricted
+            .as_ref()
+            .map(|(key, _)| cx.with_key(key));
         let may_not_call = match &narrow {
             Some(narrow) => many.single(narrow, &many.good(cx)).await?.status == 403,
             None => false,
@@ -440,21 +620,34 @@ async fn strangers(cx: &Cx) -> Result<(), Stop> {
             sent.push(many.good(cx));
             sent.last().cloned().unwrap_or_default()
         };
-        for (who, what) in [(&nobody, "without a key"), (&wrong, "with a key that is none")] {
+        for (who, what) in [
+            (&nobody, "without a key"),
+            (&wrong, "with a key that is none"),
+        ] {
             for media in [JSON, LINES[0]] {
-                let body = if media == JSON { format!("[{}]", good()) } else { good().to_string() };
+                let body = if media == JSON {
+                    format!("[{}]", good())
+                } else {
+                    good().to_string()
+                };
                 let answer = who.post_as(media, &many.url, body, &[]).await?;
-                cx.holds(row::BAT_10, answer.status == 401, || format!("a batch {what}: {answer}"));
+                cx.holds(row::BAT_10, answer.status == 401, || {
+                    format!("a batch {what}: {answer}")
+                });
             }
         }
         if let Some(narrow) = narrow.filter(|_| may_not_call) {
-            let answer = narrow.post_as(JSON, &many.url, format!("[{}]", good()), &[]).await?;
+            let answer = narrow
+                .post_as(JSON, &many.url, format!("[{}]", good()), &[])
+                .await?;
             cx.holds(row::BAT_10, answer.status == 403, || {
                 format!("a batch with a key that may not call the helper: {answer}")
             });
         }
         if let Some(other) = cx.other().filter(|_| many.ready.container.is_some()) {
-            let answer = other.post_as(JSON, &many.url, format!("[{}]", good()), &[]).await?;
+            let answer = other
+                .post_as(JSON, &many.url, format!("[{}]", good()), &[])
+                .await?;
             cx.holds(row::BAT_10, answer.status == 404, || {
                 format!("a batch for a container of another tenant: {answer}")
             });

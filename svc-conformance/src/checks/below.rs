@@ -1,4 +1,5 @@
-//! The collections below a record: those of a container, those of a person (COL-04 to COL-18, COL-30).
+//! The collections below a record: those of a container, those of a person (COL-04 to COL-18,
+//! COL-30).
 
 use super::compare;
 use super::pages::two_pages;
@@ -10,7 +11,12 @@ use crate::kinds::collection_rows;
 
 macro_rules! of_a_person {
     ($id:literal, row::$row:ident, $one:literal) => {
-        check!($id, [$row, COL_21, COL_22, COL_23, COL_24, COL_27, COL_28], of_a_person).about($one)
+        check!(
+            $id,
+            [$row, COL_21, COL_22, COL_23, COL_24, COL_27, COL_28],
+            of_a_person
+        )
+        .about($one)
     };
 }
 
@@ -40,10 +46,16 @@ pub(super) const CHECKS: &[Check] = below! {
 
 /// Whether an answer is that of a collection without members.
 fn is_empty(answer: &Answer) -> bool {
-    let Some(page) = answer.json.as_object() else { return false };
+    let Some(page) = answer.json.as_object() else {
+        return false;
+    };
     let empty = page.get("_embedded").is_none_or(|embedded| {
         let lists = embedded.as_object();
-        lists.is_some_and(|lists| lists.values().all(|list| list.as_array().is_some_and(Vec::is_empty)))
+        lists.is_some_and(|lists| {
+            lists
+                .values()
+                .all(|list| list.as_array().is_some_and(Vec::is_empty))
+        })
     });
     answer.status == 200 && (page.is_empty() || (answer["total_records"] == 0 && empty))
 }
@@ -51,13 +63,17 @@ fn is_empty(answer: &Answer) -> bool {
 /// A container of its own, with the address of the collection below it.
 pub(super) async fn container(api: &Client<'_>, of: Kind) -> Result<(Record, String), Stop> {
     let declared = api.cx.declared();
-    let under = of.under.filter(|under| declared.lists_below(under, of.many));
+    let under = of
+        .under
+        .filter(|under| declared.lists_below(under, of.many));
     let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
     let container = api.make(under, &json!({})).await?;
     let container = api.as_read(under, container).await?;
     if let Some((row, _)) = collection_rows(of.one).filter(|(row, _)| !row.is_empty()) {
         let linked = container.href(of.many).is_some();
-        api.cx.must(row, linked, || format!("no link {} in {}", of.many, container.short()))?;
+        api.cx.must(row, linked, || {
+            format!("no link {} in {}", of.many, container.short())
+        })?;
     }
     let url = container.leads(of.many)?;
     Ok((container, url))
@@ -75,9 +91,15 @@ fn filled(cx: &Cx, one: &str) -> Value {
     cx.marked(&crate::fixtures::full(cx, one, &fields))
 }
 
-/// The only member of a collection has every field; `total_records` is one after a change and zero after a delete (COL-23,
-/// COL-28).
-pub(super) async fn only_member(cx: &Cx, api: &Client<'_>, url: &str, member: &Record, of: Kind) -> Result<(), Stop> {
+/// The only member of a collection has every field; `total_records` is one after a change and zero
+/// after a delete (COL-23, COL-28).
+pub(super) async fn only_member(
+    cx: &Cx,
+    api: &Client<'_>,
+    url: &str,
+    member: &Record,
+    of: Kind,
+) -> Result<(), Stop> {
     if cx.declared().offers(of.one, "read") {
         compare::compare(cx, api, &[row::COL_28], member, of.one).await?;
     }
@@ -87,20 +109,28 @@ pub(super) async fn only_member(cx: &Cx, api: &Client<'_>, url: &str, member: &R
     if touch(api, of.one, member).await?.is_some() {
         let total = api.total(url).await?;
         cx.holds(row::COL_23, total == Some(1), || {
-            format!("total_records is {} after a change of {}, the only member", json!(total), member.short())
+            format!(
+                "total_records is {} after a change of {}, the only member",
+                json!(total),
+                member.short()
+            )
         });
     }
     if cx.declared().offers(of.one, "delete") {
         api.remove(member).await?;
         let answer = api.get(url).await?;
         cx.holds(row::COL_23, is_empty(&answer), || {
-            format!("after {}, the only member, was deleted: {answer}", member.short())
+            format!(
+                "after {}, the only member, was deleted: {answer}",
+                member.short()
+            )
         });
     }
     Ok(())
 }
 
-/// A new container has nobody below it, then exactly what is recorded there, each leading back to it.
+/// A new container has nobody below it, then exactly what is recorded there, each leading back to
+/// it.
 async fn nested(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
@@ -111,12 +141,23 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
         let answer = api.get(&url).await?;
         cx.run.met.add(Encounter::EmptyCollection);
         for row in [row, row::COL_30] {
-            cx.must(row, is_empty(&answer), || format!("a new container's {}: {answer}", of.many))?;
+            cx.must(row, is_empty(&answer), || {
+                format!("a new container's {}: {answer}", of.many)
+            })?;
         }
-        cx.chose("an empty collection", if answer.text().trim() == "{}" { "an empty object" } else { "a collection" });
+        cx.chose(
+            "an empty collection",
+            if answer.text().trim() == "{}" {
+                "an empty object"
+            } else {
+                "a collection"
+            },
+        );
     }
     let person = api.person().await?;
-    let record = api.act(&container, of.one, &person, &filled(cx, of.one)).await?;
+    let record = api
+        .act(&container, of.one, &person, &filled(cx, of.one))
+        .await?;
     let rows = &[row, row::COL_31, row::COL_23];
     let members = if is_new {
         one_member(cx, &api, &url, rows, &record).await?
@@ -124,7 +165,12 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
         // Others may act there, too.
         let member = api.find_in(&url, &record).await?;
         holds(cx, &[row, row::COL_31], member.is_some(), || {
-            format!("{} of {} lack {}", of.many, container.short(), record.short())
+            format!(
+                "{} of {} lack {}",
+                of.many,
+                container.short(),
+                record.short()
+            )
         });
         member
     };
@@ -134,13 +180,22 @@ async fn nested(cx: &Cx) -> Result<(), Stop> {
     {
         let href = member.href(under);
         let Some(href) = href else {
-            cx.holds(row, false, || format!("no link {under} in {}", member.short()));
+            cx.holds(row, false, || {
+                format!("no link {under} in {}", member.short())
+            });
             return Ok(());
         };
         let back = api.get(&href).await?;
-        cx.holds(row, back.status == 200 && is_one(&back.record(), &container), || {
-            format!("the link {under} of {} does not lead back: {back}", member.short())
-        });
+        cx.holds(
+            row,
+            back.status == 200 && is_one(&back.record(), &container),
+            || {
+                format!(
+                    "the link {under} of {} does not lead back: {back}",
+                    member.short()
+                )
+            },
+        );
     }
     match members.filter(|_| is_new) {
         Some(member) => only_member(cx, &api, &url, &member, of).await,
@@ -162,12 +217,14 @@ async fn one_member(
     let right = answer.status == 200
         && page["total_records"] == 1
         && matches!(members.as_slice(), [one] if is_one(one, record));
-    holds(cx, rows, right, || format!("instead of {} alone: {answer}", record.short()));
+    holds(cx, rows, right, || {
+        format!("instead of {} alone: {answer}", record.short())
+    });
     Ok(members.into_iter().next().filter(|_| right))
 }
 
-/// Whether [`of_a_person`] checks the pages of the container's collection, which has two members there. The collection of
-/// signatures is walked to its end elsewhere.
+/// Whether [`of_a_person`] checks the pages of the container's collection, which has two members
+/// there. The collection of signatures is walked to its end elsewhere.
 pub(super) fn pages_of_container(cx: &Cx, of: Kind) -> bool {
     let declared = cx.declared();
     let is_listed = |under| compare::can_make(cx, under) && declared.lists_below(under, of.many);
@@ -184,7 +241,10 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
     let (_, row) = collection_rows(of.one).unwrap_or_default();
     if !cx.declared().lists_below("person", of.many) {
-        return Err(none(format!("the {} of a person are not declared", of.many)));
+        return Err(none(format!(
+            "the {} of a person are not declared",
+            of.many
+        )));
     }
     if !compare::can_make(cx, "person") || !cx.declared().can(of.one, Ability::Make) {
         return known_of_a_person(cx, &api, of, row).await;
@@ -194,23 +254,32 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     let container = api.make(under, &json!({})).await?;
     let mut made = Vec::new();
     for person in [&person, &other] {
-        made.push(api.act(&container, of.one, person, &filled(cx, of.one)).await?);
+        made.push(
+            api.act(&container, of.one, person, &filled(cx, of.one))
+                .await?,
+        );
     }
-    let Some(record) = made.first() else { return Ok(()) };
+    let Some(record) = made.first() else {
+        return Ok(());
+    };
     if pages_of_container(cx, of)
         && let Some(url) = container.href(of.many)
     {
-        // Where a client cannot choose the size of a page, two members have no second page: the rest of the check goes on.
+        // Where a client cannot choose the size of a page, two members have no second page: the
+        // rest of the check goes on.
         Each::default().took(two_pages(cx, &api, &url, 1).await)?;
     }
     // A helper that does not match persons made one of its own.
-    let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person") {
+    let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person")
+    {
         api.reread(&person).await?
     } else {
         api.follow(record, "person").await?
     };
     // The collections of tags and lists have no check of their own.
-    if let Some(url) = container.href(of.many).filter(|_| matches!(of.one, "tagging" | "item"))
+    if let Some(url) = container
+        .href(of.many)
+        .filter(|_| matches!(of.one, "tagging" | "item"))
         && cx.declared().offers(of.one, "read")
     {
         for member in api.get(&url).await?.record().embedded() {
@@ -218,7 +287,9 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
         }
     }
     let linked = person.href(of.many).is_some();
-    cx.must(row, linked, || format!("no link {} in {}", of.many, person.short()))?;
+    cx.must(row, linked, || {
+        format!("no link {} in {}", of.many, person.short())
+    })?;
     let url = person.leads(of.many)?;
     match one_member(cx, &api, &url, &[row], record).await? {
         Some(member) => only_member(cx, &api, &url, &member, of).await,
@@ -226,37 +297,60 @@ async fn of_a_person(cx: &Cx) -> Result<(), Stop> {
     }
 }
 
-/// As [`of_a_person`], where no record can be made: that of the fixture, or the first of the first container that is listed.
+/// As [`of_a_person`], where no record can be made: that of the fixture, or the first of the first
+/// container that is listed.
 async fn known_of_a_person(cx: &Cx, api: &Client<'_>, of: Kind, row: &str) -> Result<(), Stop> {
     let record = match api.fixture(of.one).await? {
         Some(record) => Some(record),
         None => first_listed(cx, api, of).await?,
     };
     let Some(record) = record else {
-        return Err(none(format!("no {} can be made, none is listed, and none is named as a fixture", of.one)));
+        return Err(none(format!(
+            "no {} can be made, none is listed, and none is named as a fixture",
+            of.one
+        )));
     };
     let person = api.follow(&record, "person").await?;
     let url = person.href(of.many);
-    cx.must(row, url.is_some(), || format!("no link {} in {}", of.many, person.short()))?;
+    cx.must(row, url.is_some(), || {
+        format!("no link {} in {}", of.many, person.short())
+    })?;
     let member = api.find_in(&url.unwrap_or_default(), &record).await?;
-    cx.holds(row, member.is_some(), || format!("{} of {} lack {}", of.many, person.short(), record.short()));
+    cx.holds(row, member.is_some(), || {
+        format!("{} of {} lack {}", of.many, person.short(), record.short())
+    });
     Ok(())
 }
 
-/// The first record of a kind that leads to a person, in its own collection or in that of the first container.
+/// The first record of a kind that leads to a person, in its own collection or in that of the first
+/// container.
 async fn first_listed(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Option<Record>, Stop> {
     let first = async |url: &str| {
         let members = api.get(url).await?.record().embedded();
-        Ok::<_, Stop>(members.into_iter().find(|member| member.href("person").is_some()))
+        Ok::<_, Stop>(
+            members
+                .into_iter()
+                .find(|member| member.href("person").is_some()),
+        )
     };
     let declared = cx.declared();
     if of.under.is_none() && declared.offers(of.one, "list") {
         return first(&api.collection(of.many).await?).await;
     }
-    let listed = |under: &&str| declared.offers(under, "list") && declared.lists_below(under, of.many);
-    let Some(under) = of.under.filter(listed).and_then(kind) else { return Ok(None) };
-    let containers = api.get(&api.collection(under.many).await?).await?.record().embedded();
-    for container in containers.iter().filter_map(|container| container.href(of.many)) {
+    let listed =
+        |under: &&str| declared.offers(under, "list") && declared.lists_below(under, of.many);
+    let Some(under) = of.under.filter(listed).and_then(kind) else {
+        return Ok(None);
+    };
+    let containers = api
+        .get(&api.collection(under.many).await?)
+        .await?
+        .record()
+        .embedded();
+    for container in containers
+        .iter()
+        .filter_map(|container| container.href(of.many))
+    {
         if let Some(record) = first(&container).await? {
             return Ok(Some(record));
         }
@@ -270,11 +364,16 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let plain = api.make("submission", &json!({})).await?;
     let plain = api.as_read("submission", plain).await?;
     let linked = plain.href("answers").is_some();
-    cx.must(row::COL_10, linked, || format!("no link answers in {}", plain.short()))?;
+    cx.must(row::COL_10, linked, || {
+        format!("no link answers in {}", plain.short())
+    })?;
     let answer = api.get(&plain.leads("answers")?).await?;
     cx.run.met.add(Encounter::EmptyCollection);
-    holds(cx, &[row::COL_10, row::COL_30], is_empty(&answer), || format!("answers of a new submission: {answer}"));
-    let asks = cx.declared().helps("record_submission") && cx.declared().acts("add_questions_responses_uri");
+    holds(cx, &[row::COL_10, row::COL_30], is_empty(&answer), || {
+        format!("answers of a new submission: {answer}")
+    });
+    let asks = cx.declared().helps("record_submission")
+        && cx.declared().acts("add_questions_responses_uri");
     if !asks || !cx.declared().offers("question", "create") || !compare::can_make(cx, "form") {
         return Ok(());
     }
@@ -285,7 +384,11 @@ async fn of_a_submission(cx: &Cx) -> Result<(), Stop> {
     let submission = api.help(&form, "record_submission", &body).await?;
     let submission = api.as_read("submission", submission).await?;
     let answer = api.get(&submission.leads("answers")?).await?;
-    let right = answer.status == 200 && answer["total_records"] == 1 && answer.record().embedded().len() == 1;
-    cx.holds(row::COL_10, right, || format!("one answer was given: {answer}"));
+    let right = answer.status == 200
+        && answer["total_records"] == 1
+        && answer.record().embedded().len() == 1;
+    cx.holds(row::COL_10, right, || {
+        format!("one answer was given: {answer}")
+    });
     Ok(())
 }

@@ -29,11 +29,16 @@ pub(super) fn own_fields(cx: &Cx, one: &str) -> Value {
             json!({"type": "email", "duration": 60, "subject": "s", "message": "m", "targets": [{"title": "Mayor"}]})
         }
         "attendance" => json!({"status": "accepted", "comment": "c", "attended": true}),
-        "canvass" => json!({"contact_type": "in-person", "input_type": "mobile", "success": true, "status_code": "9"}),
+        "canvass" => {
+            json!({"contact_type": "in-person", "input_type": "mobile", "success": true, "status_code": "9"})
+        }
         _ => json!({}),
     };
     let whole = if one == "canvass" {
-        with(&json!({"origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z"}), &more)
+        with(
+            &json!({"origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z"}),
+            &more,
+        )
     } else {
         with(&base, &more)
     };
@@ -56,7 +61,9 @@ impl Ready {
         let own = own_fields(cx, self.kind.one);
         match self.name {
             "record_canvass" => json!({ "canvass": cx.marked(&own) }),
-            "person_signup" => json!({ "person": person.cloned().unwrap_or_else(|| cx.marked(&json!({}))) }),
+            "person_signup" => {
+                json!({ "person": person.cloned().unwrap_or_else(|| cx.marked(&json!({}))) })
+            }
             _ => {
                 let mut body = cx.marked(&own);
                 if let Some(person) = person {
@@ -84,9 +91,16 @@ impl Client<'_> {
         if name == "person_signup" {
             let entry = self.entry().await?;
             let url = helper_address(&entry, name)?;
-            return Ok(Ready { name, kind, container: None, url });
+            return Ok(Ready {
+                name,
+                kind,
+                container: None,
+                url,
+            });
         }
-        let Some(under) = kind.under else { return Err(none(format!("{name} has no container"))) };
+        let Some(under) = kind.under else {
+            return Err(none(format!("{name} has no container")));
+        };
         let fields = match kind.one {
             "donation" => part(cx, under, &json!({"currency": "EUR"})),
             "attendance" => part(cx, under, &json!({"type": "open"})),
@@ -94,21 +108,40 @@ impl Client<'_> {
         };
         let container = self.container(under, name, &fields).await?;
         let relation = format!("{name}_helper");
-        let spelled = container
-            .href(&relation)
-            .or_else(|| container.href("record_canvas_helper").filter(|_| name == "record_canvass"));
+        let spelled = container.href(&relation).or_else(|| {
+            container
+                .href("record_canvas_helper")
+                .filter(|_| name == "record_canvass")
+        });
         if cx.declared().links(under, &relation) && spelled.is_none() {
-            cx.holds(row(kind.one), false, || format!("no link {relation} in {}", container.short()));
+            cx.holds(row(kind.one), false, || {
+                format!("no link {relation} in {}", container.short())
+            });
             return Err(Stop::Failed);
         }
         let url = helper_address(&container, name)?;
-        Ok(Ready { name, kind, container: Some(container), url })
+        Ok(Ready {
+            name,
+            kind,
+            container: Some(container),
+            url,
+        })
     }
 
     /// Calls a helper; the rows are held against its success (HLP-06).
-    pub(super) async fn call(&self, rows: &[&str], ready: &Ready, body: &Value) -> Result<Record, Stop> {
+    pub(super) async fn call(
+        &self,
+        rows: &[&str],
+        ready: &Ready,
+        body: &Value,
+    ) -> Result<Record, Stop> {
         let answer = self.post(&ready.url, body).await?;
-        must(self.cx, rows, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        must(
+            self.cx,
+            rows,
+            answer.is_created() && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         Ok(answer.record())
     }
 
@@ -116,7 +149,10 @@ impl Client<'_> {
     pub(super) async fn about(&self, ready: &Ready, made: &Record) -> Result<Record, Stop> {
         match ready.name {
             "person_signup" => Ok(made.clone()),
-            "record_canvass" => ready.container.clone().ok_or_else(|| none("no person in the path")),
+            "record_canvass" => ready
+                .container
+                .clone()
+                .ok_or_else(|| none("no person in the path")),
             _ => self.person_of(made, "person").await,
         }
     }

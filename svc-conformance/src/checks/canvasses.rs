@@ -1,4 +1,5 @@
-//! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their helper records.
+//! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their
+//! helper records.
 
 use super::below::only_member;
 use super::calls::{Ready, own_fields, somebody};
@@ -18,26 +19,46 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/record-canvass", RECORDED, canvass).needs("helper.record_canvass"),
     check!("hlp/canvasser", [RES_CANVASS_07, RES_CANVASS_12], canvasser)
         .needs("helper.record_canvass and field:canvass.canvasser"),
-    check!("hlp/canvass-answers", [RES_CANVASS_08, RES_CANVASS_09, RES_CANVASS_10, RES_CANVASS_11], answers)
-        .needs("helper.record_canvass and field:canvass.question_response"),
+    check!(
+        "hlp/canvass-answers",
+        [
+            RES_CANVASS_08,
+            RES_CANVASS_09,
+            RES_CANVASS_10,
+            RES_CANVASS_11
+        ],
+        answers
+    )
+    .needs("helper.record_canvass and field:canvass.question_response"),
     check!("hlp/canvass-needs-its-object", [HLP_16], bare).needs("helper.record_canvass"),
-    check!("hlp/canvass-takes-no-person", [HLP_18], no_person).needs("helper.record_canvass and people.list"),
-    check!("hlp/canvass-of-nobody", [HLP_17], nobody).needs("helper.record_canvass and people.delete"),
+    check!("hlp/canvass-takes-no-person", [HLP_18], no_person)
+        .needs("helper.record_canvass and people.list"),
+    check!("hlp/canvass-of-nobody", [HLP_17], nobody)
+        .needs("helper.record_canvass and people.delete"),
 ];
 
 /// The person who has the helper.
 fn target(ready: &Ready) -> Result<&Record, Stop> {
-    ready.container.as_ref().ok_or_else(|| none("no person has the helper"))
+    ready
+        .container
+        .as_ref()
+        .ok_or_else(|| none("no person has the helper"))
 }
 
 /// A canvass with its fields and its links.
 async fn canvass(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let person = api.container("person", "record_canvass", &json!({})).await?;
+    let person = api
+        .container("person", "record_canvass", &json!({}))
+        .await?;
     // Where the helper's address is a fixture, the link is the suite's own.
     if cx.run.helper_fixture_at(&person.url).is_none() {
-        let named = ["record_canvass_helper", "record_canvas_helper"].iter().any(|name| person.href(name).is_some());
-        cx.must(row::RES_PERSON_48, named, || format!("no link to the canvass helper in {}", person.short()))?;
+        let named = ["record_canvass_helper", "record_canvas_helper"]
+            .iter()
+            .any(|name| person.href(name).is_some());
+        cx.must(row::RES_PERSON_48, named, || {
+            format!("no link to the canvass helper in {}", person.short())
+        })?;
     }
     for code in ["9", ""] {
         let ready = api.ready("record_canvass").await?;
@@ -47,18 +68,31 @@ async fn canvass(cx: &Cx) -> Result<(), Stop> {
             put(&mut fields, "status_code", code);
         }
         let sent = cx.marked(&fields);
-        let made =
-            api.call(&[row::HLP_16, row::HLP_06, row::RES_PERSON_48], &ready, &json!({ "canvass": sent })).await?;
-        let read = if cx.declared().offers("canvass", "read") { api.reread(&made).await? } else { made.clone() };
+        let made = api
+            .call(
+                &[row::HLP_16, row::HLP_06, row::RES_PERSON_48],
+                &ready,
+                &json!({ "canvass": sent }),
+            )
+            .await?;
+        let read = if cx.declared().offers("canvass", "read") {
+            api.reread(&made).await?
+        } else {
+            made.clone()
+        };
         for record in [&made, &read] {
             kept(cx, &[row::HLP_16], &sent, record);
             if fields.get("status_code").is_some() {
                 let same = generate::restored(&json!(code), record.json.get("status_code"));
-                cx.holds(row::RES_CANVASS_06, same, || format!("status_code was {}: {}", json!(code), record.short()));
+                cx.holds(row::RES_CANVASS_06, same, || {
+                    format!("status_code was {}: {}", json!(code), record.short())
+                });
             }
             links(cx, &api, record, target).await?;
         }
-        let listed = target.href("canvasses").filter(|_| cx.declared().lists_below("person", "canvasses"));
+        let listed = target
+            .href("canvasses")
+            .filter(|_| cx.declared().lists_below("person", "canvasses"));
         // A person who was there before may have other canvasses.
         let is_new = cx.declared().makes_alone("person");
         if let Some(url) = listed.filter(|_| is_new && !code.is_empty())
@@ -76,15 +110,31 @@ async fn links(cx: &Cx, api: &Client<'_>, made: &Record, target: &Record) -> Res
     if declared.helpers_only() {
         return Ok(());
     }
-    cx.holds(row::RES_CANVASS_12, made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    cx.holds(row::RES_CANVASS_12, made.link("self").is_some(), || {
+        format!("no link self in {}", made.short())
+    });
     if declared.links("canvass", "target") {
-        api.leads_to(&[row::RES_CANVASS_12, row::HLP_17], made, "target", target, "person").await?;
+        api.leads_to(
+            &[row::RES_CANVASS_12, row::HLP_17],
+            made,
+            "target",
+            target,
+            "person",
+        )
+        .await?;
     }
-    for name in ["answers", "taggings"].into_iter().filter(|name| declared.links("canvass", name)) {
+    for name in ["answers", "taggings"]
+        .into_iter()
+        .filter(|name| declared.links("canvass", name))
+    {
         let href = made.href(name);
-        if cx.holds(row::RES_CANVASS_12, href.is_some(), || format!("no link {name} in {}", made.short())) {
+        if cx.holds(row::RES_CANVASS_12, href.is_some(), || {
+            format!("no link {name} in {}", made.short())
+        }) {
             let answer = api.get(&href.unwrap_or_default()).await?;
-            cx.holds(row::RES_CANVASS_12, is_page(&answer), || format!("{name} is no collection: {answer}"));
+            cx.holds(row::RES_CANVASS_12, is_page(&answer), || {
+                format!("{name} is no collection: {answer}")
+            });
         }
     }
     Ok(())
@@ -97,9 +147,21 @@ async fn canvasser(cx: &Cx) -> Result<(), Stop> {
     let canvasser = api.person().await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
     put(&mut sent, "canvasser", canvasser.own()?);
-    let read =
-        api.as_read("canvass", api.call(&[row::RES_CANVASS_07], &ready, &json!({ "canvass": sent })).await?).await?;
-    api.leads_to(&[row::RES_CANVASS_07, row::RES_CANVASS_12], &read, "canvasser", &canvasser, "person").await?;
+    let read = api
+        .as_read(
+            "canvass",
+            api.call(&[row::RES_CANVASS_07], &ready, &json!({ "canvass": sent }))
+                .await?,
+        )
+        .await?;
+    api.leads_to(
+        &[row::RES_CANVASS_07, row::RES_CANVASS_12],
+        &read,
+        "canvasser",
+        &canvasser,
+        "person",
+    )
+    .await?;
     Ok(())
 }
 
@@ -114,50 +176,111 @@ async fn answer(cx: &Cx, sort: &str) -> Result<(), Stop> {
         "Paragraph" => ("value", row::RES_CANVASS_10, json!("Because I said so")),
         _ => ("responses", row::RES_CANVASS_11, json!(["b2"])),
     };
-    if cx.declared().field("canvass", &format!("question_response.{member}")).is_none() {
+    if cx
+        .declared()
+        .field("canvass", &format!("question_response.{member}"))
+        .is_none()
+    {
         return Err(none(format!("question_response.{member} is not declared")));
     }
     let question = super::answers::question(&api, sort).await?;
     let ready = api.ready("record_canvass").await?;
     let mut sent = cx.marked(&own_fields(cx, "canvass"));
-    put(&mut sent, "question_response", json!({ "question": question.own()?, member: value }));
-    let read =
-        api.as_read("canvass", api.call(&[row::RES_CANVASS_08], &ready, &json!({ "canvass": sent })).await?).await?;
+    put(
+        &mut sent,
+        "question_response",
+        json!({ "question": question.own()?, member: value }),
+    );
+    let read = api
+        .as_read(
+            "canvass",
+            api.call(&[row::RES_CANVASS_08], &ready, &json!({ "canvass": sent }))
+                .await?,
+        )
+        .await?;
     let shown = match &read["question_response"] {
         Value::Array(list) => list.first().cloned().unwrap_or_default(),
         other => other.clone(),
     };
-    let readable = cx.declared().field("canvass", "question_response").is_some_and(|field| field.readable);
+    let readable = cx
+        .declared()
+        .field("canvass", "question_response")
+        .is_some_and(|field| field.readable);
     let mut looked = false;
     if readable || shown.is_object() {
         looked = true;
-        cx.must(row::RES_CANVASS_08, shown.is_object(), || format!("question_response is {shown}: {}", read.short()))?;
+        cx.must(row::RES_CANVASS_08, shown.is_object(), || {
+            format!("question_response is {shown}: {}", read.short())
+        })?;
         let same = generate::restored(&value, shown.get(member));
-        cx.holds(row, same, || format!("{member} was {value}: {}", read.short()));
-        asked(cx, &api, &read, shown.get("question").unwrap_or(&Value::Null), &question).await?;
+        cx.holds(row, same, || {
+            format!("{member} was {value}: {}", read.short())
+        });
+        asked(
+            cx,
+            &api,
+            &read,
+            shown.get("question").unwrap_or(&Value::Null),
+            &question,
+        )
+        .await?;
     }
-    let Some(url) = read.href("answers").filter(|_| cx.declared().lists_below("canvass", "answers")) else {
-        return if looked { Ok(()) } else { Err(none("the response cannot be read")) };
+    let Some(url) = read
+        .href("answers")
+        .filter(|_| cx.declared().lists_below("canvass", "answers"))
+    else {
+        return if looked {
+            Ok(())
+        } else {
+            Err(none("the response cannot be read"))
+        };
     };
     let found = api.members(&url).await?;
     if looked && found.is_empty() {
         return Ok(());
     }
-    cx.must(row::RES_CANVASS_08, found.len() == 1, || format!("{} answers of {}", found.len(), read.short()))?;
-    let Some(found) = found.first() else { return Ok(()) };
-    if cx.declared().field("answer", member).is_some_and(|field| field.readable) {
+    cx.must(row::RES_CANVASS_08, found.len() == 1, || {
+        format!("{} answers of {}", found.len(), read.short())
+    })?;
+    let Some(found) = found.first() else {
+        return Ok(());
+    };
+    if cx
+        .declared()
+        .field("answer", member)
+        .is_some_and(|field| field.readable)
+    {
         let same = generate::restored(&value, found.json.get(member));
-        cx.holds(row, same, || format!("{member} was {value}: {}", found.short()));
+        cx.holds(row, same, || {
+            format!("{member} was {value}: {}", found.short())
+        });
     }
     if cx.declared().links("answer", "question") {
-        api.leads_to(&[row::RES_CANVASS_09], found, "question", &question, "question").await?;
+        api.leads_to(
+            &[row::RES_CANVASS_09],
+            found,
+            "question",
+            &question,
+            "question",
+        )
+        .await?;
     }
     Ok(())
 }
 
-/// The question of a response that a canvass shows: an address, an identifier, or a link (RES-canvass-09).
-async fn asked(cx: &Cx, api: &Client<'_>, read: &Record, shown: &Value, question: &Record) -> Result<(), Stop> {
-    let text = shown["href"].as_str().or_else(|| shown.as_str()).unwrap_or_default();
+/// The question of a response that a canvass shows: an address, an identifier, or a link
+/// (RES-canvass-09).
+async fn asked(
+    cx: &Cx,
+    api: &Client<'_>,
+    read: &Record,
+    shown: &Value,
+    question: &Record,
+) -> Result<(), Stop> {
+    let text = shown["href"]
+        .as_str()
+        .or_else(|| shown.as_str())
+        .unwrap_or_default();
     let mut right = question.carries(text);
     if let (false, Some(url)) = (right, crate::address::resolve(&read.url, text))
         && cx.declared().offers("question", "read")
@@ -165,7 +288,9 @@ async fn asked(cx: &Cx, api: &Client<'_>, read: &Record, shown: &Value, question
         let answer = api.get(&url).await?;
         right = answer.status == 200 && is_one(&answer.record(), question);
     }
-    cx.holds(row::RES_CANVASS_09, right, || format!("{shown} is not the question {}", question.short()));
+    cx.holds(row::RES_CANVASS_09, right, || {
+        format!("{shown} is not the question {}", question.short())
+    });
     Ok(())
 }
 
@@ -173,12 +298,16 @@ async fn asked(cx: &Cx, api: &Client<'_>, read: &Record, shown: &Value, question
 async fn bare(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready("record_canvass").await?;
-    let answer = api.post(&ready.url, &cx.marked(&own_fields(cx, "canvass"))).await?;
+    let answer = api
+        .post(&ready.url, &cx.marked(&own_fields(cx, "canvass")))
+        .await?;
     if let (true, Some(own)) = (answer.is_created(), answer.record().link("self")) {
         // It may have lost its marker, too.
         cx.run.journal.created_at(own, None, 0);
     }
-    cx.holds(row::HLP_16, answer.is_refused(), || format!("without `canvass`: {answer}"));
+    cx.holds(row::HLP_16, answer.is_refused(), || {
+        format!("without `canvass`: {answer}")
+    });
     Ok(())
 }
 
@@ -193,9 +322,17 @@ async fn no_person(cx: &Cx) -> Result<(), Stop> {
     let person = somebody(cx);
     put(&mut body, "person", person.clone());
     let answer = api.post(&ready.url, &body).await?;
-    cx.holds(row::HLP_18, answer.is_created() || answer.status == 400, || answer.to_string());
-    let grown = api.has_grown_by(&people, before, may_be_of(cx, &[person])).await?;
-    cx.holds(row::HLP_18, !grown, || format!("the person in the body was created: {answer}"));
+    cx.holds(
+        row::HLP_18,
+        answer.is_created() || answer.status == 400,
+        || answer.to_string(),
+    );
+    let grown = api
+        .has_grown_by(&people, before, may_be_of(cx, &[person]))
+        .await?;
+    cx.holds(row::HLP_18, !grown, || {
+        format!("the person in the body was created: {answer}")
+    });
     Ok(())
 }
 
@@ -206,6 +343,8 @@ async fn nobody(cx: &Cx) -> Result<(), Stop> {
     let ready = api.ready("record_canvass").await?;
     api.remove(target(&ready)?).await?;
     let answer = api.post(&ready.url, &ready.body(cx, None)).await?;
-    cx.holds(row::HLP_17, matches!(answer.status, 400 | 404), || format!("the person is gone: {answer}"));
+    cx.holds(row::HLP_17, matches!(answer.status, 400 | 404), || {
+        format!("the person is gone: {answer}")
+    });
     Ok(())
 }

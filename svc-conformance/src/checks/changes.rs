@@ -21,7 +21,8 @@ pub(super) const ROWS: &[&str] = &[
     "field:event.total_tickets", "field:event.total_amount", "field:advocacy_campaign.total_outreaches",
 ];
 
-/// A change of some fields changes those alone; what the server keeps cannot be set (CRU-15, CRU-16, CRU-19, CAP-06).
+/// A change of some fields changes those alone; what the server keeps cannot be set (CRU-15,
+/// CRU-16, CRU-19, CAP-06).
 pub(super) async fn changes(cx: &Cx) -> Result<(), Stop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;
@@ -59,7 +60,13 @@ fn independent(one: &str, sent: &mut Value) {
         "question" => &["question_type", "responses"],
         "event" => &["type", "ticket_levels", "start_date", "end_date"],
         "attendance" => &["tickets", "attended"],
-        "donation" => &["voided", "voided_date", "amount", "credited_amount", "currency"],
+        "donation" => &[
+            "voided",
+            "voided_date",
+            "amount",
+            "credited_amount",
+            "currency",
+        ],
         _ => &[],
     };
     if let Some(members) = sent.as_object_mut() {
@@ -77,7 +84,12 @@ fn full(cx: &Cx, one: &str, answered: &Record, after: &Record) {
     };
     for (name, _) in cx.declared().fields(one).into_iter().flatten() {
         let same = generate::restored(&after[name], answered.json.get(name));
-        let found = || format!("the answer to a change has {name} {}, a read gives {}", answered[name], after[name]);
+        let found = || {
+            format!(
+                "the answer to a change has {name} {}, a read gives {}",
+                answered[name], after[name]
+            )
+        };
         cx.holds(row::ERR_15, same, found);
         if let Some(row) = row {
             cx.holds(row, same, found);
@@ -95,7 +107,12 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
         match (sent.get(name), fields::find(one, name)) {
             (Some(value), Some(known)) => {
                 let same = generate::same(known, value, new, prefix);
-                let found = || format!("{name} was changed to {value}, reads {}", after[name.as_str()]);
+                let found = || {
+                    format!(
+                        "{name} was changed to {value}, reads {}",
+                        after[name.as_str()]
+                    )
+                };
                 cx.holds_for(known.row, same, found, || {
                     generate::lost(cx, one, &json!({ name: value }), &after.json, &[])
                 });
@@ -104,7 +121,11 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
             (None, _) => {
                 let same = old == new || (is_unset(old) && is_unset(new));
                 cx.holds(row::CRU_15, same, || {
-                    format!("{name} was not sent; it was {} and is {}; sent {sent}", json!(old), json!(new))
+                    format!(
+                        "{name} was not sent; it was {} and is {}; sent {sent}",
+                        json!(old),
+                        json!(new)
+                    )
                 });
             }
         }
@@ -113,7 +134,10 @@ fn changed(cx: &Cx, one: &str, sent: &Value, before: &Record, after: &Record) {
 
 /// The date of the last change goes on, that of the creation stays (CRU-19, TYP-15, TYP-16).
 fn dated(cx: &Cx, before: &Record, after: &Record, may_be_equal: bool) {
-    let (old, new) = (before["modified_date"].as_str(), after["modified_date"].as_str());
+    let (old, new) = (
+        before["modified_date"].as_str(),
+        after["modified_date"].as_str(),
+    );
     if let (Some(old), Some(new)) = (old.and_then(instant), new.and_then(instant)) {
         let advanced = new > old || (may_be_equal && new == old);
         let found = || format!("modified_date was {old} before the change and is {new}");
@@ -121,16 +145,22 @@ fn dated(cx: &Cx, before: &Record, after: &Record, may_be_equal: bool) {
     }
     let (old, new) = (&before["created_date"], &after["created_date"]);
     if !old.is_null() {
-        cx.holds(row::TYP_15, old == new, || format!("created_date was {old} before the change and is {new}"));
+        cx.holds(row::TYP_15, old == new, || {
+            format!("created_date was {old} before the change and is {new}")
+        });
     }
 }
 
 /// Values sent for what the server keeps change nothing.
 async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(), Stop> {
     let declared = cx.declared();
-    let mut sent = json!({"created_date": "2001-02-03T04:05:06Z", "modified_date": "2001-02-03T04:05:06Z"});
-    for (name, field) in
-        declared.fields(one).into_iter().flatten().filter(|(_, field)| field.computed || !field.writable)
+    let mut sent =
+        json!({"created_date": "2001-02-03T04:05:06Z", "modified_date": "2001-02-03T04:05:06Z"});
+    for (name, field) in declared
+        .fields(one)
+        .into_iter()
+        .flatten()
+        .filter(|(_, field)| field.computed || !field.writable)
     {
         let known = fields::find(one, name).map(|known| known.shape);
         let value = match known {
@@ -143,23 +173,42 @@ async fn kept(cx: &Cx, api: &Client<'_>, one: &str, before: &Record) -> Result<(
     }
     let answer = api.put(&before.own()?, &sent).await?;
     let refused = answer.status == 400 && declared.behaves("rejects_read_only");
-    cx.holds(row::CRU_16, answer.status == 200 || refused, || answer.to_string());
+    cx.holds(row::CRU_16, answer.status == 200 || refused, || {
+        answer.to_string()
+    });
     let after = api.reread(before).await?;
-    for (name, value) in sent.as_object().into_iter().flatten().filter(|(name, _)| *name != "modified_date") {
+    for (name, value) in sent
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != "modified_date")
+    {
         let same = before.json.get(name) == after.json.get(name);
-        let found = || format!("{name} was {}, a client sent {value}, it reads {}", before[name], after[name]);
+        let found = || {
+            format!(
+                "{name} was {}, a client sent {value}, it reads {}",
+                before[name], after[name]
+            )
+        };
         cx.holds(row::CRU_16, same, found);
         cx.holds(row::CAP_06, same, found);
         if name == "created_date" {
             cx.holds(row::TYP_15, same, found);
         }
-        if let Some(field) = fields::find(one, name).filter(|field| field.way == fields::Way::Computed) {
+        if let Some(field) =
+            fields::find(one, name).filter(|field| field.way == fields::Way::Computed)
+        {
             cx.holds(field.row, same, found);
         }
     }
     let modified = after["modified_date"].as_str().and_then(instant);
     let taken = modified.is_some() && modified == instant("2001-02-03T04:05:06Z");
-    cx.holds(row::TYP_16, !taken, || format!("a client's modified_date was taken over: {}", after["modified_date"]));
+    cx.holds(row::TYP_16, !taken, || {
+        format!(
+            "a client's modified_date was taken over: {}",
+            after["modified_date"]
+        )
+    });
     Ok(())
 }
 
@@ -198,12 +247,19 @@ pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
             let (old, new) = (before.json.get(*other), after.json.get(*other));
             let same = old == new || (is_unset(old) && is_unset(new));
             cx.holds(row::CRU_17, same, || {
-                format!("{name} was emptied; {other} was {} and is {}", json!(old), json!(new))
+                format!(
+                    "{name} was emptied; {other} was {} and is {}",
+                    json!(old),
+                    json!(new)
+                )
             });
         }
         before = after;
     }
-    let rest: Map<String, Value> = names.iter().map(|name| ((*name).clone(), Value::Null)).collect();
+    let rest: Map<String, Value> = names
+        .iter()
+        .map(|name| ((*name).clone(), Value::Null))
+        .collect();
     if !rest.is_empty() {
         api.change(&before, &Value::Object(rest)).await?;
         let after = api.reread(&before).await?;
@@ -217,8 +273,12 @@ pub(super) async fn nothing(cx: &Cx) -> Result<(), Stop> {
 fn emptied(cx: &Cx, one: &str, name: &str, after: &Record) {
     let field = cx.declared().field(one, name);
     let got = after.json.get(name);
-    let default = field.and_then(|field| field.default.as_deref()).is_some_and(|default| is_default(default, got));
-    cx.holds(row::CRU_17, is_unset(got) || default, || format!("{name} was set to null and reads {}", after[name]));
+    let default = field
+        .and_then(|field| field.default.as_deref())
+        .is_some_and(|default| is_default(default, got));
+    cx.holds(row::CRU_17, is_unset(got) || default, || {
+        format!("{name} was set to null and reads {}", after[name])
+    });
 }
 
 /// An array is what was sent last: permuted, shortened, empty (CRU-18).
@@ -230,16 +290,29 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
     let prefix = cx.declared().text.custom_field_prefix.clone();
     let long = body(cx, Turn::All(0), "long")?;
     for (name, list) in long.as_object().into_iter().flatten() {
-        let Some(list) = list.as_array().filter(|list| list.len() > 1) else { continue };
-        let Some(field) = fields::find(one, name) else { continue };
+        let Some(list) = list.as_array().filter(|list| list.len() > 1) else {
+            continue;
+        };
+        let Some(field) = fields::find(one, name) else {
+            continue;
+        };
         if (one == "attendance" && name == "tickets")
-            || !cx.declared().field(one, name).is_some_and(|field| field.readable)
+            || !cx
+                .declared()
+                .field(one, name)
+                .is_some_and(|field| field.readable)
         {
             continue;
         }
         let reversed: Vec<Value> = list.iter().rev().cloned().collect();
         let short: Vec<Value> = list.iter().skip(1).cloned().collect();
-        let forms = [list.clone(), reversed, short, Vec::new(), list.iter().take(1).cloned().collect()];
+        let forms = [
+            list.clone(),
+            reversed,
+            short,
+            Vec::new(),
+            list.iter().take(1).cloned().collect(),
+        ];
         for form in forms {
             // A question of choices keeps at least what it needs.
             if form.is_empty() && one == "question" {
@@ -249,10 +322,18 @@ pub(super) async fn arrays(cx: &Cx) -> Result<(), Stop> {
             api.change(&record, &json!({ name: form })).await?;
             let after = api.reread(&record).await?;
             let got = after.json.get(name);
-            let same = generate::same(field, &form, got, &prefix) && length(&form) == got.map_or(0, length);
-            let found = || format!("{name} was replaced by {form}, reads {}", after[name.as_str()]);
+            let same = generate::same(field, &form, got, &prefix)
+                && length(&form) == got.map_or(0, length);
+            let found = || {
+                format!(
+                    "{name} was replaced by {form}, reads {}",
+                    after[name.as_str()]
+                )
+            };
             for row in [row::CRU_18, row::TYP_12] {
-                cx.holds_for(row, same, found, || generate::lost(cx, one, &json!({ name: form }), &after.json, &[]));
+                cx.holds_for(row, same, found, || {
+                    generate::lost(cx, one, &json!({ name: form }), &after.json, &[])
+                });
             }
             record = after.clone();
         }

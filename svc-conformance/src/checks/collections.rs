@@ -1,4 +1,5 @@
-//! Collections: members, pages, totals, and as the entry point links them (COL-01 to COL-31, LIM-02).
+//! Collections: members, pages, totals, and as the entry point links them (COL-01 to COL-31,
+//! LIM-02).
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,12 @@ const PAGES: &[&str] = &[
 
 pub(super) const CHECKS: &[Check] = &[
     check!("col/pages", PAGES, paged).needs("*.list"),
-    check!("col/members", [COL_01, COL_03, COL_28, COL_31, ERR_10, HAL_17], members).needs("*.list"),
+    check!(
+        "col/members",
+        [COL_01, COL_03, COL_28, COL_31, ERR_10, HAL_17],
+        members
+    )
+    .needs("*.list"),
     check!("col/paths", [COL_19], paths).only_reads(),
 ];
 
@@ -35,37 +41,76 @@ pub(super) struct Place {
     container: Option<Record>,
 }
 
-/// A collection in which records can be made and listed: below a container of its own if there is one.
+/// A collection in which records can be made and listed: below a container of its own if there is
+/// one.
 pub(super) async fn place(cx: &Cx, api: &Client<'_>) -> Result<Place, Stop> {
     let declared = cx.declared();
     if compare::can_make(cx, "person") {
-        for one in ["signature", "outreach", "donation", "submission", "attendance", "tagging", "item"] {
+        for one in [
+            "signature",
+            "outreach",
+            "donation",
+            "submission",
+            "attendance",
+            "tagging",
+            "item",
+        ] {
             let Some(kind) = kind(one) else { continue };
             let under = kind.under.unwrap_or_default();
             let fits = declared.offers(one, "create") && declared.lists_below(under, kind.many);
             if fits && declared.offers(under, "create") {
                 let (container, url) = container(api, kind).await?;
-                return Ok(Place { url, kind, container: Some(container) });
+                return Ok(Place {
+                    url,
+                    kind,
+                    container: Some(container),
+                });
             }
         }
     }
-    for one in ["tag", "list", "share_page", "petition", "form", "event", "question", "message", "person"] {
+    for one in [
+        "tag",
+        "list",
+        "share_page",
+        "petition",
+        "form",
+        "event",
+        "question",
+        "message",
+        "person",
+    ] {
         let Some(kind) = kind(one) else { continue };
         if declared.offers(one, "list") && declared.offers(one, "create") {
-            return Ok(Place { url: api.collection(kind.many).await?, kind, container: None });
+            return Ok(Place {
+                url: api.collection(kind.many).await?,
+                kind,
+                container: None,
+            });
         }
     }
     let listed = declared.first_with(&["list"]);
     let kind = listed.ok_or_else(|| none("no collection is listed"))?;
-    Ok(Place { url: api.collection(kind.many).await?, kind, container: None })
+    Ok(Place {
+        url: api.collection(kind.many).await?,
+        kind,
+        container: None,
+    })
 }
 
 impl Place {
     pub(super) async fn add(&self, cx: &Cx, api: &Client<'_>) -> Result<Record, Stop> {
         let fields = compare::filled(cx, self.kind.one);
-        let Some(container) = &self.container else { return api.make(self.kind.one, &fields).await };
+        let Some(container) = &self.container else {
+            return api.make(self.kind.one, &fields).await;
+        };
         let person = api.person().await?;
-        api.act(container, self.kind.one, &person, &cx.marked(&crate::fixtures::full(cx, self.kind.one, &fields))).await
+        api.act(
+            container,
+            self.kind.one,
+            &person,
+            &cx.marked(&crate::fixtures::full(cx, self.kind.one, &fields)),
+        )
+        .await
     }
 }
 
@@ -89,8 +134,16 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     holds(cx, &[row::COL_29, row::LIM_02], true, String::new);
     let before = first["total_records"].as_u64();
     // One more than full pages: what is deleted then leaves full pages.
-    let over = before.filter(|_| place.container.is_none()).unwrap_or(1).checked_rem(size).unwrap_or(1);
-    let more = if size < MOST { size.saturating_add(1).saturating_sub(over).max(2) } else { 3 };
+    let over = before
+        .filter(|_| place.container.is_none())
+        .unwrap_or(1)
+        .checked_rem(size)
+        .unwrap_or(1);
+    let more = if size < MOST {
+        size.saturating_add(1).saturating_sub(over).max(2)
+    } else {
+        3
+    };
     for _ in 0..more {
         made.push(place.add(cx, &api).await?);
     }
@@ -98,57 +151,108 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     if place.container.is_some() {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
         cx.holds(row::COL_23, grown, || {
-            format!("{} records, then {more} more were made: {}", json!(before), json!(total))
+            format!(
+                "{} records, then {more} more were made: {}",
+                json!(before),
+                json!(total)
+            )
         });
     }
-    if let (Some(container), Some(counted), Some(total)) = (&place.container, place.kind.counted, total)
-        && cx.declared().field(place.kind.under.unwrap_or_default(), counted).is_some_and(|field| field.readable)
+    if let (Some(container), Some(counted), Some(total)) =
+        (&place.container, place.kind.counted, total)
+        && cx
+            .declared()
+            .field(place.kind.under.unwrap_or_default(), counted)
+            .is_some_and(|field| field.readable)
         && let Ok(total) = u32::try_from(total)
         && one != "attendance"
     {
-        api.total_is(super::rules::counted(one), container, counted, f64::from(total)).await?;
+        api.total_is(
+            super::rules::counted(one),
+            container,
+            counted,
+            f64::from(total),
+        )
+        .await?;
     }
     changed(cx, &api, &place, &mut made).await?;
     if !cx.declared().offers(one, "delete") {
         return Ok(());
     }
-    let Some(gone) = made.pop() else { return Ok(()) };
+    let Some(gone) = made.pop() else {
+        return Ok(());
+    };
     api.remove(&gone).await?;
     let after = walk(cx, &api, &place, &made).await?;
     if place.container.is_some() {
         let shrunk = total.and_then(|total| total.checked_sub(1)) == after;
         cx.holds(row::COL_23, shrunk, || {
-            format!("{} records before a delete, {} after it", json!(total), json!(after))
+            format!(
+                "{} records before a delete, {} after it",
+                json!(total),
+                json!(after)
+            )
         });
     }
     Ok(())
 }
 
 /// A member of a page is as its record is after a change.
-async fn changed(cx: &Cx, api: &Client<'_>, place: &Place, made: &mut [Record]) -> Result<(), Stop> {
+async fn changed(
+    cx: &Cx,
+    api: &Client<'_>,
+    place: &Place,
+    made: &mut [Record],
+) -> Result<(), Stop> {
     let one = place.kind.one;
     let field = cx.declared().field(one, "origin_system");
-    let may = field.is_some_and(|field| field.writable && field.readable) && cx.declared().offers(one, "update");
-    let Some(record) = made.first_mut().filter(|_| may && place.container.is_some()) else { return Ok(()) };
-    *record = api.change(record, &json!({ "origin_system": cx.unique() })).await?;
+    let may = field.is_some_and(|field| field.writable && field.readable)
+        && cx.declared().offers(one, "update");
+    let Some(record) = made
+        .first_mut()
+        .filter(|_| may && place.container.is_some())
+    else {
+        return Ok(());
+    };
+    *record = api
+        .change(record, &json!({ "origin_system": cx.unique() }))
+        .await?;
     let page = api.get(&place.url).await?.record();
-    let Some(member) = page.embedded().into_iter().find(|member| is_one(member, record)) else { return Ok(()) };
+    let Some(member) = page
+        .embedded()
+        .into_iter()
+        .find(|member| is_one(member, record))
+    else {
+        return Ok(());
+    };
     compare::compare(cx, api, &[row::COL_28], &member, one).await
 }
 
 /// Follows `next` from the first page to the last; how many records the pages count.
-async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Result<Option<u64>, Stop> {
+async fn walk(
+    cx: &Cx,
+    api: &Client<'_>,
+    place: &Place,
+    made: &[Record],
+) -> Result<Option<u64>, Stop> {
     let fresh = place.container.is_some();
     let before = api.total(&place.url).await?;
     if before > Some(2_000) && !fresh {
         return Err(none("the collection has too many records to walk over"));
     }
     let pages = api.pages(&place.url).await?;
-    if pages.first().is_none_or(|page| page.json.as_object().is_none_or(serde_json::Map::is_empty)) {
-        return Err(none("the collection is empty, and nothing can be created in it"));
+    if pages
+        .first()
+        .is_none_or(|page| page.json.as_object().is_none_or(serde_json::Map::is_empty))
+    {
+        return Err(none(
+            "the collection is empty, and nothing can be created in it",
+        ));
     }
     let after = api.total(&place.url).await?;
-    let total = pages.first().and_then(|page| page["total_records"].as_u64());
+    let total = pages
+        .first()
+        .and_then(|page| page["total_records"].as_u64());
     // Somebody else may write to a collection of the entry point.
     let quiet = fresh || (before == after && before == total);
     let count = pages.first().and_then(|page| page["total_pages"].as_u64());
@@ -169,15 +273,30 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
         number = number.saturating_add(1);
         let at = page["page"].as_u64();
         cx.holds(row::COL_22, at == Some(number), || {
-            format!("page {number} says that it is page {}: {}", json!(at), page.short())
+            format!(
+                "page {number} says that it is page {}: {}",
+                json!(at),
+                page.short()
+            )
         });
         if let Some(next) = page.link("next") {
-            let parameter = address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
-            cx.holds(row::COL_24, parameter == number.checked_add(1), || format!("`next` of page {number} is {next}"));
+            let parameter =
+                address::parameter(&next, "page").and_then(|text| text.parse::<u64>().ok());
+            cx.holds(row::COL_24, parameter == number.checked_add(1), || {
+                format!("`next` of page {number} is {next}")
+            });
         }
-        cx.holds(row::COL_31, !page.embedded().is_empty() || total == Some(0), || {
-            format!("page {number} of {} records has no members: {}", json!(total), page.short())
-        });
+        cx.holds(
+            row::COL_31,
+            !page.embedded().is_empty() || total == Some(0),
+            || {
+                format!(
+                    "page {number} of {} records has no members: {}",
+                    json!(total),
+                    page.short()
+                )
+            },
+        );
     }
     let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
     if quiet {
@@ -198,37 +317,66 @@ async fn walk(cx: &Cx, api: &Client<'_>, place: &Place, made: &[Record]) -> Resu
 
 /// Every member is on one page, and as many as are counted.
 fn everyone(cx: &Cx, members: &[Record], total: Option<u64>, walked: u64, made: &[Record]) {
-    let owns: BTreeSet<String> = members.iter().filter_map(|member| member.link("self")).collect();
-    let links = members.iter().filter(|member| member.link("self").is_some()).count();
+    let owns: BTreeSet<String> = members
+        .iter()
+        .filter_map(|member| member.link("self"))
+        .collect();
+    let links = members
+        .iter()
+        .filter(|member| member.link("self").is_some())
+        .count();
     let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
     let twice = links.saturating_sub(owns.len());
     cx.holds(row::COL_23, total == Some(count) && twice == 0, || {
-        format!("total_records is {}, the pages have {count} members, {twice} of them twice", json!(total))
+        format!(
+            "total_records is {}, the pages have {count} members, {twice} of them twice",
+            json!(total)
+        )
     });
     for record in made {
-        let times = members.iter().filter(|member| is_one(member, record)).count();
-        let rows: &[&str] =
-            if walked > 1 { &[row::COL_24, row::COL_23, row::COL_31] } else { &[row::COL_23, row::COL_31] };
-        holds(cx, rows, times == 1, || format!("{} is {times} times on {walked} pages", record.short()));
+        let times = members
+            .iter()
+            .filter(|member| is_one(member, record))
+            .count();
+        let rows: &[&str] = if walked > 1 {
+            &[row::COL_24, row::COL_23, row::COL_31]
+        } else {
+            &[row::COL_23, row::COL_31]
+        };
+        holds(cx, rows, times == 1, || {
+            format!("{} is {times} times on {walked} pages", record.short())
+        });
     }
 }
 
 /// The representation of a record in the first pages of a collection.
-async fn in_first_pages(api: &Client<'_>, url: &str, record: &Record) -> Result<Option<Record>, Stop> {
+async fn in_first_pages(
+    api: &Client<'_>,
+    url: &str,
+    record: &Record,
+) -> Result<Option<Record>, Stop> {
     let (mut found, mut pages) = (None, 0_usize);
     let walked = api.walk(url, |page| {
         pages = pages.saturating_add(1);
-        found = page.embedded().into_iter().find(|member| is_one(member, record));
+        found = page
+            .embedded()
+            .into_iter()
+            .find(|member| is_one(member, record));
         found.is_none() && pages < FIRST
     });
     walked.await?;
     Ok(found)
 }
 
-/// Each member of a collection of the entry point equals its record; the record just created has every field.
+/// Each member of a collection of the entry point equals its record; the record just created has
+/// every field.
 async fn members(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx.declared().kinds().filter(|kind| kind.under.is_none()).collect();
+    let kinds: Vec<Kind> = cx
+        .declared()
+        .kinds()
+        .filter(|kind| kind.under.is_none())
+        .collect();
     for of in kinds {
         if !cx.declared().offers(of.one, "list") {
             continue;
@@ -244,13 +392,23 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
         let page = answer.record();
         if made.is_some() {
             let right = answer.status == 200 && !page.embedded().is_empty();
-            cx.holds(row::COL_31, right, || format!("after a create in {}: {answer}", of.many));
+            cx.holds(row::COL_31, right, || {
+                format!("after a create in {}: {answer}", of.many)
+            });
         }
         if !cx.declared().offers(of.one, "read") {
-            if page["total_records"].as_u64().is_some_and(|total| total > 0) {
-                let list = page["_embedded"].get(cx.declared().rel(of.many)).and_then(Value::as_array);
-                let right = list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
-                cx.holds(row::COL_28, right, || format!("the members of {} are not embedded: {answer}", of.many));
+            if page["total_records"]
+                .as_u64()
+                .is_some_and(|total| total > 0)
+            {
+                let list = page["_embedded"]
+                    .get(cx.declared().rel(of.many))
+                    .and_then(Value::as_array);
+                let right =
+                    list.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
+                cx.holds(row::COL_28, right, || {
+                    format!("the members of {} are not embedded: {answer}", of.many)
+                });
             }
             continue;
         }
@@ -259,8 +417,18 @@ async fn members(cx: &Cx) -> Result<(), Stop> {
             None => None,
         };
         let more = if found.is_some() { 1 } else { 2 };
-        for member in found.into_iter().chain(page.embedded().into_iter().take(more)) {
-            compare::compare(cx, &api, &[row::COL_28, row::COL_03, row::ERR_10, row::HAL_17], &member, of.one).await?;
+        for member in found
+            .into_iter()
+            .chain(page.embedded().into_iter().take(more))
+        {
+            compare::compare(
+                cx,
+                &api,
+                &[row::COL_28, row::COL_03, row::ERR_10, row::HAL_17],
+                &member,
+                of.one,
+            )
+            .await?;
         }
     }
     Ok(())

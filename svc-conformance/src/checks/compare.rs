@@ -1,4 +1,5 @@
-//! What checks of records share: whether two representations are of one record, where links lead, what a body keeps.
+//! What checks of records share: whether two representations are of one record, where links lead,
+//! what a body keeps.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,30 +20,44 @@ use crate::values::{at, first, instant, is_unset};
 /// Looks at a number that follows later, where that is declared.
 const MOST_LOOKS: usize = 30;
 
-/// Whether two representations are of one record: they share an identifier, or their `self`. Addresses may change at every
-/// reading (HAL-06), so that two that differ say nothing.
+/// Whether two representations are of one record: they share an identifier, or their `self`.
+/// Addresses may change at every reading (HAL-06), so that two that differ say nothing.
 pub(super) fn is_one(one: &Record, other: &Record) -> bool {
-    let identified = one.identifiers().iter().any(|identifier| other.carries(identifier));
+    let identified = one
+        .identifiers()
+        .iter()
+        .any(|identifier| other.carries(identifier));
     let own = one.link("self");
     identified || (own.is_some() && own == other.link("self"))
 }
 
-/// Whether a record was modified at a whole second, as always where a server's clock knows no fractions.
+/// Whether a record was modified at a whole second, as always where a server's clock knows no
+/// fractions.
 pub(super) fn whole_seconds(record: &Record) -> bool {
-    record["modified_date"].as_str().and_then(instant).is_some_and(|time| time.timestamp_subsec_nanos() == 0)
+    record["modified_date"]
+        .as_str()
+        .and_then(instant)
+        .is_some_and(|time| time.timestamp_subsec_nanos() == 0)
 }
 
 /// The members of a body that the kind declares as fields that a client may send and read.
 pub(super) fn part(cx: &Cx, one: &str, body: &Value) -> Value {
-    cx.declared().fields(one).map_or_else(|| Value::Object(Map::new()), |fields| within(fields, body))
+    cx.declared()
+        .fields(one)
+        .map_or_else(|| Value::Object(Map::new()), |fields| within(fields, body))
 }
 
 fn within(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> Value {
     match value {
         Value::Object(members) => {
             let known = members.iter().filter_map(|(name, value)| {
-                let field = fields.get(name).filter(|field| field.writable && field.readable && !field.computed)?;
-                let value = field.fields.as_ref().map_or_else(|| value.clone(), |inner| within(inner, value));
+                let field = fields
+                    .get(name)
+                    .filter(|field| field.writable && field.readable && !field.computed)?;
+                let value = field
+                    .fields
+                    .as_ref()
+                    .map_or_else(|| value.clone(), |inner| within(inner, value));
                 Some((name.clone(), value))
             });
             Value::Object(known.collect())
@@ -76,12 +91,20 @@ pub(super) fn kept(cx: &Cx, rows: &[&str], sent: &Value, got: &Record) {
             "_links" | "person" | "canvasser" | "question_response" => continue,
             "identifiers" => {
                 let list = value.as_array().map_or(&[][..], Vec::as_slice);
-                list.iter().filter_map(Value::as_str).all(|identifier| got.carries(identifier))
+                list.iter()
+                    .filter_map(Value::as_str)
+                    .all(|identifier| got.carries(identifier))
             }
             _ => generate::restored(value, got.json.get(name)),
         };
         for row in rows {
-            let found = || format!("{name} was sent as {value}, it is {} in {}", got[name.as_str()], got.short());
+            let found = || {
+                format!(
+                    "{name} was sent as {value}, it is {} in {}",
+                    got[name.as_str()],
+                    got.short()
+                )
+            };
             cx.holds_for(row, same, found, || generate::lost_in(cx, got, name, value));
         }
     }
@@ -98,25 +121,46 @@ pub(super) fn holds(cx: &Cx, rows: &[&str], holds: bool, found: impl Fn() -> Str
 /// Ends a check that cannot do without an operation where that is not declared.
 pub(super) fn needs(cx: &Cx, one: &str, operation: &str) -> Result<(), Stop> {
     let offered = cx.declared().offers(one, operation);
-    if offered { Ok(()) } else { Err(none(format!("{operation} of a {one} is not declared"))) }
-}
-
-/// As [`holds`]; what does not hold ends the check.
-pub(super) fn must(cx: &Cx, rows: &[&str], right: bool, found: impl Fn() -> String) -> Result<(), Stop> {
-    if holds(cx, rows, right, found) { Ok(()) } else { Err(Stop::Failed) }
-}
-
-/// Notes a record that a request made beside what it answered, so that clean-up removes it. Only what carries a marker of
-/// this run is noted.
-pub(super) fn adopt(cx: &Cx, record: &Record) {
-    let ours = format!("{SYSTEM}:{}-", cx.run.token);
-    let marker = record.identifiers().into_iter().find(|identifier| identifier.starts_with(&ours));
-    if let (Some(own), Some(marker)) = (record.link("self"), marker) {
-        cx.run.journal.write(Line::Created { own, marker: Some(marker.to_owned()), key: 0 });
+    if offered {
+        Ok(())
+    } else {
+        Err(none(format!("{operation} of a {one} is not declared")))
     }
 }
 
-/// The rest of a check after one of several subjects: what could not be looked at does not end it, and is told at its end.
+/// As [`holds`]; what does not hold ends the check.
+pub(super) fn must(
+    cx: &Cx,
+    rows: &[&str],
+    right: bool,
+    found: impl Fn() -> String,
+) -> Result<(), Stop> {
+    if holds(cx, rows, right, found) {
+        Ok(())
+    } else {
+        Err(Stop::Failed)
+    }
+}
+
+/// Notes a record that a request made beside what it answered, so that clean-up removes it. Only
+/// what carries a marker of this run is noted.
+pub(super) fn adopt(cx: &Cx, record: &Record) {
+    let ours = format!("{SYSTEM}:{}-", cx.run.token);
+    let marker = record
+        .identifiers()
+        .into_iter()
+        .find(|identifier| identifier.starts_with(&ours));
+    if let (Some(own), Some(marker)) = (record.link("self"), marker) {
+        cx.run.journal.write(Line::Created {
+            own,
+            marker: Some(marker.to_owned()),
+            key: 0,
+        });
+    }
+}
+
+/// The rest of a check after one of several subjects: what could not be looked at does not end it,
+/// and is told at its end.
 #[derive(Debug, Default)]
 pub(super) struct Each {
     reason: Option<String>,
@@ -134,7 +178,8 @@ impl Each {
     }
 
     pub(super) fn end(self) -> Result<(), Stop> {
-        self.reason.map_or(Ok(()), |reason| Err(Stop::Inconclusive(reason)))
+        self.reason
+            .map_or(Ok(()), |reason| Err(Stop::Inconclusive(reason)))
     }
 }
 
@@ -154,7 +199,11 @@ pub(super) use each;
 impl Client<'_> {
     /// A record of a kind as it is read, where it can be.
     pub(super) async fn as_read(&self, one: &str, made: Record) -> Result<Record, Stop> {
-        if self.cx.declared().offers(one, "read") { self.reread(&made).await } else { Ok(made) }
+        if self.cx.declared().offers(one, "read") {
+            self.reread(&made).await
+        } else {
+            Ok(made)
+        }
     }
 
     /// Holds a link of a record against the record that it leads to.
@@ -171,7 +220,9 @@ impl Client<'_> {
             // A server with helpers alone sends no links; it may embed what they would lead to.
             let embedded = from.embeds(name).filter(|_| cx.declared().helpers_only());
             let right = embedded.is_some_and(|embedded| is_one(&embedded, to));
-            return Ok(holds(cx, rows, right, || format!("no link {name} in {}", from.short())));
+            return Ok(holds(cx, rows, right, || {
+                format!("no link {name} in {}", from.short())
+            }));
         };
         if !cx.declared().offers(one, "read") {
             let same = to.link("self").is_some_and(|own| own == href);
@@ -184,21 +235,36 @@ impl Client<'_> {
         let answer = self.get(&href).await?;
         let right = answer.status == 200 && is_one(&answer.record(), to);
         Ok(holds(cx, rows, right, || {
-            format!("the link {name} of {} does not lead to {}: {answer}", from.short(), to.short())
+            format!(
+                "the link {name} of {} does not lead to {}: {answer}",
+                from.short(),
+                to.short()
+            )
         }))
     }
 
     /// The member of a collection that is a record, searched page by page.
-    pub(super) async fn find_in(&self, collection: &str, record: &Record) -> Result<Option<Record>, Stop> {
+    pub(super) async fn find_in(
+        &self,
+        collection: &str,
+        record: &Record,
+    ) -> Result<Option<Record>, Stop> {
         let mut found = None;
         let walked = self.walk(collection, |page| {
-            found = page.embedded().into_iter().find(|member| is_one(member, record));
+            found = page
+                .embedded()
+                .into_iter()
+                .find(|member| is_one(member, record));
             found.is_none()
         });
         match walked.await? {
             Walked::Done => Ok(found),
-            Walked::Refused(answer) => Err(none(format!("the collection cannot be read: {answer}"))),
-            _ => Err(none(format!("the collection {collection} could not be read to its end"))),
+            Walked::Refused(answer) => {
+                Err(none(format!("the collection cannot be read: {answer}")))
+            }
+            _ => Err(none(format!(
+                "the collection {collection} could not be read to its end"
+            ))),
         }
     }
 
@@ -215,24 +281,39 @@ impl Client<'_> {
         if !cx.declared().lists_below(owner, many) {
             return Ok(());
         }
-        let Some(url) = of.href(many) else { return Ok(()) };
+        let Some(url) = of.href(many) else {
+            return Ok(());
+        };
         let found = self.find_in(&url, member).await?;
-        holds(cx, rows, found.is_some(), || format!("{many} of {} lacks {}", of.short(), member.short()));
+        holds(cx, rows, found.is_some(), || {
+            format!("{many} of {} lacks {}", of.short(), member.short())
+        });
         Ok(())
     }
 
-    /// Holds a number that a record keeps against what it must be; waits for it where totals follow later.
-    pub(super) async fn total_is(&self, rows: &[&str], record: &Record, path: &str, expected: f64) -> Result<(), Stop> {
+    /// Holds a number that a record keeps against what it must be; waits for it where totals follow
+    /// later.
+    pub(super) async fn total_is(
+        &self,
+        rows: &[&str],
+        record: &Record,
+        path: &str,
+        expected: f64,
+    ) -> Result<(), Stop> {
         let cx = self.cx;
         let later = cx.declared().behaves("totals_follow_later");
         let mut looks = 0_usize;
         loop {
             let read = self.reread(record).await?;
             let got = first(&read.json, path).cloned().unwrap_or_default();
-            let right = got.as_f64().is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.abs().max(1.0));
+            let right = got
+                .as_f64()
+                .is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.abs().max(1.0));
             looks = looks.saturating_add(1);
             if right || !later || looks >= MOST_LOOKS {
-                holds(cx, rows, right, || format!("{path} is {got} instead of {expected} in {}", read.short()));
+                holds(cx, rows, right, || {
+                    format!("{path} is {got} instead of {expected} in {}", read.short())
+                });
                 return Ok(());
             }
             cx.run.target.wait(Duration::from_millis(100)).await;
@@ -248,7 +329,11 @@ impl Client<'_> {
             return Ok(Some(person.own()?));
         }
         let base = self.cx.run.target.base();
-        Ok(declared.text.missing_address.as_ref().and_then(|missing| address::resolve(base, missing).map(String::from)))
+        Ok(declared
+            .text
+            .missing_address
+            .as_ref()
+            .and_then(|missing| address::resolve(base, missing).map(String::from)))
     }
 
     /// How many people there are, where they are listed.
@@ -272,10 +357,16 @@ impl Client<'_> {
         Ok(person)
     }
 
-    /// The collection in which a record of a kind is listed, if any is declared: that of its container, or that of the entry
-    /// point.
-    pub(super) async fn home(&self, one: &str, container: Option<&Record>) -> Result<Option<String>, Stop> {
-        let Some(kind) = kind(one) else { return Ok(None) };
+    /// The collection in which a record of a kind is listed, if any is declared: that of its
+    /// container, or that of the entry point.
+    pub(super) async fn home(
+        &self,
+        one: &str,
+        container: Option<&Record>,
+    ) -> Result<Option<String>, Stop> {
+        let Some(kind) = kind(one) else {
+            return Ok(None);
+        };
         if let (Some(under), Some(container)) = (kind.under, container) {
             let listed = self.cx.declared().lists_below(under, kind.many);
             return Ok(container.href(kind.many).filter(|_| listed));
@@ -292,11 +383,14 @@ pub(super) fn can_make(cx: &Cx, one: &str) -> bool {
     cx.declared().makes_alone(one)
 }
 
-/// Values for every field of a kind that a client may send; a name of its own where records are told apart by it.
+/// Values for every field of a kind that a client may send; a name of its own where records are
+/// told apart by it.
 pub(super) fn filled(cx: &Cx, one: &str) -> Value {
     let body = generate::body(cx.declared(), one, Turn::All(0), &cx.unique());
     let body = body.and_then(|body| generate::sample(&body, cx.seed(one)));
-    let Some(Value::Object(mut members)) = body else { return Value::Object(Map::new()) };
+    let Some(Value::Object(mut members)) = body else {
+        return Value::Object(Map::new());
+    };
     members.retain(|_, value| !is_unset(Some(value)));
     if matches!(one, "tag" | "list") {
         members.insert("name".to_owned(), cx.unique().into());
@@ -309,11 +403,19 @@ pub(super) fn filled(cx: &Cx, one: &str) -> Value {
 }
 
 /// Holds a representation against what its `self` leads to, field by field.
-pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &Record, one: &str) -> Result<(), Stop> {
+pub(super) async fn compare(
+    cx: &Cx,
+    api: &Client<'_>,
+    rows: &[&str],
+    record: &Record,
+    one: &str,
+) -> Result<(), Stop> {
     let answer = api.get(&record.own()?).await?;
     let alone = answer.record();
     let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);
-    holds(cx, rows, right, || format!("`self` of the {one} {} leads to {answer}", record.short()));
+    holds(cx, rows, right, || {
+        format!("`self` of the {one} {} leads to {answer}", record.short())
+    });
     if !right {
         return Ok(());
     }
@@ -326,13 +428,17 @@ pub(super) async fn compare(cx: &Cx, api: &Client<'_>, rows: &[&str], record: &R
     let volatile = different(&alone.json, &again.json);
     for name in differs.iter().filter(|name| !volatile.contains(name)) {
         holds(cx, rows, false, || {
-            format!("{name} of a {one} is {} in one place and {} by its address", record[name], alone[name])
+            format!(
+                "{name} of a {one} is {} in one place and {} by its address",
+                record[name], alone[name]
+            )
         });
     }
     Ok(())
 }
 
-/// A total is the same in the answer to an update, after it, and in the collection of the entry point.
+/// A total is the same in the answer to an update, after it, and in the collection of the entry
+/// point.
 pub(super) async fn elsewhere(
     cx: &Cx,
     api: &Client<'_>,
@@ -340,7 +446,9 @@ pub(super) async fn elsewhere(
     one: &str,
     totals: &[(&str, &str)],
 ) -> Result<(), Stop> {
-    let (declared, Some(kind)) = (cx.declared(), kind(one)) else { return Ok(()) };
+    let (declared, Some(kind)) = (cx.declared(), kind(one)) else {
+        return Ok(());
+    };
     if declared.behaves("totals_follow_later") || !declared.offers(one, "read") {
         return Ok(());
     }
@@ -348,47 +456,81 @@ pub(super) async fn elsewhere(
     let mut shown = Vec::new();
     let field = declared.field(one, "origin_system");
     if declared.offers(one, "update") && field.is_some_and(|field| field.writable) {
-        shown.push(("the answer to an update", api.change(&alone, &json!({ "origin_system": cx.unique() })).await?));
+        shown.push((
+            "the answer to an update",
+            api.change(&alone, &json!({ "origin_system": cx.unique() }))
+                .await?,
+        ));
         shown.push(("a read after an update", api.reread(&alone).await?));
     }
     if declared.offers(one, "list") {
-        let member = api.find_in(&api.collection(kind.many).await?, &alone).await?;
+        let member = api
+            .find_in(&api.collection(kind.many).await?, &alone)
+            .await?;
         shown.extend(member.map(|member| ("the collection", member)));
     }
-    let number =
-        |record: &Record, path: &str| at(&record.json, path).into_iter().map(Value::as_f64).collect::<Vec<_>>();
-    let readable = |path: &str| declared.field(one, path).is_some_and(|field| field.readable);
+    let number = |record: &Record, path: &str| {
+        at(&record.json, path)
+            .into_iter()
+            .map(Value::as_f64)
+            .collect::<Vec<_>>()
+    };
+    let readable = |path: &str| {
+        declared
+            .field(one, path)
+            .is_some_and(|field| field.readable)
+    };
     for (row, path) in totals.iter().filter(|(_, path)| readable(path)) {
         let expected = number(&alone, path);
         for (place, other) in &shown {
             let got = number(other, path);
             cx.holds(row, got == expected, || {
-                format!("{path} is {} by its address, {} in {place}: {}", json!(expected), json!(got), other.short())
+                format!(
+                    "{path} is {} by its address, {} in {place}: {}",
+                    json!(expected),
+                    json!(got),
+                    other.short()
+                )
             });
         }
     }
     Ok(())
 }
 
-/// Names of members that two representations do not agree on; totals may follow later, links and embedded records vary.
+/// Names of members that two representations do not agree on; totals may follow later, links and
+/// embedded records vary.
 pub(super) fn different(one: &Value, other: &Value) -> Vec<String> {
     let (one, other) = (lasting(one), lasting(other));
-    let names: std::collections::BTreeSet<&String> =
-        [&one, &other].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+    let names: std::collections::BTreeSet<&String> = [&one, &other]
+        .into_iter()
+        .filter_map(Value::as_object)
+        .flat_map(Map::keys)
+        .collect();
     let differs = |name: &&&String| {
         let (one, other) = (one.get(*name), other.get(*name));
-        let within = |one: Option<&Value>, other| generate::restored(one.unwrap_or(&Value::Null), other);
+        let within =
+            |one: Option<&Value>, other| generate::restored(one.unwrap_or(&Value::Null), other);
         !(within(one, other) && within(other, one))
     };
-    names.iter().filter(differs).map(|name| (*name).clone()).collect()
+    names
+        .iter()
+        .filter(differs)
+        .map(|name| (*name).clone())
+        .collect()
 }
 
-/// A value without what may change by itself: links, embedded records and totals, those of the levels of an event, too.
+/// A value without what may change by itself: links, embedded records and totals, those of the
+/// levels of an event, too.
 fn lasting(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let kept = members.iter().filter(|(name, _)| !name.starts_with('_') && !name.starts_with("total_"));
-            Value::Object(kept.map(|(name, value)| (name.clone(), lasting(value))).collect())
+            let kept = members
+                .iter()
+                .filter(|(name, _)| !name.starts_with('_') && !name.starts_with("total_"));
+            Value::Object(
+                kept.map(|(name, value)| (name.clone(), lasting(value)))
+                    .collect(),
+            )
         }
         Value::Array(list) => list.iter().map(lasting).collect(),
         other => other.clone(),

@@ -1,21 +1,33 @@
-//! Two callers at the same time, at the intensity `deep` alone: every history must be one that the model allows.
+//! Two callers at the same time, at the intensity `deep` alone: every history must be one that the
+//! model allows.
 
 use super::prelude::*;
 use crate::settings::Intensity;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("con/changes", [CRU_15, ERR_15], changes).needs("*.update and *.read").at(Intensity::Deep),
-    check!("con/creates", [CRU_22, COL_23, ERR_13], creates).needs("*.create").at(Intensity::Deep),
+    check!("con/changes", [CRU_15, ERR_15], changes)
+        .needs("*.update and *.read")
+        .at(Intensity::Deep),
+    check!("con/creates", [CRU_22, COL_23, ERR_13], creates)
+        .needs("*.create")
+        .at(Intensity::Deep),
 ];
 
 /// The first kind with two texts that can be changed.
 fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
-    let pairs =
-        [("person", "given_name", "family_name"), ("petition", "title", "summary"), ("form", "title", "summary")];
+    let pairs = [
+        ("person", "given_name", "family_name"),
+        ("petition", "title", "summary"),
+        ("form", "title", "summary"),
+    ];
     pairs.into_iter().find_map(|(one, left, right)| {
         let declared = cx.declared();
-        let writable = |name: &str| declared.field(one, name).is_some_and(|field| field.writable && field.readable);
+        let writable = |name: &str| {
+            declared
+                .field(one, name)
+                .is_some_and(|field| field.writable && field.readable)
+        };
         let offered = declared.offers_all(one, &["create", "read", "update"]);
         (offered && writable(left) && writable(right)).then_some((kind(one)?, left, right))
     })
@@ -24,10 +36,14 @@ fn changeable(cx: &Cx) -> Option<(Kind, &'static str, &'static str)> {
 /// Two changes of different fields at the same time are both kept; of one field, one of them is.
 async fn changes(cx: &Cx) -> Result<(), Stop> {
     let Some((kind, left, right)) = changeable(cx) else {
-        return Err(none("no kind with two texts that can be changed is declared"));
+        return Err(none(
+            "no kind with two texts that can be changed is declared",
+        ));
     };
     let api = cx.api();
-    let record = api.make(kind.one, &json!({ left: "before", right: "before" })).await?;
+    let record = api
+        .make(kind.one, &json!({ left: "before", right: "before" }))
+        .await?;
     for round in 0..cx.cases(0, 0, 60) {
         let own = api.reread(&record).await?.own()?;
         let (one, other) = (format!("left {round}"), format!("right {round}"));
@@ -35,11 +51,16 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
         let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
         let (done, too) = (done?, too?);
         let both = done.status == 200 && too.status == 200;
-        cx.holds(row::ERR_15, both, || format!("two changes at the same time: {done} and {too}"));
+        cx.holds(row::ERR_15, both, || {
+            format!("two changes at the same time: {done} and {too}")
+        });
         let after = api.reread(&record).await?;
         let kept = after[left] == one && after[right] == other;
         cx.holds(row::CRU_15, !both || kept, || {
-            format!("{left} and {right} were changed at the same time to {one:?} and {other:?}: {}", after.short())
+            format!(
+                "{left} and {right} were changed at the same time to {one:?} and {other:?}: {}",
+                after.short()
+            )
         });
         // Of two changes of one field either may be the last, and nothing else.
         let (first_body, second_body) = (json!({ left: "a" }), json!({ left: "b" }));
@@ -47,16 +68,23 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
         let both = done?.status == 200 && too?.status == 200;
         let after = api.reread(&record).await?;
         let one_of = after[left] == "a" || after[left] == "b";
-        cx.holds(row::ERR_15, !both || one_of, || format!("{left} was set to a and b, reads {}", after[left]));
-        cx.holds(row::CRU_15, after[right] == other, || format!("{right} was not sent: {}", after.short()));
+        cx.holds(row::ERR_15, !both || one_of, || {
+            format!("{left} was set to a and b, reads {}", after[left])
+        });
+        cx.holds(row::CRU_15, after[right] == other, || {
+            format!("{right} was not sent: {}", after.short())
+        });
     }
     Ok(())
 }
 
-/// Records that are created at the same time are all there, each with its own identifier, and are counted.
+/// Records that are created at the same time are all there, each with its own identifier, and are
+/// counted.
 async fn creates(cx: &Cx) -> Result<(), Stop> {
     let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
-        return Err(none("no kind that can be created, read and listed is declared"));
+        return Err(none(
+            "no kind that can be created, read and listed is declared",
+        ));
     };
     let api = cx.api();
     let url = api.collection(kind.many).await?;
@@ -70,20 +98,31 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
     }
     for record in &made {
         let read = api.reread(record).await?;
-        let marker = first(&record.json, "identifiers[]").cloned().unwrap_or_default();
-        let same = read.identifiers().iter().any(|identifier| marker == *identifier);
-        cx.holds(row::CRU_22, same, || format!("created with {marker}, read as {}", read.short()));
+        let marker = first(&record.json, "identifiers[]")
+            .cloned()
+            .unwrap_or_default();
+        let same = read
+            .identifiers()
+            .iter()
+            .any(|identifier| marker == *identifier);
+        cx.holds(row::CRU_22, same, || {
+            format!("created with {marker}, read as {}", read.short())
+        });
     }
     let count = u64::try_from(made.len()).unwrap_or(u64::MAX);
     let after = api.total(&url).await?;
-    if let (Some(before), Some(after), false) = (before, after, cx.declared().behaves("totals_follow_later")) {
+    if let (Some(before), Some(after), false) =
+        (before, after, cx.declared().behaves("totals_follow_later"))
+    {
         let mut fits = after >= before.saturating_add(count);
         if let Some(last) = made.last().filter(|_| !fits) {
             // Other callers may have deleted records meanwhile.
             let listed = api.listed(&url, &last.own()?).await?;
             fits = listed.is_none_or(|listed| listed.is_counted && listed.has_record);
         }
-        cx.holds(row::COL_23, fits, || format!("total_records was {before}, {count} were created, it is {after}"));
+        cx.holds(row::COL_23, fits, || {
+            format!("total_records was {before}, {count} were created, it is {after}")
+        });
     }
     Ok(())
 }

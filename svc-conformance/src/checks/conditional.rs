@@ -1,5 +1,5 @@
-//! Conditional requests, where they are declared: what a client has is not sent again, and what it does not know is not
-//! overwritten (ETG-01 to ETG-11).
+//! Conditional requests, where they are declared: what a client has is not sent again, and what it
+//! does not know is not overwritten (ETG-01 to ETG-11).
 
 use std::time::Duration;
 
@@ -23,16 +23,24 @@ const SECOND: i64 = 1000;
 const OF_NOTHING: &str = "\"no-such-tag\"";
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("etg/reads", [ETG_01, ETG_02, ETG_03, ETG_05, ETG_06], reads).needs("conditional_requests"),
-    check!("etg/tags", [ETG_04, ETG_06, ETG_08], tags).needs("conditional_requests and *.create and *.read"),
+    check!("etg/reads", [ETG_01, ETG_02, ETG_03, ETG_05, ETG_06], reads)
+        .needs("conditional_requests"),
+    check!("etg/tags", [ETG_04, ETG_06, ETG_08], tags)
+        .needs("conditional_requests and *.create and *.read"),
     check!("etg/totals", [ETG_04, ETG_06], totals)
         .needs("conditional_requests and field:petition.total_signatures and petitions.read"),
-    check!("etg/changes", [ETG_03, ETG_04, ETG_06, ETG_07, ETG_08], changes)
-        .needs("conditional_requests and *.update and *.read"),
-    check!("etg/deletes", [ETG_07, ETG_08], deletes).needs("conditional_requests and *.update and *.delete and *.read"),
+    check!(
+        "etg/changes",
+        [ETG_03, ETG_04, ETG_06, ETG_07, ETG_08],
+        changes
+    )
+    .needs("conditional_requests and *.update and *.read"),
+    check!("etg/deletes", [ETG_07, ETG_08], deletes)
+        .needs("conditional_requests and *.update and *.delete and *.read"),
     check!("etg/required", [ETG_09], required).needs("require_if_match and *.update and *.read"),
     check!("etg/race", [ETG_10], race).needs("conditional_requests and *.update and *.read"),
-    check!("etg/dates", [ETG_11], dates).needs("conditional_requests and not require_if_match and *.update and *.read"),
+    check!("etg/dates", [ETG_11], dates)
+        .needs("conditional_requests and not require_if_match and *.update and *.read"),
 ];
 
 /// A request with one condition.
@@ -43,21 +51,30 @@ async fn ask(
     body: Option<&Value>,
     condition: (HeaderName, &str),
 ) -> Result<Answer, Stop> {
-    api.send_with(method, url, body.map(Value::to_string), &[condition]).await
+    api.send_with(method, url, body.map(Value::to_string), &[condition])
+        .await
 }
 
 /// The tag of an answer; one that is none ends the check.
 fn tag(cx: &Cx, row: &str, answer: &Answer) -> Result<String, Stop> {
     let tag = answer.header("etag").unwrap_or_default();
-    cx.must(row, is_tag(tag), || format!("{answer} has the ETag {tag:?}"))?;
+    cx.must(row, is_tag(tag), || {
+        format!("{answer} has the ETag {tag:?}")
+    })?;
     Ok(tag.to_owned())
 }
 
 /// Whether a text is an entity tag (RFC 9110, section 8.8.3).
 fn is_tag(text: &str) -> bool {
     let opaque = text.strip_prefix("W/").unwrap_or(text);
-    let inside = opaque.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    inside.is_some_and(|inside| inside.bytes().all(|byte| byte == 0x21 || (0x23..0x7f).contains(&byte) || byte >= 0x80))
+    let inside = opaque
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inside.is_some_and(|inside| {
+        inside
+            .bytes()
+            .all(|byte| byte == 0x21 || (0x23..0x7f).contains(&byte) || byte >= 0x80)
+    })
 }
 
 /// The same tag, weak.
@@ -75,7 +92,11 @@ async fn reads(cx: &Cx) -> Result<(), Stop> {
     }
     let readable = |kind: &Kind| kind.under.is_none() && declared.offers(kind.one, "read");
     let makeable = |kind: &Kind| readable(kind) && declared.offers(kind.one, "create");
-    let Some(kind) = declared.kinds().find(makeable).or_else(|| declared.kinds().find(readable)) else {
+    let Some(kind) = declared
+        .kinds()
+        .find(makeable)
+        .or_else(|| declared.kinds().find(readable))
+    else {
         return Ok(());
     };
     let url = api.make(kind.one, &json!({})).await?.own()?;
@@ -83,23 +104,36 @@ async fn reads(cx: &Cx) -> Result<(), Stop> {
     let record = api.get(&url).await?;
     if declared.offers(kind.one, "update") {
         let tag = tag(cx, row::ETG_01, &record)?;
-        cx.holds(row::ETG_01, !tag.starts_with("W/"), || format!("{record} can be changed, its ETag is {tag}"));
+        cx.holds(row::ETG_01, !tag.starts_with("W/"), || {
+            format!("{record} can be changed, its ETag is {tag}")
+        });
     }
     dated(cx, &record);
     if declared.text.authentication.required {
         let tag = tag(cx, row::ETG_01, &record)?;
         for named in [tag.as_str(), "*"] {
-            let answer = ask(&cx.anonymous(), Method::GET, &url, None, (IF_NONE_MATCH, named)).await?;
-            cx.holds(row::ETG_05, answer.status == 401, || format!("without a key: {answer}"));
+            let answer = ask(
+                &cx.anonymous(),
+                Method::GET,
+                &url,
+                None,
+                (IF_NONE_MATCH, named),
+            )
+            .await?;
+            cx.holds(row::ETG_05, answer.status == 401, || {
+                format!("without a key: {answer}")
+            });
         }
     }
     if let Some(other) = cx.other() {
         let tag = tag(cx, row::ETG_01, &record)?;
         let plain = other.get(&url).await?;
         let answer = ask(&other, Method::GET, &url, None, (IF_NONE_MATCH, &tag)).await?;
-        cx.holds(row::ETG_05, plain.is_success() || answer.status == plain.status, || {
-            format!("with the key of another tenant: {answer}, without If-None-Match: {plain}")
-        });
+        cx.holds(
+            row::ETG_05,
+            plain.is_success() || answer.status == plain.status,
+            || format!("with the key of another tenant: {answer}, without If-None-Match: {plain}"),
+        );
     }
     Ok(())
 }
@@ -111,34 +145,60 @@ fn dated(cx: &Cx, record: &Answer) {
     let apart = match (sent.map(date), modified) {
         (None, _) | (Some(Some(_)), None) => Some(0),
         (Some(None), _) => None,
-        (Some(Some(sent)), Some(modified)) => Some(modified.naive_utc().signed_duration_since(sent).num_milliseconds()),
+        (Some(Some(sent)), Some(modified)) => Some(
+            modified
+                .naive_utc()
+                .signed_duration_since(sent)
+                .num_milliseconds(),
+        ),
     };
-    cx.holds(row::ETG_03, apart.is_some_and(|apart| apart.abs() < SECOND), || {
-        format!("Last-Modified is {sent:?}, modified_date {}: {record}", record["modified_date"])
-    });
+    cx.holds(
+        row::ETG_03,
+        apart.is_some_and(|apart| apart.abs() < SECOND),
+        || {
+            format!(
+                "Last-Modified is {sent:?}, modified_date {}: {record}",
+                record["modified_date"]
+            )
+        },
+    );
 }
 
 /// Waits until a change of a record gets another `Last-Modified`, which has whole seconds.
 async fn next_second(cx: &Cx, record: &Answer) {
-    let modified =
-        record["modified_date"].as_str().and_then(instant).filter(|_| record.header("last-modified").is_some());
+    let modified = record["modified_date"]
+        .as_str()
+        .and_then(instant)
+        .filter(|_| record.header("last-modified").is_some());
     let Some(modified) = modified else { return };
-    let rest = Duration::from_secs(1).saturating_sub(Duration::from_millis(modified.timestamp_subsec_millis().into()));
+    let rest = Duration::from_secs(1).saturating_sub(Duration::from_millis(
+        modified.timestamp_subsec_millis().into(),
+    ));
     cx.run.target.wait(rest).await;
 }
 
 /// Reads an address in every way that should give nothing new, and in some that should.
 async fn unsent(cx: &Cx, api: &Client<'_>, row: &str, url: &str) -> Result<(), Stop> {
-    let known: [fn(&str) -> String; 4] =
-        [ToOwned::to_owned, weak, |tag| format!("{OF_NOTHING}, {tag}, \"a, b\""), |_| "*".to_owned()];
+    let known: [fn(&str) -> String; 4] = [
+        ToOwned::to_owned,
+        weak,
+        |tag| format!("{OF_NOTHING}, {tag}, \"a, b\""),
+        |_| "*".to_owned(),
+    ];
     for (way, named) in known.into_iter().enumerate() {
         for method in [Method::GET, Method::HEAD] {
-            let Some((answer, tag)) = settled(cx, api, row, url, &method, named).await? else { continue };
+            let Some((answer, tag)) = settled(cx, api, row, url, &method, named).await? else {
+                continue;
+            };
             let is_bare = answer.status == 304 && answer.body.is_empty();
-            cx.holds(row::ETG_05, is_bare, || format!("with If-None-Match: {}: {answer}", named(&tag)));
+            cx.holds(row::ETG_05, is_bare, || {
+                format!("with If-None-Match: {}: {answer}", named(&tag))
+            });
             let has = answer.header("etag");
             let is_same = has.is_some_and(|has| weak(has) == weak(&tag));
-            cx.holds(row::ETG_05, way > 0 || is_same, || format!("{answer} has the ETag {has:?}, not {tag}"));
+            cx.holds(row::ETG_05, way > 0 || is_same, || {
+                format!("{answer} has the ETag {has:?}, not {tag}")
+            });
         }
     }
     let first = api.get(url).await?;
@@ -149,13 +209,15 @@ async fn unsent(cx: &Cx, api: &Client<'_>, row: &str, url: &str) -> Result<(), S
             return Ok(());
         }
         let is_whole = answer.status == 200 && answer.json.is_object();
-        cx.holds(row::ETG_06, is_whole, || format!("with If-None-Match: {named}: {answer}; without: {first}"));
+        cx.holds(row::ETG_06, is_whole, || {
+            format!("with If-None-Match: {named}: {answer}; without: {first}")
+        });
     }
     Ok(())
 }
 
-/// The answer to a conditional read of what is the same before and after it, and its tag; `None` where it never is, as others
-/// write, too.
+/// The answer to a conditional read of what is the same before and after it, and its tag; `None`
+/// where it never is, as others write, too.
 async fn settled(
     cx: &Cx,
     api: &Client<'_>,
@@ -167,11 +229,20 @@ async fn settled(
     for _ in 0..TRIES {
         let before = api.get(url).await?;
         let known = tag(cx, row, &before)?;
-        let answer = ask(api, method.clone(), url, None, (IF_NONE_MATCH, &named(&known))).await?;
+        let answer = ask(
+            api,
+            method.clone(),
+            url,
+            None,
+            (IF_NONE_MATCH, &named(&known)),
+        )
+        .await?;
         let after = api.get(url).await?;
-        cx.holds(row::ETG_04, before.body == after.body || tag(cx, row, &after)? != known, || {
-            format!("two answers that differ have the ETag {known}: {before} and {after}")
-        });
+        cx.holds(
+            row::ETG_04,
+            before.body == after.body || tag(cx, row, &after)? != known,
+            || format!("two answers that differ have the ETag {known}: {before} and {after}"),
+        );
         if before.body == after.body && after.header("etag") == Some(&known) {
             return Ok(Some((answer, known)));
         }
@@ -179,13 +250,22 @@ async fn settled(
     Ok(None)
 }
 
-/// Whether two answers of one address keep the law of tags, and the first is not taken for the second (ETG-04, ETG-06).
-async fn apart(cx: &Cx, api: &Client<'_>, row: &str, before: &Answer, after: &Answer) -> Result<(), Stop> {
+/// Whether two answers of one address keep the law of tags, and the first is not taken for the
+/// second (ETG-04, ETG-06).
+async fn apart(
+    cx: &Cx,
+    api: &Client<'_>,
+    row: &str,
+    before: &Answer,
+    after: &Answer,
+) -> Result<(), Stop> {
     if before.body == after.body {
         return Ok(());
     }
     let (old, new) = (tag(cx, row, before)?, tag(cx, row, after)?);
-    cx.holds(row::ETG_04, old != new, || format!("two answers that differ have the ETag {old}: {before} and {after}"));
+    cx.holds(row::ETG_04, old != new, || {
+        format!("two answers that differ have the ETag {old}: {before} and {after}")
+    });
     let again = ask(api, Method::GET, &after.url, None, (IF_NONE_MATCH, &old)).await?;
     // Another caller's change may bring back what was there before.
     let is_restored = again.status == 304 && api.get(&after.url).await?.body == before.body;
@@ -195,15 +275,20 @@ async fn apart(cx: &Cx, api: &Client<'_>, row: &str, before: &Answer, after: &An
     Ok(())
 }
 
-/// The tag of a collection changes after a create and after a change of a member; the answer to a create has the tag of the record.
+/// The tag of a collection changes after a create and after a change of a member; the answer to a
+/// create has the tag of the record.
 async fn tags(cx: &Cx) -> Result<(), Stop> {
     let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
-        return Err(none("no kind that can be created, read and listed is declared"));
+        return Err(none(
+            "no kind that can be created, read and listed is declared",
+        ));
     };
     let api = cx.api();
     let url = api.collection(kind.many).await?;
     let before = api.get(&url).await?;
-    let created = api.post(&url, &cx.marked(&full(cx, kind.one, &json!({})))).await?;
+    let created = api
+        .post(&url, &cx.marked(&full(cx, kind.one, &json!({}))))
+        .await?;
     let made = api.created(kind, &created)?;
     apart(cx, &api, row::ETG_02, &before, &api.get(&url).await?).await?;
     same_tag(cx, &created, &api.get(&made.own()?).await?);
@@ -213,7 +298,10 @@ async fn tags(cx: &Cx) -> Result<(), Stop> {
 /// The tag of a collection changes after a change of a member.
 async fn member(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
     let place = place(cx, api).await?;
-    if !cx.declared().offers_all(place.kind.one, &["create", "update"]) {
+    if !cx
+        .declared()
+        .offers_all(place.kind.one, &["create", "update"])
+    {
         return Ok(());
     }
     let member = place.add(cx, api).await?;
@@ -231,7 +319,8 @@ async fn totals(cx: &Cx) -> Result<(), Stop> {
     let url = petition.own()?;
     let before = api.get(&url).await?;
     let person = api.person().await?;
-    api.act(&petition, "signature", &person, &cx.marked(&json!({}))).await?;
+    api.act(&petition, "signature", &person, &cx.marked(&json!({})))
+        .await?;
     apart(cx, &api, row::ETG_01, &before, &api.get(&url).await?).await
 }
 
@@ -244,32 +333,68 @@ async fn changes(cx: &Cx) -> Result<(), Stop> {
     let first = api.get(&url).await?;
     let old = tag(cx, row::ETG_01, &first)?;
     next_second(cx, &first).await;
-    let changed = ask(&api, Method::PUT, &url, Some(&json!({ text: "second" })), (IF_MATCH, &old)).await?;
-    cx.must(row::ETG_08, changed.status == 200, || format!("with If-Match: {old}, the current ETag: {changed}"))?;
+    let changed = ask(
+        &api,
+        Method::PUT,
+        &url,
+        Some(&json!({ text: "second" })),
+        (IF_MATCH, &old),
+    )
+    .await?;
+    cx.must(row::ETG_08, changed.status == 200, || {
+        format!("with If-Match: {old}, the current ETag: {changed}")
+    })?;
     let second = api.get(&url).await?;
     same_tag(cx, &changed, &second);
     apart(cx, &api, row::ETG_01, &first, &second).await?;
     dated(cx, &second);
     let current = tag(cx, row::ETG_01, &second)?;
     let unquoted = old.trim_matches('"').to_owned();
-    let others = [unquoted, old, OF_NOTHING.to_owned(), weak(&current), format!("{OF_NOTHING}, \"{text}\"")];
+    let others = [
+        unquoted,
+        old,
+        OF_NOTHING.to_owned(),
+        weak(&current),
+        format!("{OF_NOTHING}, \"{text}\""),
+    ];
     for (number, named) in others.iter().enumerate() {
-        let answer = ask(&api, Method::PUT, &url, Some(&json!({ text: "lost" })), (IF_MATCH, named)).await?;
-        // A value without quotes is not a tag: 400 is also right, and so is 428 of a server that needs one.
-        let is_refused = answer.status == 412 || (number == 0 && matches!(answer.status, 400 | 428));
-        cx.holds(row::ETG_07, is_refused, || format!("PUT with If-Match: {named}, not {current}: {answer}"));
+        let answer = ask(
+            &api,
+            Method::PUT,
+            &url,
+            Some(&json!({ text: "lost" })),
+            (IF_MATCH, named),
+        )
+        .await?;
+        // A value without quotes is not a tag: 400 is also right, and so is 428 of a server that
+        // needs one.
+        let is_refused =
+            answer.status == 412 || (number == 0 && matches!(answer.status, 400 | 428));
+        cx.holds(row::ETG_07, is_refused, || {
+            format!("PUT with If-Match: {named}, not {current}: {answer}")
+        });
         let after = api.get(&url).await?;
         cx.must(row::ETG_07, after[text] == second[text], || {
-            format!("PUT with If-Match: {named}, not {current}, has set {text} to {}", after[text])
+            format!(
+                "PUT with If-Match: {named}, not {current}, has set {text} to {}",
+                after[text]
+            )
         })?;
     }
-    for (round, form) in [|tag: &str| format!("{OF_NOTHING} , {tag}"), |_: &str| "*".to_owned()].into_iter().enumerate()
+    for (round, form) in [
+        |tag: &str| format!("{OF_NOTHING} , {tag}"),
+        |_: &str| "*".to_owned(),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let named = form(&tag(cx, row::ETG_01, &api.get(&url).await?)?);
         let body = json!({ text: format!("round {round}") });
         let answer = ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, &named)).await?;
         let is_done = answer.status == 200 && Some(&answer[text]) == body.get(text);
-        cx.holds(row::ETG_08, is_done, || format!("PUT with If-Match: {named}: {answer}"));
+        cx.holds(row::ETG_08, is_done, || {
+            format!("PUT with If-Match: {named}: {answer}")
+        });
         same_tag(cx, &answer, &api.get(&url).await?);
     }
     Ok(())
@@ -280,9 +405,11 @@ fn same_tag(cx: &Cx, written: &Answer, read: &Answer) {
     let (sent, now) = (written.header("etag"), read.header("etag"));
     // The server may have changed the record in the meantime.
     let is_changed = written["modified_date"] != read["modified_date"];
-    cx.holds(row::ETG_08, sent.is_none() || sent == now || is_changed, || {
-        format!("{written} has the ETag {sent:?}, the next read {now:?}")
-    });
+    cx.holds(
+        row::ETG_08,
+        sent.is_none() || sent == now || is_changed,
+        || format!("{written} has the ETag {sent:?}, the next read {now:?}"),
+    );
 }
 
 /// A record is deleted as its client knows it, or not at all.
@@ -296,13 +423,19 @@ async fn deletes(cx: &Cx) -> Result<(), Stop> {
     api.change(&record, &json!({ text: "second" })).await?;
     for named in [old.as_str(), OF_NOTHING] {
         let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, named)).await?;
-        cx.holds(row::ETG_07, answer.status == 412, || format!("DELETE with If-Match: {named}: {answer}"));
+        cx.holds(row::ETG_07, answer.status == 412, || {
+            format!("DELETE with If-Match: {named}: {answer}")
+        });
         let after = api.get(&url).await?;
-        cx.must(row::ETG_07, after.status == 200, || format!("after a DELETE that was refused: {after}"))?;
+        cx.must(row::ETG_07, after.status == 200, || {
+            format!("after a DELETE that was refused: {after}")
+        })?;
     }
     let current = tag(cx, row::ETG_01, &api.get(&url).await?)?;
     let answer = ask(&api, Method::DELETE, &url, None, (IF_MATCH, &current)).await?;
-    cx.must(row::ETG_08, answer.is_removal(), || format!("DELETE with If-Match: {current}, the current: {answer}"))?;
+    cx.must(row::ETG_08, answer.is_removal(), || {
+        format!("DELETE with If-Match: {current}, the current: {answer}")
+    })?;
     for named in [current.as_str(), "*"] {
         let body = json!({ text: "third" });
         for answer in [
@@ -310,7 +443,9 @@ async fn deletes(cx: &Cx) -> Result<(), Stop> {
             ask(&api, Method::PUT, &url, Some(&body), (IF_MATCH, named)).await?,
         ] {
             let is_missing = matches!(answer.status, 404 | 410 | 412);
-            cx.holds(row::ETG_07, is_missing, || format!("after the deletion, with If-Match: {named}: {answer}"));
+            cx.holds(row::ETG_07, is_missing, || {
+                format!("after the deletion, with If-Match: {named}: {answer}")
+            });
         }
     }
     Ok(())
@@ -322,14 +457,20 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.make(kind.one, &json!({ text: "first" })).await?.own()?;
     let answer = api.bare().put(&url, &json!({ text: "second" })).await?;
-    cx.holds(row::ETG_09, answer.status == 428, || format!("PUT without If-Match: {answer}"));
+    cx.holds(row::ETG_09, answer.status == 428, || {
+        format!("PUT without If-Match: {answer}")
+    });
     if cx.declared().offers(kind.one, "delete") {
         let answer = api.bare().delete(&url).await?;
-        cx.holds(row::ETG_09, answer.status == 428, || format!("DELETE without If-Match: {answer}"));
+        cx.holds(row::ETG_09, answer.status == 428, || {
+            format!("DELETE without If-Match: {answer}")
+        });
     }
     let after = api.get(&url).await?;
     let is_kept = after.status == 200 && after[text] == "first";
-    cx.holds(row::ETG_09, is_kept, || format!("after a PUT and a DELETE without If-Match: {after}"));
+    cx.holds(row::ETG_09, is_kept, || {
+        format!("after a PUT and a DELETE without If-Match: {after}")
+    });
     Ok(())
 }
 
@@ -341,17 +482,43 @@ async fn race(cx: &Cx) -> Result<(), Stop> {
     for round in 0..cx.cases(2, 4, 20) {
         let known = tag(cx, row::ETG_01, &api.get(&url).await?)?;
         let bodies = ["a", "b", "c", "d"].map(|name| json!({ text: format!("{name} {round}") }));
-        let change = |body| ask(&api, Method::PUT, &url, Some(body), (IF_MATCH, known.as_str()));
+        let change = |body| {
+            ask(
+                &api,
+                Method::PUT,
+                &url,
+                Some(body),
+                (IF_MATCH, known.as_str()),
+            )
+        };
         let [a, b, c, d] = &bodies;
         let (a, b, c, d) = tokio::join!(change(a), change(b), change(c), change(d));
         let answers = [a?, b?, c?, d?];
-        let all = || answers.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        let count = |status| answers.iter().filter(|answer| answer.status == status).count();
-        cx.must(row::ETG_10, count(200) == 1 && count(412) == 3, || format!("four changes of {known}: {}", all()))?;
+        let all = || {
+            answers
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ")
+        };
+        let count = |status| {
+            answers
+                .iter()
+                .filter(|answer| answer.status == status)
+                .count()
+        };
+        cx.must(row::ETG_10, count(200) == 1 && count(412) == 3, || {
+            format!("four changes of {known}: {}", all())
+        })?;
         let after = api.get(&url).await?;
-        let made = answers.iter().zip(&bodies).find(|(answer, _)| answer.status == 200);
+        let made = answers
+            .iter()
+            .zip(&bodies)
+            .find(|(answer, _)| answer.status == 200);
         let is_kept = made.is_some_and(|(_, body)| Some(&after[text]) == body.get(text));
-        cx.holds(row::ETG_10, is_kept, || format!("four changes: {}; then {}", all(), after[text]));
+        cx.holds(row::ETG_10, is_kept, || {
+            format!("four changes: {}; then {}", all(), after[text])
+        });
     }
     Ok(())
 }
@@ -370,20 +537,39 @@ async fn dates(cx: &Cx) -> Result<(), Stop> {
         let mut done: Vec<Answer> = Vec::new();
         for name in ["a", "b"] {
             let body = json!({ text: format!("{name} {round}") });
-            let answer = ask(&api, Method::PUT, &url, Some(&body), (IF_UNMODIFIED_SINCE, &date)).await?;
+            let answer = ask(
+                &api,
+                Method::PUT,
+                &url,
+                Some(&body),
+                (IF_UNMODIFIED_SINCE, &date),
+            )
+            .await?;
             let after = api.get(&url).await?;
             let is_kept = answer.status != 412 || Some(&after[text]) != body.get(text);
             cx.holds(row::ETG_11, is_kept, || {
-                format!("PUT with If-Unmodified-Since: {date}: {answer}; then {text} is {}", after[text])
+                format!(
+                    "PUT with If-Unmodified-Since: {date}: {answer}; then {text} is {}",
+                    after[text]
+                )
             });
             done.extend(Some(answer).filter(Answer::is_success));
         }
-        let all = || done.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let all = || {
+            done.iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("; ")
+        };
         cx.must(row::ETG_11, done.len() < 2, || {
-            format!("both PUTs with If-Unmodified-Since: {date} are done: {}", all())
+            format!(
+                "both PUTs with If-Unmodified-Since: {date} are done: {}",
+                all()
+            )
         })?;
         // So that the next round begins with a change of this second.
-        api.change(&record, &json!({ text: format!("c {round}") })).await?;
+        api.change(&record, &json!({ text: format!("c {round}") }))
+            .await?;
     }
     Ok(())
 }
@@ -402,7 +588,9 @@ fn changeable(cx: &Cx) -> Result<(Kind, &'static str), Stop> {
         ("advocacy_campaign", "title"),
     ];
     let found = texts.into_iter().find_map(|(one, text)| {
-        let writable = declared.field(one, text).is_some_and(|field| field.writable && field.readable);
+        let writable = declared
+            .field(one, text)
+            .is_some_and(|field| field.writable && field.readable);
         let offered = declared.offers_all(one, &["create", "read", "update"]);
         (writable && offered).then_some((kind(one)?, text))
     });

@@ -10,20 +10,47 @@ use crate::generate::least;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("cru/create-signature", [CRU_01, CRU_02, CRU_03, CRU_13, ERR_13], action)
+    check!(
+        "cru/create-signature",
+        [CRU_01, CRU_02, CRU_03, CRU_13, ERR_13],
+        action
+    )
+    .about("signature")
+    .needs("signatures.create"),
+    check!(
+        "cru/create-submission",
+        [CRU_06, CRU_07, CRU_13, ERR_13],
+        action
+    )
+    .about("submission")
+    .needs("submissions.create"),
+    check!("cru/create-question", [CRU_10, CRU_13, ERR_13], top)
+        .about("question")
+        .needs("questions.create"),
+    check!("cru/create-share-page", [CRU_12, CRU_13, ERR_13], top)
+        .about("share_page")
+        .needs("share_pages.create"),
+    check!("cru/update-signature", [CRU_04, ERR_15], update)
         .about("signature")
-        .needs("signatures.create"),
-    check!("cru/create-submission", [CRU_06, CRU_07, CRU_13, ERR_13], action)
+        .needs("signatures.update"),
+    check!("cru/update-submission", [CRU_08, ERR_15], update)
         .about("submission")
-        .needs("submissions.create"),
-    check!("cru/create-question", [CRU_10, CRU_13, ERR_13], top).about("question").needs("questions.create"),
-    check!("cru/create-share-page", [CRU_12, CRU_13, ERR_13], top).about("share_page").needs("share_pages.create"),
-    check!("cru/update-signature", [CRU_04, ERR_15], update).about("signature").needs("signatures.update"),
-    check!("cru/update-submission", [CRU_08, ERR_15], update).about("submission").needs("submissions.update"),
-    check!("cru/update-question", [CRU_11, ERR_15], update).about("question").needs("questions.update"),
-    check!("cru/delete-signature", [CRU_05, CRU_14, ERR_17], delete).about("signature").needs("signatures.delete"),
-    check!("cru/delete-submission", [CRU_09, CRU_14, ERR_17], delete).about("submission").needs("submissions.delete"),
-    check!("cru/created-is-there", [CRU_13, CRU_22, ERR_13, TYP_15], created).needs("*.create"),
+        .needs("submissions.update"),
+    check!("cru/update-question", [CRU_11, ERR_15], update)
+        .about("question")
+        .needs("questions.update"),
+    check!("cru/delete-signature", [CRU_05, CRU_14, ERR_17], delete)
+        .about("signature")
+        .needs("signatures.delete"),
+    check!("cru/delete-submission", [CRU_09, CRU_14, ERR_17], delete)
+        .about("submission")
+        .needs("submissions.delete"),
+    check!(
+        "cru/created-is-there",
+        [CRU_13, CRU_22, ERR_13, TYP_15],
+        created
+    )
+    .needs("*.create"),
     check!("cru/deleted-is-gone", [CRU_14, ERR_17, ERR_11], deleted).needs("*.delete"),
     check!("cru/put-back", [CRU_15, CRU_16], put_back).needs("*.update"),
 ];
@@ -43,7 +70,9 @@ fn fields_of(one: &str) -> Value {
 /// An action is created in its container's collection, with a link to an existing person.
 async fn action(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
-    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
+    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
+        return Ok(());
+    };
     let (create, person_row, identifier): (&[&str], &[&str], &[&str]) = match one {
         "signature" => (&[row::CRU_01], &[row::CRU_02], &[row::CRU_03]),
         _ => (&[row::CRU_06], &[row::CRU_06], &[row::CRU_06]),
@@ -53,24 +82,40 @@ async fn action(cx: &Cx) -> Result<(), Stop> {
     let person = api.person().await?;
     let sent = identified(cx, cx.marked(&part(cx, one, &fields_of(one))));
     let url = container.leads(kind.many)?;
-    let answer = api.post(&url, &api.linked(&sent, "person", &person.own()?)).await?;
-    must(cx, create, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    let answer = api
+        .post(&url, &api.linked(&sent, "person", &person.own()?))
+        .await?;
+    must(
+        cx,
+        create,
+        answer.is_created() && answer.json.is_object(),
+        || answer.to_string(),
+    )?;
     let made = api.created(kind, &answer)?;
     kept(cx, create, &sent, &made);
     generated(cx, identifier, &sent, &made);
     if cx.declared().links(one, "person") {
-        api.leads_to(person_row, &made, "person", &person, "person").await?;
+        api.leads_to(person_row, &made, "person", &person, "person")
+            .await?;
     }
-    api.is_listed(person_row, &person, "person", kind.many, &made).await?;
-    api.is_listed(create, &container, under, kind.many, &made).await?;
+    api.is_listed(person_row, &person, "person", kind.many, &made)
+        .await?;
+    api.is_listed(create, &container, under, kind.many, &made)
+        .await?;
     if one == "submission" {
         links_of_submission(cx, &api, &made, &container, &person).await?;
     }
     let read = api.as_read(one, made).await?;
     kept(cx, create, &sent, &read);
-    let Some(nobody) = api.nobody().await? else { return Ok(()) };
-    let refused = api.post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody)).await?;
-    holds(cx, person_row, refused.is_refused(), || format!("a link to nobody is not refused: {refused}"));
+    let Some(nobody) = api.nobody().await? else {
+        return Ok(());
+    };
+    let refused = api
+        .post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody))
+        .await?;
+    holds(cx, person_row, refused.is_refused(), || {
+        format!("a link to nobody is not refused: {refused}")
+    });
     Ok(())
 }
 
@@ -78,14 +123,24 @@ async fn action(cx: &Cx) -> Result<(), Stop> {
 fn generated(cx: &Cx, rows: &[&str], sent: &Value, made: &Record) {
     let declared = cx.declared();
     if declared.has_field("*", "identifiers") {
-        let ours = sent["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
-        let more = made.identifiers().iter().filter(|one| !ours.iter().any(|our| our == *one)).count();
-        holds(cx, rows, more > 0, || format!("no identifier of the server's own in {}", made.short()));
+        let ours = sent["identifiers"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        let more = made
+            .identifiers()
+            .iter()
+            .filter(|one| !ours.iter().any(|our| our == *one))
+            .count();
+        holds(cx, rows, more > 0, || {
+            format!("no identifier of the server's own in {}", made.short())
+        });
     }
     for name in ["created_date", "modified_date"] {
         if declared.has_field("*", name) {
             let dated = made[name].as_str().and_then(instant).is_some();
-            holds(cx, rows, dated, || format!("{name} is {} in {}", made[name], made.short()));
+            holds(cx, rows, dated, || {
+                format!("{name} is {} in {}", made[name], made.short())
+            });
         }
     }
 }
@@ -98,7 +153,9 @@ async fn links_of_submission(
     person: &Record,
 ) -> Result<(), Stop> {
     let declared = cx.declared();
-    cx.holds(row::CRU_07, made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    cx.holds(row::CRU_07, made.link("self").is_some(), || {
+        format!("no link self in {}", made.short())
+    });
     for (name, to) in [("form", form), ("person", person)] {
         if declared.links("submission", name) {
             api.leads_to(&[row::CRU_07], made, name, to, name).await?;
@@ -106,16 +163,23 @@ async fn links_of_submission(
     }
     if declared.links("submission", "answers") {
         let href = made.href("answers");
-        cx.must(row::CRU_07, href.is_some(), || format!("no link answers in {}", made.short()))?;
+        cx.must(row::CRU_07, href.is_some(), || {
+            format!("no link answers in {}", made.short())
+        })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        cx.holds(row::CRU_07, is_page(&answer), || format!("the link answers leads to no collection: {answer}"));
+        cx.holds(row::CRU_07, is_page(&answer), || {
+            format!("the link answers leads to no collection: {answer}")
+        });
     }
     Ok(())
 }
 
 /// Whether an answer is a page of a collection; an empty one may be `{}` (COL-30).
 pub(super) fn is_page(answer: &Answer) -> bool {
-    let empty = answer.json.as_object().is_some_and(serde_json::Map::is_empty);
+    let empty = answer
+        .json
+        .as_object()
+        .is_some_and(serde_json::Map::is_empty);
     answer.status == 200 && (answer["total_records"].is_number() || empty)
 }
 
@@ -123,31 +187,48 @@ pub(super) fn is_page(answer: &Answer) -> bool {
 async fn top(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
-    let row: &[&str] = if one == "question" { &[row::CRU_10] } else { &[row::CRU_12] };
+    let row: &[&str] = if one == "question" {
+        &[row::CRU_10]
+    } else {
+        &[row::CRU_12]
+    };
     let api = cx.api();
-    let named =
-        json!({"name": "colour", "title": "Which colour?", "description": "<b>Pick</b> & go", "summary": "One"});
+    let named = json!({"name": "colour", "title": "Which colour?", "description": "<b>Pick</b> & go", "summary": "One"});
     let more = match one {
         "question" => json!({"question_type": "SingleChoice", "responses": [
             {"key": "r1", "name": "red", "title": "Red"}, {"key": "g2", "name": "green", "title": "Green"}]}),
         _ => json!({"origin_system": "Elsewhere", "share_url": "https://example.org/t",
             "share_options": [{"email_share": {"subject": "Look"}}]}),
     };
-    let sent = crate::generate::with(&least(cx, one), &part(cx, one, &crate::generate::with(&named, &more)));
+    let sent = crate::generate::with(
+        &least(cx, one),
+        &part(cx, one, &crate::generate::with(&named, &more)),
+    );
     let sent = identified(cx, cx.marked(&sent));
     let url = api.collection(kind.many).await?;
     let answer = api.post(&url, &sent).await?;
-    must(cx, row, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    must(
+        cx,
+        row,
+        answer.is_created() && answer.json.is_object(),
+        || answer.to_string(),
+    )?;
     let made = api.created(kind, &answer)?;
     kept(cx, row, &sent, &made);
     if !cx.declared().helpers_only() {
-        must(cx, row, made.link("self").is_some(), || format!("no link self in {}", made.short()))?;
+        must(cx, row, made.link("self").is_some(), || {
+            format!("no link self in {}", made.short())
+        })?;
     }
     if one == "question" && cx.declared().links(one, "answers") {
         let href = made.href("answers");
-        must(cx, row, href.is_some(), || format!("no link answers in {}", made.short()))?;
+        must(cx, row, href.is_some(), || {
+            format!("no link answers in {}", made.short())
+        })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        holds(cx, row, is_page(&answer), || format!("the link answers leads to no collection: {answer}"));
+        holds(cx, row, is_page(&answer), || {
+            format!("the link answers leads to no collection: {answer}")
+        });
     }
     if cx.declared().offers(one, "read") {
         kept(cx, row, &sent, &api.reread(&made).await?);
@@ -157,16 +238,23 @@ async fn top(cx: &Cx) -> Result<(), Stop> {
 
 /// Fields of text at the top of a kind that may be changed freely.
 fn texts(cx: &Cx, one: &str) -> Vec<&'static str> {
-    let free = |name: &str| !name.ends_with("_date") && !name.ends_with("_url") && !matches!(name, "name" | "type");
-    let listed = fields::of(one).filter(|field| field.shape == Shape::Text && !field.path.contains('.'));
+    let free = |name: &str| {
+        !name.ends_with("_date") && !name.ends_with("_url") && !matches!(name, "name" | "type")
+    };
+    let listed =
+        fields::of(one).filter(|field| field.shape == Shape::Text && !field.path.contains('.'));
     let writable = |name: &str| {
         let field = cx.declared().field(one, name);
         field.is_some_and(|field| field.writable && field.readable && !field.computed)
     };
-    listed.map(|field| field.path).filter(|name| free(name) && writable(name)).collect()
+    listed
+        .map(|field| field.path)
+        .filter(|name| free(name) && writable(name))
+        .collect()
 }
 
-/// One field after the other is changed; the answer is the whole resource, and nothing else changes.
+/// One field after the other is changed; the answer is the whole resource, and nothing else
+/// changes.
 async fn update(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let rows: &[&str] = match one {
@@ -185,21 +273,41 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
     for (turn, name) in names.iter().chain(names.first()).enumerate() {
         let value = format!("Changed {turn}");
         let answer = api.put(&before.own()?, &json!({ *name: value })).await?;
-        must(cx, rows, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        must(
+            cx,
+            rows,
+            answer.status == 200 && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         let answered = answer.record();
         let mut after = vec![answered.clone()];
         if cx.declared().offers(one, "read") {
             after.push(api.reread(&before).await?);
         }
         for after in &after {
-            for (other, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
-                let expected = if other == name { &json!(value) } else { &before[other.as_str()] };
+            for (other, field) in cx
+                .declared()
+                .fields(one)
+                .into_iter()
+                .flatten()
+                .filter(|(_, field)| field.readable)
+            {
+                let expected = if other == name {
+                    &json!(value)
+                } else {
+                    &before[other.as_str()]
+                };
                 let right = generate::restored(expected, after.json.get(other)) || field.computed;
                 holds(cx, rows, right, || {
-                    format!("{name} was changed to {value:?}; {other} is {}, not {expected}", after[other.as_str()])
+                    format!(
+                        "{name} was changed to {value:?}; {other} is {}, not {expected}",
+                        after[other.as_str()]
+                    )
                 });
             }
-            holds(cx, rows, is_one(after, &before), || format!("another record: {}", after.short()));
+            holds(cx, rows, is_one(after, &before), || {
+                format!("another record: {}", after.short())
+            });
         }
         before = after.pop().unwrap_or(answered);
     }
@@ -209,45 +317,81 @@ async fn update(cx: &Cx) -> Result<(), Stop> {
 /// A deleted action is not found, and neither its container nor its person lists it.
 async fn delete(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
-    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
-    let rows: &[&str] = if one == "signature" { &[row::CRU_05] } else { &[row::CRU_09] };
+    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
+        return Ok(());
+    };
+    let rows: &[&str] = if one == "signature" {
+        &[row::CRU_05]
+    } else {
+        &[row::CRU_09]
+    };
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
     let person = api.person().await?;
     // Who may have one action has it.
     let is_alone = cx.declared().has_one_per_person(kind);
-    let neighbour = if is_alone { api.person().await? } else { person.clone() };
-    let other = api.act(&container, one, &neighbour, &cx.marked(&json!({}))).await?;
-    let made = api.act(&container, one, &person, &cx.marked(&json!({}))).await?;
+    let neighbour = if is_alone {
+        api.person().await?
+    } else {
+        person.clone()
+    };
+    let other = api
+        .act(&container, one, &neighbour, &cx.marked(&json!({})))
+        .await?;
+    let made = api
+        .act(&container, one, &person, &cx.marked(&json!({})))
+        .await?;
     let own = made.own()?;
     let answer = api.delete(&own).await?;
-    let rows_of_form: Vec<&str> = rows.iter().copied().chain([row::CRU_14, row::ERR_17]).collect();
-    must(cx, &rows_of_form, answer.is_removal(), || answer.to_string())?;
+    let rows_of_form: Vec<&str> = rows
+        .iter()
+        .copied()
+        .chain([row::CRU_14, row::ERR_17])
+        .collect();
+    must(cx, &rows_of_form, answer.is_removal(), || {
+        answer.to_string()
+    })?;
     if cx.declared().offers(one, "read") {
         let (gone, answer) = api.is_gone(&own).await?;
         holds(cx, rows, gone, || format!("after its deletion: {answer}"));
     }
     for (owner, record) in [(under, &container), ("person", &person)] {
-        let Some(url) = record.href(kind.many).filter(|_| cx.declared().lists_below(owner, kind.many)) else {
+        let Some(url) = record
+            .href(kind.many)
+            .filter(|_| cx.declared().lists_below(owner, kind.many))
+        else {
             continue;
         };
         let ghost = api.find_in(&url, &made).await?;
-        holds(cx, rows, ghost.is_none(), || format!("{} lists what was deleted", record.short()));
+        holds(cx, rows, ghost.is_none(), || {
+            format!("{} lists what was deleted", record.short())
+        });
         if owner == "person" && is_alone {
             continue;
         }
         let there = api.find_in(&url, &other).await?;
-        holds(cx, rows, there.is_some(), || format!("{} lacks what was not deleted", record.short()));
+        holds(cx, rows, there.is_some(), || {
+            format!("{} lacks what was not deleted", record.short())
+        });
     }
     Ok(())
 }
 
-/// Whatever is created is readable at its `self`, and listed (CRU-22); one status for each operation (CRU-13).
+/// Whatever is created is readable at its `self`, and listed (CRU-22); one status for each
+/// operation (CRU-13).
 async fn created(cx: &Cx) -> Result<(), Stop> {
     let mut each = Each::default();
-    for kind in cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")) {
+    for kind in cx
+        .declared()
+        .kinds()
+        .filter(|kind| cx.declared().offers(kind.one, "create"))
+    {
         // What an earlier listing showed must not stand for the next one.
-        let rounds = if kind.under.is_none() && cx.declared().offers(kind.one, "list") { 2 } else { 1 };
+        let rounds = if kind.under.is_none() && cx.declared().offers(kind.one, "list") {
+            2
+        } else {
+            1
+        };
         for _ in 0..rounds {
             each.took(there(cx, kind).await)?;
         }
@@ -258,22 +402,40 @@ async fn created(cx: &Cx) -> Result<(), Stop> {
 async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
     let (one, declared) = (kind.one, cx.declared());
     let api = cx.api();
-    let sample = part(cx, one, &json!({"origin_system": "Elsewhere", "title": "A title", "given_name": "Ada"}));
+    let sample = part(
+        cx,
+        one,
+        &json!({"origin_system": "Elsewhere", "title": "A title", "given_name": "Ada"}),
+    );
     let began = Utc::now();
     let made = api.make(one, &sample).await?;
     let new = kind.under.is_some() || declared.offers(one, "create") || one == "person";
-    if let Some(created) = made["created_date"].as_str().and_then(instant).filter(|_| new) {
+    if let Some(created) = made["created_date"]
+        .as_str()
+        .and_then(instant)
+        .filter(|_| new)
+    {
         let tolerance = TimeDelta::from_std(cx.run.settings.clock_tolerance).unwrap_or_default();
         let fits = created >= began - tolerance && created <= Utc::now() + tolerance;
-        cx.holds(row::TYP_15, fits, || format!("created after {began}, created_date is {created}: {}", made.short()));
+        cx.holds(row::TYP_15, fits, || {
+            format!(
+                "created after {began}, created_date is {created}: {}",
+                made.short()
+            )
+        });
     }
     if declared.offers(one, "read") {
         let answer = api.get(&made.own()?).await?;
         let found = answer.status == 200 && answer.json.is_object();
-        cx.must(row::CRU_22, found, || format!("a created {one} is not at its `self`: {answer}"))?;
+        cx.must(row::CRU_22, found, || {
+            format!("a created {one} is not at its `self`: {answer}")
+        })?;
         let read = answer.record();
-        for (name, _) in
-            declared.fields(one).into_iter().flatten().filter(|(_, field)| field.readable && !field.computed)
+        for (name, _) in declared
+            .fields(one)
+            .into_iter()
+            .flatten()
+            .filter(|(_, field)| field.readable && !field.computed)
         {
             let same = generate::restored(&made[name.as_str()], read.json.get(name));
             cx.holds(row::CRU_22, same, || {
@@ -284,17 +446,28 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
                 )
             });
         }
-        cx.holds(row::CRU_22, is_one(&made, &read), || format!("`self` leads to another record: {}", read.short()));
+        cx.holds(row::CRU_22, is_one(&made, &read), || {
+            format!("`self` leads to another record: {}", read.short())
+        });
         let (then, now) = (&made["created_date"], &read["created_date"]);
-        cx.holds(row::CRU_22, generate::restored(then, Some(now)), || format!("created_date was {then} and is {now}"));
+        cx.holds(row::CRU_22, generate::restored(then, Some(now)), || {
+            format!("created_date was {then} and is {now}")
+        });
     }
-    let container = match kind.under.and_then(|under| made.href(if under == "person" { "target" } else { under })) {
-        Some(href) => Some(api.get(&href).await?).filter(|answer| answer.status == 200).map(|answer| answer.record()),
+    let container = match kind
+        .under
+        .and_then(|under| made.href(if under == "person" { "target" } else { under }))
+    {
+        Some(href) => Some(api.get(&href).await?)
+            .filter(|answer| answer.status == 200)
+            .map(|answer| answer.record()),
         None => None,
     };
     if let Some(url) = api.home(one, container.as_ref()).await? {
         let listed = api.find_in(&url, &made).await?;
-        cx.holds(row::CRU_22, listed.is_some(), || format!("the collection lacks the created {}", made.short()));
+        cx.holds(row::CRU_22, listed.is_some(), || {
+            format!("the collection lacks the created {}", made.short())
+        });
     }
     Ok(())
 }
@@ -303,7 +476,11 @@ async fn there(cx: &Cx, kind: Kind) -> Result<(), Stop> {
 async fn deleted(cx: &Cx) -> Result<(), Stop> {
     let mut each = Each::default();
     let api = cx.api();
-    for kind in cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "delete")) {
+    for kind in cx
+        .declared()
+        .kinds()
+        .filter(|kind| cx.declared().offers(kind.one, "delete"))
+    {
         each.took(gone(cx, &api, kind).await)?;
     }
     each.end()
@@ -318,7 +495,9 @@ async fn gone(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<(), Stop> {
     api.remove(&made).await?;
     if cx.declared().offers(kind.one, "read") {
         let (gone, answer) = api.is_gone(&made.own()?).await?;
-        cx.holds(row::ERR_11, gone, || format!("a deleted {} is still there: {answer}", kind.one));
+        cx.holds(row::ERR_11, gone, || {
+            format!("a deleted {} is still there: {answer}", kind.one)
+        });
     }
     Ok(())
 }
@@ -350,15 +529,29 @@ async fn whole(cx: &Cx, one: &str) -> Result<(), Stop> {
         cx.prefers(row::CRU_16, true, String::new);
         return Ok(());
     }
-    if !cx.prefers(row::CRU_16, answer.status == 200, || format!("a {one} put back as it was read: {answer}")) {
+    if !cx.prefers(row::CRU_16, answer.status == 200, || {
+        format!("a {one} put back as it was read: {answer}")
+    }) {
         return Ok(());
     }
     let after = api.reread(&before).await?;
-    for (other, field) in cx.declared().fields(one).into_iter().flatten().filter(|(_, field)| field.readable) {
-        let expected = if other == name { &json!("Put back") } else { &before[other.as_str()] };
+    for (other, field) in cx
+        .declared()
+        .fields(one)
+        .into_iter()
+        .flatten()
+        .filter(|(_, field)| field.readable)
+    {
+        let expected = if other == name {
+            &json!("Put back")
+        } else {
+            &before[other.as_str()]
+        };
         let right = field.computed || generate::restored(expected, after.json.get(other));
         let now = &after[other.as_str()];
-        let found = || format!("a {one} was put back with another {name}; {other} is {now}, not {expected}");
+        let found = || {
+            format!("a {one} was put back with another {name}; {other} is {now}, not {expected}")
+        };
         let cause = || generate::lost_in(cx, &after, name, expected).filter(|_| other == name);
         cx.holds_for(row::CRU_15, right, found, cause);
     }

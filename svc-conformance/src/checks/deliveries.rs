@@ -1,4 +1,5 @@
-//! What webhooks send, as the receiver of the run gets it (HOOK-03, HOOK-07, HOOK-08, HOOK-11, HOOK-12).
+//! What webhooks send, as the receiver of the run gets it (HOOK-03, HOOK-07, HOOK-08, HOOK-11,
+//! HOOK-12).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,7 +18,8 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hook/rotated", [HOOK_08], rotated).needs(RECEIVED),
     check!("hook/attempts", [HOOK_07, HOOK_08, HOOK_11], attempts).needs(RECEIVED),
     check!("hook/apart", [HOOK_12], apart).needs(RECEIVED),
-    check!("hook/readable", [HOOK_03], readable).needs("webhooks and webhook_receiver and auth.restricted_key"),
+    check!("hook/readable", [HOOK_03], readable)
+        .needs("webhooks and webhook_receiver and auth.restricted_key"),
 ];
 
 const RECEIVED: &str = "webhooks and webhook_receiver";
@@ -43,8 +45,13 @@ struct Hook {
 }
 
 impl Hook {
-    /// Creates a webhook of these kinds and events, whose messages are answered with these replies; `None` where the server refuses it.
-    async fn offered(api: &Client<'_>, fields: &Value, replies: Vec<Reply>) -> Result<Result<Self, Answer>, Stop> {
+    /// Creates a webhook of these kinds and events, whose messages are answered with these replies;
+    /// `None` where the server refuses it.
+    async fn offered(
+        api: &Client<'_>,
+        fields: &Value,
+        replies: Vec<Reply>,
+    ) -> Result<Result<Self, Answer>, Stop> {
         let inbox = receiver(api.cx)?.inbox(&api.cx.unique(), replies);
         let url = webhooks::hooks(api).await?;
         let mut body = fields.clone();
@@ -54,8 +61,13 @@ impl Hook {
             return Ok(Err(answer));
         }
         let secret = answer["secret"].as_str().and_then(Secret::read);
-        let secret = secret.ok_or_else(|| none("a new webhook has no secret to verify messages with (HOOK-02)"))?;
-        Ok(Ok(Self { own: answer.record().own()?, inbox, secret }))
+        let secret = secret
+            .ok_or_else(|| none("a new webhook has no secret to verify messages with (HOOK-02)"))?;
+        Ok(Ok(Self {
+            own: answer.record().own()?,
+            inbox,
+            secret,
+        }))
     }
 
     /// As [`Hook::offered`]; a refusal ends the check.
@@ -74,13 +86,20 @@ impl Hook {
 
     /// Every message about a record so far.
     fn about(&self, record: &str) -> Vec<Message> {
-        self.inbox.messages().into_iter().filter(|message| is_about(message, record)).collect()
+        self.inbox
+            .messages()
+            .into_iter()
+            .filter(|message| is_about(message, record))
+            .collect()
     }
 
     /// Waits for this number of messages about a record.
     async fn attempts(&self, limit: Duration, record: &str, number: usize) -> bool {
         let enough = |messages: &[Message]| {
-            let about = messages.iter().filter(|message| is_about(message, record)).count();
+            let about = messages
+                .iter()
+                .filter(|message| is_about(message, record))
+                .count();
             (about >= number).then_some(())
         };
         self.inbox.wait(limit, enough).await.is_some()
@@ -90,7 +109,10 @@ impl Hook {
     async fn first(&self, cx: &Cx, record: &str) -> Result<(), Stop> {
         let arrived = self.attempts(limit(cx), record, 1).await;
         cx.must(row::HOOK_07, arrived, || {
-            format!("no message about {record} arrived within {:?} after it was created", limit(cx))
+            format!(
+                "no message about {record} arrived within {:?} after it was created",
+                limit(cx)
+            )
         })
     }
 
@@ -99,8 +121,12 @@ impl Hook {
         let mut subjects: Vec<(String, Value)> = Vec::new();
         for message in self.inbox.messages() {
             judge(cx, &message, &self.secret);
-            let (Some(id), Some(body)) = (message.id(), body(&message)) else { continue };
-            let other = subjects.iter().find(|(known, about)| known == id && *about != body);
+            let (Some(id), Some(body)) = (message.id(), body(&message)) else {
+                continue;
+            };
+            let other = subjects
+                .iter()
+                .find(|(known, about)| known == id && *about != body);
             cx.holds(row::HOOK_07, other.is_none(), || {
                 format!("two messages have the `webhook-id` {id} and different bodies: {body} and {other:?}")
             });
@@ -110,12 +136,20 @@ impl Hook {
 }
 
 fn receiver(cx: &Cx) -> Result<&Receiver, Stop> {
-    cx.run.receiver.as_ref().ok_or_else(|| none("there is no receiver"))
+    cx.run
+        .receiver
+        .as_ref()
+        .ok_or_else(|| none("there is no receiver"))
 }
 
 /// Longest wait for one message.
 fn limit(cx: &Cx) -> Duration {
-    let third = cx.run.settings.check_timeout.checked_div(3).unwrap_or_default();
+    let third = cx
+        .run
+        .settings
+        .check_timeout
+        .checked_div(3)
+        .unwrap_or_default();
     cx.run.settings.webhook_timeout.min(third)
 }
 
@@ -123,18 +157,24 @@ fn body(message: &Message) -> Option<Value> {
     serde_json::from_slice(message.body.as_ref()?).ok()
 }
 
-/// Whether a message has the address of a record. Its host may be another one than that of the request that created the record.
+/// Whether a message has the address of a record. Its host may be another one than that of the
+/// request that created the record.
 fn is_about(message: &Message, record: &str) -> bool {
     let path = |url: &str| address::split(url).map(|(_, path)| path.to_owned());
     let wanted = path(record);
     let mut found = false;
-    leaves(&body(message).unwrap_or_default(), &mut Vec::new(), &mut |_, value| {
-        found |= wanted.is_some() && value.as_str().and_then(path) == wanted;
-    });
+    leaves(
+        &body(message).unwrap_or_default(),
+        &mut Vec::new(),
+        &mut |_, value| {
+            found |= wanted.is_some() && value.as_str().and_then(path) == wanted;
+        },
+    );
     found
 }
 
-/// Shows every value within a value that is neither an object nor an array, with the names of the members that lead to it.
+/// Shows every value within a value that is neither an object nor an array, with the names of the
+/// members that lead to it.
 fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, see: &mut dyn FnMut(&[&str], &'v Value)) {
     match value {
         Value::Object(members) => {
@@ -165,22 +205,39 @@ fn surplus(body: &Value) -> Vec<String> {
 
 /// Looks at one message: what it has and how it is signed.
 fn judge(cx: &Cx, message: &Message, secret: &Secret) {
-    cx.holds(row::HOOK_07, message.method == Method::POST, || format!("a message comes as {}", message.method));
-    cx.holds(row::HOOK_07, message.id().is_some(), || "a message has no `webhook-id`".to_owned());
+    cx.holds(row::HOOK_07, message.method == Method::POST, || {
+        format!("a message comes as {}", message.method)
+    });
+    cx.holds(row::HOOK_07, message.id().is_some(), || {
+        "a message has no `webhook-id`".to_owned()
+    });
     let body = body(message);
     let is_formed = body.as_ref().is_some_and(|body| {
         let is_dated = body["timestamp"].as_str().and_then(instant).is_some();
         body["type"].as_str().is_some_and(|text| !text.is_empty()) && is_dated
     });
-    let shown = || body.as_ref().map_or_else(|| "no JSON of at most 64 KiB".to_owned(), Value::to_string);
-    cx.holds(row::HOOK_07, is_formed, || format!("a body without `type` or `timestamp`: {}", shown()));
+    let shown = || {
+        body.as_ref()
+            .map_or_else(|| "no JSON of at most 64 KiB".to_owned(), Value::to_string)
+    };
+    cx.holds(row::HOOK_07, is_formed, || {
+        format!("a body without `type` or `timestamp`: {}", shown())
+    });
     let more = body.as_ref().map(surplus).unwrap_or_default();
     cx.holds(row::HOOK_07, more.is_empty(), || {
-        format!("a body has more than `type`, `timestamp` and the link of the record: {more:?} in {}", shown())
+        format!(
+            "a body has more than `type`, `timestamp` and the link of the record: {more:?} in {}",
+            shown()
+        )
     });
-    let at = message.headers.get("webhook-timestamp").and_then(|at| at.to_str().ok());
+    let at = message
+        .headers
+        .get("webhook-timestamp")
+        .and_then(|at| at.to_str().ok());
     let tolerance = cx.run.settings.clock_tolerance.as_secs();
-    let is_now = at.and_then(|at| at.parse::<i64>().ok()).is_some_and(|at| at.abs_diff(message.seconds) <= tolerance);
+    let is_now = at
+        .and_then(|at| at.parse::<i64>().ok())
+        .is_some_and(|at| at.abs_diff(message.seconds) <= tolerance);
     cx.holds(row::HOOK_08, is_now, || {
         format!(
             "`webhook-timestamp` is {at:?}; it must be the time of the attempt in seconds, {} here",
@@ -200,8 +257,15 @@ fn is_signed(cx: &Cx, message: &Message, secret: &Secret, which: &str) -> bool {
 
 /// Kinds of which a run can create records.
 fn subjects(cx: &Cx) -> Vec<Kind> {
-    let wanted = ["person", "tag", "list", "form", "petition", "event", "question"].into_iter().filter_map(kind);
-    wanted.filter(|of| cx.declared().offers_all(of.one, &["create", "read"])).take(MOST_KINDS).collect()
+    let wanted = [
+        "person", "tag", "list", "form", "petition", "event", "question",
+    ]
+    .into_iter()
+    .filter_map(kind);
+    wanted
+        .filter(|of| cx.declared().offers_all(of.one, &["create", "read"]))
+        .take(MOST_KINDS)
+        .collect()
 }
 
 fn names(kinds: &[Kind]) -> Vec<&'static str> {
@@ -215,7 +279,12 @@ async fn delivered(cx: &Cx) -> Result<(), Stop> {
     if kinds.is_empty() {
         return Err(none("no kind has create and read"));
     }
-    let hook = Hook::new(&api, &json!({ "kinds": names(&kinds) }), vec![Reply::Status(204)]).await?;
+    let hook = Hook::new(
+        &api,
+        &json!({ "kinds": names(&kinds) }),
+        vec![Reply::Status(204)],
+    )
+    .await?;
     let arrived = each_change(cx, &api, &hook, &kinds).await;
     hook.judge(cx);
     hook.remove(&api).await?;
@@ -232,24 +301,47 @@ struct Watched {
 async fn each_change(cx: &Cx, api: &Client<'_>, hook: &Hook, kinds: &[Kind]) -> Result<(), Stop> {
     let mut all = Vec::new();
     for of in kinds {
-        let own = api.reread(&api.make(of.one, &json!({})).await?).await?.own()?;
-        all.push(Watched { of: *of, own, ids: BTreeSet::new() });
+        let own = api
+            .reread(&api.make(of.one, &json!({})).await?)
+            .await?
+            .own()?;
+        all.push(Watched {
+            of: *of,
+            own,
+            ids: BTreeSet::new(),
+        });
     }
     for watched in &mut all {
         arrives(cx, hook, watched, "created").await?;
     }
     for operation in ["update", "delete"] {
         let mut changed = Vec::new();
-        for watched in all.iter_mut().filter(|watched| cx.declared().offers(watched.of.one, operation)) {
+        for watched in all
+            .iter_mut()
+            .filter(|watched| cx.declared().offers(watched.of.one, operation))
+        {
             let is_done = if operation == "delete" {
                 api.delete(&watched.own).await?.is_removal()
             } else {
-                api.put(&watched.own, &json!({ "origin_system": cx.unique() })).await?.status == 200
+                api.put(&watched.own, &json!({ "origin_system": cx.unique() }))
+                    .await?
+                    .status
+                    == 200
             };
             changed.extend(is_done.then_some(watched));
         }
         for watched in changed {
-            arrives(cx, hook, watched, if operation == "delete" { "deleted" } else { "changed" }).await?;
+            arrives(
+                cx,
+                hook,
+                watched,
+                if operation == "delete" {
+                    "deleted"
+                } else {
+                    "changed"
+                },
+            )
+            .await?;
         }
     }
     Ok(())
@@ -260,15 +352,34 @@ async fn arrives(cx: &Cx, hook: &Hook, watched: &mut Watched, what: &str) -> Res
     let Watched { own, ids, .. } = watched;
     let before = hook.about(own).len();
     // One without an id is judged with the others.
-    let is_new = |message: &Message| is_about(message, own) && message.id().is_none_or(|id| !ids.contains(id));
-    let arrived = hook.inbox.wait(limit(cx), |messages| messages.iter().any(is_new).then_some(())).await;
+    let is_new = |message: &Message| {
+        is_about(message, own) && message.id().is_none_or(|id| !ids.contains(id))
+    };
+    let arrived = hook
+        .inbox
+        .wait(limit(cx), |messages| {
+            messages.iter().any(is_new).then_some(())
+        })
+        .await;
     cx.must(row::HOOK_07, arrived.is_some(), || {
         let repeated = hook.about(own).len() > before;
-        let repeated = if repeated { "; one arrived with the `webhook-id` of an earlier change" } else { "" };
-        format!("no message arrived within {:?} after {own} was {what}{repeated}", limit(cx))
+        let repeated = if repeated {
+            "; one arrived with the `webhook-id` of an earlier change"
+        } else {
+            ""
+        };
+        format!(
+            "no message arrived within {:?} after {own} was {what}{repeated}",
+            limit(cx)
+        )
     })?;
     // What a body needs in more than one request may be several changes.
-    ids.extend(hook.about(own).iter().filter_map(Message::id).map(str::to_owned));
+    ids.extend(
+        hook.about(own)
+            .iter()
+            .filter_map(Message::id)
+            .map(str::to_owned),
+    );
     Ok(())
 }
 
@@ -276,16 +387,36 @@ async fn arrives(cx: &Cx, hook: &Hook, watched: &mut Watched, what: &str) -> Res
 async fn rotated(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = feed::subject(cx, &[])?;
-    let hook = Hook::new(&api, &json!({ "kinds": [of.one] }), vec![Reply::Status(204)]).await?;
+    let hook = Hook::new(
+        &api,
+        &json!({ "kinds": [of.one] }),
+        vec![Reply::Status(204)],
+    )
+    .await?;
     let webhook = api.get(&hook.own).await?.record();
-    let answer = api.send(Method::POST, &cx.declared().extension_leads(&webhook, "rotate_secret")?, None).await?;
+    let answer = api
+        .send(
+            Method::POST,
+            &cx.declared().extension_leads(&webhook, "rotate_secret")?,
+            None,
+        )
+        .await?;
     let secret = answer["secret"].as_str().and_then(Secret::read);
-    let secret = secret.ok_or_else(|| none(format!("no other secret was given: {} (HOOK-09)", answer.status)))?;
+    let secret = secret.ok_or_else(|| {
+        none(format!(
+            "no other secret was given: {} (HOOK-09)",
+            answer.status
+        ))
+    })?;
     let own = api.make(of.one, &json!({})).await?.own()?;
     let arrived = hook.first(cx, &own).await;
     for message in hook.about(&own) {
         is_signed(cx, &message, &secret, "the secret that was given last");
-        let both = if hook.secret.signs(&message) { "the one before, too" } else { "the new one alone" };
+        let both = if hook.secret.signs(&message) {
+            "the one before, too"
+        } else {
+            "the new one alone"
+        };
         cx.chose("secrets that sign after a rotation", both);
     }
     hook.remove(&api).await?;
@@ -346,15 +477,22 @@ impl Receivers {
             self.moved.attempts(limit, &own, 2),
             self.busy.attempts(limit.saturating_add(asked), &own, 2),
         );
-        for (again, hook, answered) in
-            [(fails, &self.fails, "500"), (moved, &self.moved, "302"), (busy, &self.busy, "503")]
-        {
+        for (again, hook, answered) in [
+            (fails, &self.fails, "500"),
+            (moved, &self.moved, "302"),
+            (busy, &self.busy, "503"),
+        ] {
             cx.holds(row::HOOK_11, again, || {
                 format!(
                     "a message that was answered {answered} was not sent again within {limit:?} (--webhook-timeout)"
                 )
             });
-            let ids: BTreeSet<String> = hook.about(&own).iter().filter_map(Message::id).map(str::to_owned).collect();
+            let ids: BTreeSet<String> = hook
+                .about(&own)
+                .iter()
+                .filter_map(Message::id)
+                .map(str::to_owned)
+                .collect();
             cx.holds(row::HOOK_07, ids.len() <= 1, || {
                 format!("attempts at one message, answered {answered}, have different `webhook-id`s: {ids:?}")
             });
@@ -366,8 +504,14 @@ impl Receivers {
     /// Attempts at the message that was answered 503 are not sooner than `Retry-After` asks.
     fn rests(&self, cx: &Cx, own: &str) -> Result<(), Stop> {
         let attempts = self.busy.about(own);
-        let after = |again: &Message| attempts.first().map(|first| again.at.saturating_duration_since(first.at));
-        let Some(soonest) = attempts.iter().skip(1).filter_map(after).min() else { return Ok(()) };
+        let after = |again: &Message| {
+            attempts
+                .first()
+                .map(|first| again.at.saturating_duration_since(first.at))
+        };
+        let Some(soonest) = attempts.iter().skip(1).filter_map(after).min() else {
+            return Ok(());
+        };
         cx.must(row::HOOK_11, soonest.saturating_add(ROUNDING) >= Duration::from_secs(RETRY_AFTER), || {
             format!("503 with `Retry-After: {RETRY_AFTER}`, and the message was sent again after {soonest:?}")
         })
@@ -376,34 +520,55 @@ impl Receivers {
     /// No redirect is followed.
     fn stays(&self, cx: &Cx) -> Result<(), Stop> {
         let followed = !self.elsewhere.messages().is_empty();
-        cx.must(row::HOOK_11, !followed, || "a message was answered 302, and the redirect was followed".to_owned())
+        cx.must(row::HOOK_11, !followed, || {
+            "a message was answered 302, and the redirect was followed".to_owned()
+        })
     }
 
     /// 410 ends a webhook: its status shows it, and nothing more is sent to it.
     async fn ends(&self, cx: &Cx, api: &Client<'_>, one: &str) -> Result<(), Stop> {
         let mut state = json!("active");
-        let looks = u32::try_from(limit(cx).as_secs()).unwrap_or(u32::MAX).saturating_mul(LOOKS).max(1);
+        let looks = u32::try_from(limit(cx).as_secs())
+            .unwrap_or(u32::MAX)
+            .saturating_mul(LOOKS)
+            .max(1);
         for _ in 0..looks {
             let answer = api.get(&self.gone.own).await?;
-            state = if answer.status == 200 { answer["status"].clone() } else { json!(answer.status) };
+            state = if answer.status == 200 {
+                answer["status"].clone()
+            } else {
+                json!(answer.status)
+            };
             if state != "active" {
                 break;
             }
-            cx.run.target.wait(Duration::from_secs(1).checked_div(LOOKS).unwrap_or_default()).await;
+            cx.run
+                .target
+                .wait(
+                    Duration::from_secs(1)
+                        .checked_div(LOOKS)
+                        .unwrap_or_default(),
+                )
+                .await;
         }
         cx.must(row::HOOK_11, state != "active", || {
-            format!("a message was answered 410, and the webhook is still active after {:?}", limit(cx))
+            format!(
+                "a message was answered 410, and the webhook is still active after {:?}",
+                limit(cx)
+            )
         })?;
         let before = self.gone.inbox.messages().len();
         let own = api.make(one, &json!({})).await?.own()?;
         self.well.first(cx, &own).await?;
         let more = self.gone.inbox.messages().len() > before;
-        cx.must(row::HOOK_11, !more, || "a message was answered 410, and more was sent there".to_owned())
+        cx.must(row::HOOK_11, !more, || {
+            "a message was answered 410, and more was sent there".to_owned()
+        })
     }
 }
 
-/// While one receiver hangs, messages reach another one. Only a message that arrives as soon as the other request ends, twice, was delayed
-/// by it: some servers collect messages before they send.
+/// While one receiver hangs, messages reach another one. Only a message that arrives as soon as the
+/// other request ends, twice, was delayed by it: some servers collect messages before they send.
 async fn apart(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = feed::subject(cx, &[])?;
@@ -417,7 +582,12 @@ async fn apart(cx: &Cx) -> Result<(), Stop> {
     judged
 }
 
-async fn is_apart(cx: &Cx, api: &Client<'_>, (hangs, well): (&Hook, &Hook), one: &str) -> Result<(), Stop> {
+async fn is_apart(
+    cx: &Cx,
+    api: &Client<'_>,
+    (hangs, well): (&Hook, &Hook),
+    one: &str,
+) -> Result<(), Stop> {
     for _ in 0..2 {
         hangs.inbox.hold(true);
         api.make(one, &json!({})).await?;
@@ -425,7 +595,11 @@ async fn is_apart(cx: &Cx, api: &Client<'_>, (hangs, well): (&Hook, &Hook), one:
             return Err(none("no message arrived at the receiver that is to hang"));
         }
         let own = api.make(one, &json!({})).await?.own()?;
-        let arrived = |limit| well.inbox.wait(limit, |all| all.iter().any(|one| is_about(one, &own)).then_some(()));
+        let arrived = |limit| {
+            well.inbox.wait(limit, |all| {
+                all.iter().any(|one| is_about(one, &own)).then_some(())
+            })
+        };
         let first = tokio::select! {
             biased;
             arrived = arrived(WHILE_HANGING) => arrived.is_some(),
@@ -443,20 +617,37 @@ async fn is_apart(cx: &Cx, api: &Client<'_>, (hangs, well): (&Hook, &Hook), one:
         }
     }
     cx.must(row::HOOK_12, false, || {
-        "a message arrived only when the request to a receiver that hangs had ended, twice".to_owned()
+        "a message arrived only when the request to a receiver that hangs had ended, twice"
+            .to_owned()
     })
 }
 
 /// A webhook receives nothing that its key may not read.
 async fn readable(cx: &Cx) -> Result<(), Stop> {
-    let Some((key, lacks)) = cx.run.keys.restricted.clone() else { return Ok(()) };
-    let hidden = lacks.strip_suffix(".read").and_then(kind_of).filter(|of| cx.declared().offers(of.one, "create"));
-    let others = subjects(cx).into_iter().filter(|of| Some(of.one) != hidden.map(|hidden| hidden.one));
-    let (Some(hidden), Some(other)) = (hidden, others.into_iter().next()) else { return Ok(()) };
+    let Some((key, lacks)) = cx.run.keys.restricted.clone() else {
+        return Ok(());
+    };
+    let hidden = lacks
+        .strip_suffix(".read")
+        .and_then(kind_of)
+        .filter(|of| cx.declared().offers(of.one, "create"));
+    let others = subjects(cx)
+        .into_iter()
+        .filter(|of| Some(of.one) != hidden.map(|hidden| hidden.one));
+    let (Some(hidden), Some(other)) = (hidden, others.into_iter().next()) else {
+        return Ok(());
+    };
     let (api, narrow) = (cx.api(), cx.with_key(&key));
     // A key that may not manage webhooks has none.
-    let Ok(of_narrow) = Hook::offered(&narrow, &json!({}), vec![Reply::Status(204)]).await? else { return Ok(()) };
-    let wide = Hook::new(&api, &json!({ "kinds": [hidden.one, other.one] }), vec![Reply::Status(204)]).await?;
+    let Ok(of_narrow) = Hook::offered(&narrow, &json!({}), vec![Reply::Status(204)]).await? else {
+        return Ok(());
+    };
+    let wide = Hook::new(
+        &api,
+        &json!({ "kinds": [hidden.one, other.one] }),
+        vec![Reply::Status(204)],
+    )
+    .await?;
     let judged = is_kept_from(cx, &api, (&of_narrow, &wide), (hidden, other)).await;
     of_narrow.remove(&api).await?;
     wide.remove(&api).await?;
@@ -470,7 +661,12 @@ async fn is_kept_from(
     (hidden, other): (Kind, Kind),
 ) -> Result<(), Stop> {
     let secret = api.make(hidden.one, &json!({})).await?.own()?;
-    let missing = |record: &str| none(format!("no message about {record} arrived within {:?}", limit(cx)));
+    let missing = |record: &str| {
+        none(format!(
+            "no message about {record} arrived within {:?}",
+            limit(cx)
+        ))
+    };
     if !wide.attempts(limit(cx), &secret, 1).await {
         return Err(missing(&secret));
     }
@@ -481,6 +677,9 @@ async fn is_kept_from(
     }
     let told = narrow.about(&secret).len();
     cx.must(row::HOOK_03, told == 0, || {
-        format!("a webhook of a key that may not read a {} received a message about {secret}", hidden.one)
+        format!(
+            "a webhook of a key that may not read a {} received a message about {secret}",
+            hidden.one
+        )
     })
 }

@@ -22,9 +22,15 @@ const COLLECTIONS: &[&str] = &[
 
 pub(super) const CHECKS: &[Check] = &[
     check!("ent/document", DOCUMENT, document).only_reads(),
-    check!("ent/collections", COLLECTIONS, collections).needs("*.list").only_reads(),
-    check!("ent/docs", [ENT_22, ENT_23], docs).needs("link:entry_point.docs").only_reads(),
-    check!("ent/signup-link", [ENT_24, HAL_05], signup_link).needs("helper.person_signup").only_reads(),
+    check!("ent/collections", COLLECTIONS, collections)
+        .needs("*.list")
+        .only_reads(),
+    check!("ent/docs", [ENT_22, ENT_23], docs)
+        .needs("link:entry_point.docs")
+        .only_reads(),
+    check!("ent/signup-link", [ENT_24, HAL_05], signup_link)
+        .needs("helper.person_signup")
+        .only_reads(),
 ];
 
 /// The fields of the entry point.
@@ -34,28 +40,58 @@ async fn document(cx: &Cx) -> Result<(), Stop> {
     let declared = cx.declared();
     for field in fields::of("entry_point").filter(|field| field.shape == Shape::Text) {
         let value = &entry[declared.wire(field.path)];
-        for row in [Some(field.row), Some(row::TYP_01).filter(|_| !value.is_null())].into_iter().flatten() {
-            cx.holds(row, value.is_string(), || format!("{} is {value}", field.path));
+        for row in [
+            Some(field.row),
+            Some(row::TYP_01).filter(|_| !value.is_null()),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            cx.holds(row, value.is_string(), || {
+                format!("{} is {value}", field.path)
+            });
         }
     }
     let most = &entry["max_pagesize"];
-    cx.holds(row::ENT_03, most.as_u64().is_some_and(|most| most >= 1), || format!("max_pagesize is {most}"));
+    cx.holds(
+        row::ENT_03,
+        most.as_u64().is_some_and(|most| most >= 1),
+        || format!("max_pagesize is {most}"),
+    );
     if most.is_number() {
-        cx.holds(row::TYP_02, is_shape(most, Shape::Integer), || format!("max_pagesize is {most}"));
+        cx.holds(row::TYP_02, is_shape(most, Shape::Integer), || {
+            format!("max_pagesize is {most}")
+        });
     }
     let version = &entry[declared.wire("svc_version")];
     let told = version.as_str().is_some_and(|text| !text.is_empty());
-    cx.holds(row::VER_01, told, || format!("{} is {version}", declared.wire("svc_version")));
-    for (rel, link) in entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "curies") {
-        let titled = link["title"].as_str().is_some_and(|title| !title.is_empty());
-        cx.prefers(row::ENT_25, titled, || format!("the link {rel} has no title"));
+    cx.holds(row::VER_01, told, || {
+        format!("{} is {version}", declared.wire("svc_version"))
+    });
+    for (rel, link) in entry["_links"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(rel, _)| *rel != "curies")
+    {
+        let titled = link["title"]
+            .as_str()
+            .is_some_and(|title| !title.is_empty());
+        cx.prefers(row::ENT_25, titled, || {
+            format!("the link {rel} has no title")
+        });
     }
     if !declared.helpers_only() {
         let own = entry.link("self");
-        cx.must(row::ENT_09, own.is_some(), || format!("no link self in {}", entry.short()))?;
+        cx.must(row::ENT_09, own.is_some(), || {
+            format!("no link self in {}", entry.short())
+        })?;
         let again = api.get(&own.unwrap_or_default()).await?;
-        let same = again.status == 200 && without(&again.json, &["_links"]) == without(&entry.json, &["_links"]);
-        cx.holds(row::ENT_09, same, || format!("`self` of the entry point leads elsewhere: {again}"));
+        let same = again.status == 200
+            && without(&again.json, &["_links"]) == without(&entry.json, &["_links"]);
+        cx.holds(row::ENT_09, same, || {
+            format!("`self` of the entry point leads elsewhere: {again}")
+        });
     }
     Ok(())
 }
@@ -66,18 +102,34 @@ async fn collections(cx: &Cx) -> Result<(), Stop> {
     let entry = api.entry().await?;
     for (row, stated) in fields::links("entry_point").filter(|(_, link)| link.many) {
         let (row, many, may_lack) = (row.id.as_str(), &stated.name, row.level == Level::May);
-        let listed = stated.target.as_deref().is_some_and(|one| cx.declared().offers(one, "list"));
+        let listed = stated
+            .target
+            .as_deref()
+            .is_some_and(|one| cx.declared().offers(one, "list"));
         let link = entry.href(many);
-        cx.holds(row, link.is_some() == listed || (may_lack && link.is_none()), || {
-            format!("{many}.list is {}declared, the link is {}", if listed { "" } else { "not " }, json!(link))
-        });
+        cx.holds(
+            row,
+            link.is_some() == listed || (may_lack && link.is_none()),
+            || {
+                format!(
+                    "{many}.list is {}declared, the link is {}",
+                    if listed { "" } else { "not " },
+                    json!(link)
+                )
+            },
+        );
         if listed && !may_lack {
             // Where it is not linked, only an address that is built could lead there.
-            cx.holds(row::HAL_05, link.is_some(), || format!("{many}.list is declared, and nothing leads to it"));
+            cx.holds(row::HAL_05, link.is_some(), || {
+                format!("{many}.list is declared, and nothing leads to it")
+            });
         }
-        let Some(href) = link.filter(|_| listed) else { continue };
+        let Some(href) = link.filter(|_| listed) else {
+            continue;
+        };
         let answer = api.get(&href).await?;
-        let page = answer.status == 200 && (answer["total_records"].is_number() || answer.text().trim() == "{}");
+        let page = answer.status == 200
+            && (answer["total_records"].is_number() || answer.text().trim() == "{}");
         holds(cx, &[row, row::COL_01, row::HAL_05], page, || {
             format!("the link to {many} leads to no collection: {answer}")
         });
@@ -89,8 +141,16 @@ async fn docs(cx: &Cx) -> Result<(), Stop> {
     let entry = cx.api().entry().await?;
     let links = &entry["_links"];
     let docs = &links["docs"];
-    cx.must(row::ENT_22, docs["href"].as_str().is_some_and(|href| !href.is_empty()), || format!("docs is {docs}"))?;
-    cx.holds(row::ENT_23, docs["name"].is_string() && docs["index"].is_string(), || format!("docs is {docs}"));
+    cx.must(
+        row::ENT_22,
+        docs["href"].as_str().is_some_and(|href| !href.is_empty()),
+        || format!("docs is {docs}"),
+    )?;
+    cx.holds(
+        row::ENT_23,
+        docs["name"].is_string() && docs["index"].is_string(),
+        || format!("docs is {docs}"),
+    );
     Ok(())
 }
 
@@ -100,8 +160,15 @@ async fn signup_link(cx: &Cx) -> Result<(), Stop> {
     let declared = cx.declared().helps("person_signup");
     if declared {
         // Where it is not linked, only an address that is built could lead there.
-        cx.holds(row::HAL_05, there, || format!("nothing leads to the sign-up: {}", entry.short()));
+        cx.holds(row::HAL_05, there, || {
+            format!("nothing leads to the sign-up: {}", entry.short())
+        });
     }
-    cx.holds(row::ENT_24, there == declared, || format!("declared: {declared}, linked: {there}, in {}", entry.short()));
+    cx.holds(row::ENT_24, there == declared, || {
+        format!(
+            "declared: {declared}, linked: {there}, in {}",
+            entry.short()
+        )
+    });
     Ok(())
 }

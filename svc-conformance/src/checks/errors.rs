@@ -13,19 +13,27 @@ use crate::values::first;
 pub(super) const CHECKS: &[Check] = &[
     check!("err/unsupported", [ERR_07, CAP_07], unsupported).needs("unsupported.operation"),
     check!("err/gone", [ERR_10, ERR_11, ERR_16, ERR_17], gone).needs("*.delete"),
-    check!("err/missing-address", [ERR_11], missing_address).needs("fixture.missing_address").only_reads(),
+    check!("err/missing-address", [ERR_11], missing_address)
+        .needs("fixture.missing_address")
+        .only_reads(),
     check!("err/paragraph", [ERR_35], paragraph).needs("questions.create"),
-    check!("err/response-names", [ERR_36], response_names).needs("questions.create and rule.response_name"),
+    check!("err/response-names", [ERR_36], response_names)
+        .needs("questions.create and rule.response_name"),
     check!("err/response-keys", [ERR_40, LIM_06], response_keys).needs("questions.create"),
-    check!("err/partial", [ERR_29, ERR_30, ERR_31, ERR_32, ERR_33, ERR_37], partial)
-        .needs("helper.non_atomic and haf.add_tags and helper.*.with_person"),
+    check!(
+        "err/partial",
+        [ERR_29, ERR_30, ERR_31, ERR_32, ERR_33, ERR_37],
+        partial
+    )
+    .needs("helper.non_atomic and haf.add_tags and helper.*.with_person"),
     check!("err/atomic-helper", [ERR_34, ERR_37], atomic)
         .needs("helper.*.with_person and haf.add_tags and not helper.non_atomic"),
     check!("err/unsupported-function", [ERR_38], unsupported_function)
         .needs("helper.*.with_person and unsupported.haf"),
 ];
 
-/// What is declared unsupported is refused with 500 and a code; only records of this run are touched.
+/// What is declared unsupported is refused with 500 and a code; only records of this run are
+/// touched.
 async fn unsupported(cx: &Cx) -> Result<(), Stop> {
     let (api, declared) = (cx.api(), cx.declared());
     let entry = api.entry().await?;
@@ -38,25 +46,47 @@ async fn unsupported(cx: &Cx) -> Result<(), Stop> {
         };
         let Some(answer) = sent else { continue };
         looked = true;
-        let coded = answer.problems().iter().any(|problem| !problem.code.is_empty());
+        let coded = answer
+            .problems()
+            .iter()
+            .any(|problem| !problem.code.is_empty());
         if answer.is_success() {
-            cx.prefers(row::CAP_07, false, || format!("{} {operation} is not declared: {answer}", of.one));
+            cx.prefers(row::CAP_07, false, || {
+                format!("{} {operation} is not declared: {answer}", of.one)
+            });
             continue;
         }
-        holds(cx, &[row::ERR_07, row::CAP_07], answer.status == 500 && coded, || {
-            format!("{} {operation} is not declared: {answer}", of.one)
-        });
+        holds(
+            cx,
+            &[row::ERR_07, row::CAP_07],
+            answer.status == 500 && coded,
+            || format!("{} {operation} is not declared: {answer}", of.one),
+        );
     }
-    if looked { Ok(()) } else { Err(none("no address is known for what is not supported")) }
+    if looked {
+        Ok(())
+    } else {
+        Err(none("no address is known for what is not supported"))
+    }
 }
 
 /// An operation that is not declared, on a record that this run created.
-async fn on_record(cx: &Cx, api: &Client<'_>, of: Kind, operation: &str) -> Result<Option<Answer>, Stop> {
+async fn on_record(
+    cx: &Cx,
+    api: &Client<'_>,
+    of: Kind,
+    operation: &str,
+) -> Result<Option<Answer>, Stop> {
     let record = api.make(of.one, &json!({})).await?;
-    let Some(own) = record.link("self") else { return Ok(None) };
+    let Some(own) = record.link("self") else {
+        return Ok(None);
+    };
     let answer = match operation {
         "read" => api.get(&own).await?,
-        "update" => api.put(&own, &json!({ "origin_system": cx.unique() })).await?,
+        "update" => {
+            api.put(&own, &json!({ "origin_system": cx.unique() }))
+                .await?
+        }
         _ => api.delete(&own).await?,
     };
     Ok(Some(answer))
@@ -66,9 +96,14 @@ async fn on_record(cx: &Cx, api: &Client<'_>, of: Kind, operation: &str) -> Resu
 async fn gone(cx: &Cx) -> Result<(), Stop> {
     let (api, declared) = (cx.api(), cx.declared());
     let mut looked = false;
-    for of in declared.kinds().filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete"))
+    for of in declared
+        .kinds()
+        .filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete"))
     {
-        if of.under.is_some_and(|under| !compare::can_make(cx, under) || !compare::can_make(cx, "person")) {
+        if of
+            .under
+            .is_some_and(|under| !compare::can_make(cx, under) || !compare::can_make(cx, "person"))
+        {
             continue;
         }
         looked = true;
@@ -76,7 +111,11 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
         let own = record.own()?;
         if declared.offers(of.one, "read") {
             let answer = api.get(&own).await?;
-            cx.holds(row::ERR_10, answer.status == 200 && is_one(&answer.record(), &record), || answer.to_string());
+            cx.holds(
+                row::ERR_10,
+                answer.status == 200 && is_one(&answer.record(), &record),
+                || answer.to_string(),
+            );
         }
         api.remove(&record).await?;
         if declared.offers(of.one, "read") {
@@ -84,16 +123,26 @@ async fn gone(cx: &Cx) -> Result<(), Stop> {
         }
         let again = api.delete(&own).await?;
         let said = again.status == 404 && !again.problems().is_empty();
-        cx.holds(row::ERR_16, said, || format!("the second delete of a {}: {again}", of.one));
+        cx.holds(row::ERR_16, said, || {
+            format!("the second delete of a {}: {again}", of.one)
+        });
     }
-    if looked { Ok(()) } else { Err(none("no record can be created and deleted")) }
+    if looked {
+        Ok(())
+    } else {
+        Err(none("no record can be created and deleted"))
+    }
 }
 
 /// 404 without a body; a body in the form of errors is a deviation.
 fn not_found(cx: &Cx, answer: &Answer) {
     let formed = answer.body.is_empty() || !answer.problems().is_empty();
-    if cx.holds(row::ERR_11, answer.status == 404 && formed, || format!("of a record that is not there: {answer}")) {
-        cx.prefers(row::ERR_11, answer.body.is_empty(), || format!("a 404 of a read has a body: {answer}"));
+    if cx.holds(row::ERR_11, answer.status == 404 && formed, || {
+        format!("of a record that is not there: {answer}")
+    }) {
+        cx.prefers(row::ERR_11, answer.body.is_empty(), || {
+            format!("a 404 of a read has a body: {answer}")
+        });
     }
 }
 
@@ -109,15 +158,21 @@ async fn missing_address(cx: &Cx) -> Result<(), Stop> {
 async fn paragraph(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
-    let body = cx.marked(&json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}));
+    let body = cx.marked(
+        &json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]}),
+    );
     let answer = api.post(&url, &body).await?;
     let code = "PARAGRAPH_CANNOT_HAVE_RESPONSES";
-    let both = |answer: &Answer| answer.refuses(code, "question_type") && answer.refuses(code, "responses");
+    let both = |answer: &Answer| {
+        answer.refuses(code, "question_type") && answer.refuses(code, "responses")
+    };
     cx.holds(row::ERR_35, both(&answer), || answer.to_string());
     if !cx.declared().offers("question", "update") {
         return Ok(());
     }
-    let text = api.make("question", &json!({"question_type": "Paragraph"})).await?;
+    let text = api
+        .make("question", &json!({"question_type": "Paragraph"}))
+        .await?;
     let body = json!({"question_type": "Paragraph", "responses": [{"key": "a1", "name": "yes"}]});
     let answer = api.put(&text.own()?, &body).await?;
     cx.holds(row::ERR_35, both(&answer), || answer.to_string());
@@ -128,14 +183,30 @@ async fn paragraph(cx: &Cx) -> Result<(), Stop> {
 async fn response_names(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
-    for (place, bad) in [(0_usize, "not allowed!"), (1, "trailing "), (10, "gr\u{f6}\u{df}e")] {
+    for (place, bad) in [
+        (0_usize, "not allowed!"),
+        (1, "trailing "),
+        (10, "gr\u{f6}\u{df}e"),
+    ] {
         let name = |at: usize| if at == place { bad } else { "allowed" };
-        let list: Vec<Value> = (0..11).map(|at| json!({"key": format!("k{at}"), "name": name(at)})).collect();
-        let answer = api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?;
+        let list: Vec<Value> = (0..11)
+            .map(|at| json!({"key": format!("k{at}"), "name": name(at)}))
+            .collect();
+        let answer = api
+            .post(
+                &url,
+                &cx.marked(&json!({"question_type": "MultiChoice", "responses": list})),
+            )
+            .await?;
         let property = format!("responses[{place}].name");
         let right = answer.refuses("RESPONSE_NAME_INVALID", &property);
-        if cx.holds(row::ERR_36, right, || format!("without {property}: {answer}")) {
-            let hinted = answer.problems().iter().any(|problem| problem.hint.is_some());
+        if cx.holds(row::ERR_36, right, || {
+            format!("without {property}: {answer}")
+        }) {
+            let hinted = answer
+                .problems()
+                .iter()
+                .any(|problem| problem.hint.is_some());
             cx.prefers(row::ERR_36, hinted, || format!("no hint: {answer}"));
         }
     }
@@ -146,7 +217,9 @@ async fn response_names(cx: &Cx) -> Result<(), Stop> {
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
     let answer = api.put(&made.own()?, &json!({ "responses": list })).await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.holds(row::ERR_36, right, || format!("an update without responses[1].name: {answer}"));
+    cx.holds(row::ERR_36, right, || {
+        format!("an update without responses[1].name: {answer}")
+    });
     Ok(())
 }
 
@@ -155,18 +228,29 @@ async fn response_keys(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let list = json!([{"key": "a1", "name": "one"}, {"key": "b2", "name": "two"}, {"key": "a1", "name": "three"}]);
-    let mut answers =
-        vec![api.post(&url, &cx.marked(&json!({"question_type": "MultiChoice", "responses": list}))).await?];
+    let mut answers = vec![
+        api.post(
+            &url,
+            &cx.marked(&json!({"question_type": "MultiChoice", "responses": list})),
+        )
+        .await?,
+    ];
     if cx.declared().offers("question", "update") {
         let made = api.make("question", &json!({})).await?;
         answers.push(api.put(&made.own()?, &json!({ "responses": list })).await?);
     }
     for answer in answers {
         let problems = answer.problems();
-        let named = problems.iter().flat_map(|problem| &problem.properties).any(|name| name.starts_with("responses"));
-        holds(cx, &[row::ERR_40, row::LIM_06], answer.status == 400 && named, || {
-            format!("two responses with one key: {answer}")
-        });
+        let named = problems
+            .iter()
+            .flat_map(|problem| &problem.properties)
+            .any(|name| name.starts_with("responses"));
+        holds(
+            cx,
+            &[row::ERR_40, row::LIM_06],
+            answer.status == 400 && named,
+            || format!("two responses with one key: {answer}"),
+        );
     }
     Ok(())
 }
@@ -176,27 +260,49 @@ pub(super) async fn keys(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
     let ask = |keys: [&str; 2]| {
-        let responses: Vec<Value> = keys.iter().map(|key| json!({"key": key, "name": "yes"})).collect();
+        let responses: Vec<Value> = keys
+            .iter()
+            .map(|key| json!({"key": key, "name": "yes"}))
+            .collect();
         cx.marked(&json!({"question_type": "MultiChoice", "responses": responses}))
     };
     let answer = api.post(&url, &ask(["a1", "a1"])).await?;
-    cx.holds(row::RES_QUESTION_08, answer.status == 400, || format!("two responses have the key a1: {answer}"));
+    cx.holds(row::RES_QUESTION_08, answer.status == 400, || {
+        format!("two responses have the key a1: {answer}")
+    });
     for key in ["a-1", "", "a1 "] {
         let answer: Answer = api.post(&url, &ask([key, "b2"])).await?;
         if answer.is_created() {
             let got = first(&answer.json, "responses[].key").and_then(Value::as_str);
-            let right = got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
-            cx.holds(row::RES_QUESTION_08, right, || format!("the key {} is not alphanumeric: {answer}", json!(got)));
+            let right =
+                got.is_none_or(|got| !got.is_empty() && got.chars().all(char::is_alphanumeric));
+            cx.holds(row::RES_QUESTION_08, right, || {
+                format!("the key {} is not alphanumeric: {answer}", json!(got))
+            });
         }
     }
     Ok(())
 }
 
 /// Calls a helper with a person of its own and one action function; the marker of the person.
-async fn call(api: &Client<'_>, ready: &Ready, function: &str, value: Value) -> Result<(Answer, String), Stop> {
+async fn call(
+    api: &Client<'_>,
+    ready: &Ready,
+    function: &str,
+    value: Value,
+) -> Result<(Answer, String), Stop> {
     let person = api.cx.marked(&json!({}));
-    let marker = person.pointer("/identifiers/0").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let answer = api.post(&ready.url, &api.cx.marked(&json!({"person": person, function: value}))).await?;
+    let marker = person
+        .pointer("/identifiers/0")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let answer = api
+        .post(
+            &ready.url,
+            &api.cx.marked(&json!({"person": person, function: value})),
+        )
+        .await?;
     Ok((answer, marker))
 }
 
@@ -208,7 +314,10 @@ async fn find(cx: &Cx, api: &Client<'_>, marker: &str) -> Result<Option<Option<R
     let mut found = None;
     let people = api.collection("people").await?;
     let walked = api.walk(&people, |page| {
-        found = page.embedded().into_iter().find(|member| member.carries(marker));
+        found = page
+            .embedded()
+            .into_iter()
+            .find(|member| member.carries(marker));
         found.is_none()
     });
     Ok(matches!(walked.await?, Walked::Done).then_some(found))
@@ -221,32 +330,60 @@ async fn partial(cx: &Cx) -> Result<(), Stop> {
     let (answer, marker) = call(&api, &ready, "add_tags", json!([cx.unique()])).await?;
     let error = answer.error().cloned().unwrap_or_default();
     let is = |name: &str, value: Value| error.get(name) == Some(&value);
-    let right = answer.status == 400 && is("request_type", "non-atomic".into()) && is("response_code", 400.into());
+    let right = answer.status == 400
+        && is("request_type", "non-atomic".into())
+        && is("response_code", 400.into());
     cx.holds(row::ERR_30, right, || answer.to_string());
     let has = |name: &str, codes: &[u64]| {
         let rel = cx.declared().rel(name);
-        let mut entries = answer.entries().iter().filter(|entry| entry["resource"] == rel.as_str());
-        entries.any(|entry| entry["response_code"].as_u64().is_some_and(|code| codes.contains(&code)))
+        let mut entries = answer
+            .entries()
+            .iter()
+            .filter(|entry| entry["resource"] == rel.as_str());
+        entries.any(|entry| {
+            entry["response_code"]
+                .as_u64()
+                .is_some_and(|code| codes.contains(&code))
+        })
     };
-    cx.holds(row::ERR_31, has("person", &[200, 201]) && has("tagging", &[400]), || answer.to_string());
-    let refused = answer.entries().iter().filter(|entry| entry["response_code"] == 400);
+    cx.holds(
+        row::ERR_31,
+        has("person", &[200, 201]) && has("tagging", &[400]),
+        || answer.to_string(),
+    );
+    let refused = answer
+        .entries()
+        .iter()
+        .filter(|entry| entry["response_code"] == 400);
     let spelt: Vec<&Value> = refused.flat_map(descriptions).collect();
-    cx.holds(row::ERR_33, !spelt.is_empty(), || format!("an entry that failed has no descriptions: {answer}"));
+    cx.holds(row::ERR_33, !spelt.is_empty(), || {
+        format!("an entry that failed has no descriptions: {answer}")
+    });
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
     cx.holds(row::ERR_37, named, || answer.to_string());
     let rel = cx.declared().rel("person");
-    if let Some(beside) = answer.json.get(rel.as_str()).filter(|beside| beside.is_object()) {
+    if let Some(beside) = answer
+        .json
+        .get(rel.as_str())
+        .filter(|beside| beside.is_object())
+    {
         let beside = answer.document.beside(beside.clone());
         if cx.declared().offers("person", "read") && beside.link("self").is_some() {
             let read = api.get(&beside.own()?).await?;
             let right = read.status == 200 && is_one(&read.record(), &beside);
-            cx.holds(row::ERR_32, right, || format!("`self` of the person beside the error: {read}"));
-            cx.holds(row::ERR_29, right, || format!("the person is not there: {read}"));
+            cx.holds(row::ERR_32, right, || {
+                format!("`self` of the person beside the error: {read}")
+            });
+            cx.holds(row::ERR_29, right, || {
+                format!("the person is not there: {read}")
+            });
             return Ok(());
         }
     }
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.holds(row::ERR_29, found.is_some(), || format!("the person is not there after {answer}"));
+        cx.holds(row::ERR_29, found.is_some(), || {
+            format!("the person is not there after {answer}")
+        });
     }
     Ok(())
 }
@@ -256,12 +393,17 @@ async fn atomic(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let (answer, marker) = call(&api, &ready, "add_tags", json!([cx.unique()])).await?;
-    let right = answer.status == 400 && answer.error().is_some_and(|error| error["request_type"] == "atomic");
+    let right = answer.status == 400
+        && answer
+            .error()
+            .is_some_and(|error| error["request_type"] == "atomic");
     cx.holds(row::ERR_34, right, || answer.to_string());
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
     cx.holds(row::ERR_37, named, || answer.to_string());
     if let Some(found) = find(cx, &api, &marker).await? {
-        cx.holds(row::ERR_34, found.is_none(), || format!("a person is left behind after {answer}"));
+        cx.holds(row::ERR_34, found.is_none(), || {
+            format!("a person is left behind after {answer}")
+        });
     }
     Ok(())
 }
@@ -276,17 +418,24 @@ async fn unsupported_function(cx: &Cx) -> Result<(), Stop> {
         ("add_tags_uri", json!([base])),
         ("add_lists", json!([cx.unique()])),
         ("add_lists_uri", json!([base])),
-        ("add_questions_responses_uri", json!([{"question": base, "responses": ["a1"]}])),
+        (
+            "add_questions_responses_uri",
+            json!([{"question": base, "responses": ["a1"]}]),
+        ),
     ] {
         if cx.declared().acts(function) {
             continue;
         }
         let (answer, _) = call(&api, &ready, function, value).await?;
         let says = |entry: &Value| {
-            let code = |one: &Value| one.get("error_code").or_else(|| one.get("code")) == Some(&json!("NOT_SUPPORTED"));
+            let code = |one: &Value| {
+                one.get("error_code").or_else(|| one.get("code")) == Some(&json!("NOT_SUPPORTED"))
+            };
             entry["response_code"] == 500 && descriptions(entry).iter().any(code)
         };
-        cx.holds(row::ERR_38, answer.entries().iter().any(says), || format!("{function} is not declared: {answer}"));
+        cx.holds(row::ERR_38, answer.entries().iter().any(says), || {
+            format!("{function} is not declared: {answer}")
+        });
     }
     Ok(())
 }

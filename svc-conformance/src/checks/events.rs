@@ -17,22 +17,37 @@ type Event = (String, Option<Record>);
 fn stream(api: &Client<'_>, url: &str, answer: &Answer) -> Result<Vec<Event>, Stop> {
     let media = answer.header("content-type").unwrap_or_default();
     let is_stream = answer.status == 200 && media.starts_with(EVENTS);
-    api.cx.must(row::SYN_12, is_stream, || format!("no stream of events of the type `{media}`: {answer}"))?;
+    api.cx.must(row::SYN_12, is_stream, || {
+        format!("no stream of events of the type `{media}`: {answer}")
+    })?;
     let text = String::from_utf8_lossy(&answer.body).replace("\r\n", "\n");
     let mut events = Vec::new();
     for block in text.split("\n\n") {
         let field = |name: &str| -> Vec<&str> {
-            let values = block.lines().filter_map(|line| line.split_once(':')).filter(|(field, _)| *field == name);
-            values.map(|(_, value)| value.strip_prefix(' ').unwrap_or(value)).collect()
+            let values = block
+                .lines()
+                .filter_map(|line| line.split_once(':'))
+                .filter(|(field, _)| *field == name);
+            values
+                .map(|(_, value)| value.strip_prefix(' ').unwrap_or(value))
+                .collect()
         };
         let data = field("data").join("\n");
         let Some(id) = field("id").last().map(|id| (*id).to_owned()) else {
-            api.cx.holds(row::SYN_12, data.is_empty(), || format!("an event without `id`: {block}"));
+            api.cx.holds(row::SYN_12, data.is_empty(), || {
+                format!("an event without `id`: {block}")
+            });
             continue;
         };
         let page = serde_json::from_str(&data).ok();
-        api.cx.holds(row::SYN_12, data.is_empty() || page.is_some(), || format!("`data` is no page: {block}"));
-        events.push((id, page.map(|page| Record::new(url.to_owned(), page, answer.prefix.clone()))));
+        api.cx
+            .holds(row::SYN_12, data.is_empty() || page.is_some(), || {
+                format!("`data` is no page: {block}")
+            });
+        events.push((
+            id,
+            page.map(|page| Record::new(url.to_owned(), page, answer.prefix.clone())),
+        ));
     }
     Ok(events)
 }
@@ -44,7 +59,10 @@ fn told_by(events: &[Event], records: &[String]) -> Vec<Told> {
     let told = entries.filter_map(|entry| {
         let own = entry["kind"].as_str().and_then(|kind| entry.href(kind))?;
         let record = records.iter().position(|record| *record == own)?;
-        Some(Told { what: entry["what"].as_str().unwrap_or_default().to_owned(), record })
+        Some(Told {
+            what: entry["what"].as_str().unwrap_or_default().to_owned(),
+            record,
+        })
     });
     told.collect()
 }
@@ -56,22 +74,39 @@ async fn events(cx: &Cx) -> Result<(), Stop> {
     let start = address::with_parameter(&end(&api).await?, "per_page", "2");
     let mut own = Vec::new();
     for _ in 0..3 {
-        own.push(api.reread(&api.make(of.one, &json!({})).await?).await?.own()?);
+        own.push(
+            api.reread(&api.make(of.one, &json!({})).await?)
+                .await?
+                .own()?,
+        );
     }
     let (pages, ..) = behind(&api, &start, &own).await?;
     let whole = stream(&api, &start, &api.events(&start, None).await?)?;
     let told = told_by(&whole, &own);
-    cx.must(row::SYN_12, told == pages, || format!("events tell {told:?}, pages {pages:?}"))?;
-    let Some((first, rest)) = whole.split_first() else { return Ok(()) };
+    cx.must(row::SYN_12, told == pages, || {
+        format!("events tell {told:?}, pages {pages:?}")
+    })?;
+    let Some((first, rest)) = whole.split_first() else {
+        return Ok(());
+    };
     // The address alone would lead to the beginning.
-    let again = told_by(&stream(&api, &start, &api.events(&start, Some(&first.0)).await?)?, &own);
+    let again = told_by(
+        &stream(&api, &start, &api.events(&start, Some(&first.0)).await?)?,
+        &own,
+    );
     let expected = told_by(rest, &own);
     cx.holds(row::SYN_12, again == expected, || {
         format!("behind the first event it tells {again:?}, and told before {expected:?}")
     });
-    let cursors = std::iter::once(first).chain(rest).filter_map(|(id, page)| Some((id, page.as_ref()?)));
+    let cursors = std::iter::once(first)
+        .chain(rest)
+        .filter_map(|(id, page)| Some((id, page.as_ref()?)));
     for (id, page) in cursors {
-        let (way, more) = if page["has_more"] == json!(true) { ("next", true) } else { ("last", false) };
+        let (way, more) = if page["has_more"] == json!(true) {
+            ("next", true)
+        } else {
+            ("last", false)
+        };
         let href = page.link(way).unwrap_or_default();
         let leads = address::parameter(&href, "after");
         cx.holds(row::SYN_12, leads == Some(id), || {
@@ -79,6 +114,8 @@ async fn events(cx: &Cx) -> Result<(), Stop> {
         });
     }
     let wrong = api.events(&start, Some("no-such-cursor")).await?;
-    cx.holds(row::SYN_12, wrong.status == 400, || format!("an event that never was: {wrong}"));
+    cx.holds(row::SYN_12, wrong.status == 400, || {
+        format!("an event that never was: {wrong}")
+    });
     Ok(())
 }

@@ -16,10 +16,14 @@ const TOLD: &[&str] = &[row::SYN_01, row::SYN_02, row::SYN_03, row::SYN_04, row:
 pub(super) const CHECKS: &[Check] = &[
     check!("syn/link", [SYN_01], link).only_reads(),
     check!("syn/told", TOLD, told).needs("changes and *.create and *.read and *.delete"),
-    check!("syn/removed", [SYN_02, SYN_10], removed).needs("changes and *.create and *.read and *.delete"),
-    check!("syn/cursor", [SYN_05, SYN_07], cursor).needs("changes").only_reads(),
+    check!("syn/removed", [SYN_02, SYN_10], removed)
+        .needs("changes and *.create and *.read and *.delete"),
+    check!("syn/cursor", [SYN_05, SYN_07], cursor)
+        .needs("changes")
+        .only_reads(),
     check!("syn/key", [SYN_06], key).needs("changes and auth"),
-    check!("syn/tenants", [SYN_09], tenants).needs("changes and auth.multi_key and *.create and *.read"),
+    check!("syn/tenants", [SYN_09], tenants)
+        .needs("changes and auth.multi_key and *.create and *.read"),
 ];
 
 /// The most pages that are followed: others may write, too.
@@ -29,9 +33,16 @@ const MOST: usize = 200;
 async fn link(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    let (declared, link) = (cx.declared().behaves("changes"), cx.declared().extension_href(&entry, "changes"));
+    let (declared, link) = (
+        cx.declared().behaves("changes"),
+        cx.declared().extension_href(&entry, "changes"),
+    );
     cx.holds(row::SYN_01, link.is_some() == declared, || {
-        format!("changes are {}declared, the link is {}", if declared { "" } else { "not " }, json!(link))
+        format!(
+            "changes are {}declared, the link is {}",
+            if declared { "" } else { "not " },
+            json!(link)
+        )
     });
     match link.filter(|_| declared) {
         Some(url) => page(&api, &url).await.map(drop),
@@ -41,7 +52,9 @@ async fn link(cx: &Cx) -> Result<(), Stop> {
 
 /// Where the feed begins.
 async fn feed(api: &Client<'_>) -> Result<String, Stop> {
-    api.cx.declared().extension_leads(&api.entry().await?, "changes")
+    api.cx
+        .declared()
+        .extension_leads(&api.entry().await?, "changes")
 }
 
 /// A page of the feed, of a form that can be read.
@@ -51,26 +64,45 @@ pub(super) async fn page(api: &Client<'_>, url: &str) -> Result<Record, Stop> {
     let list = cx.declared().extension(&page, "_embedded", "changes");
     let listed = list.is_some_and(|list| page["_embedded"].get(list).is_some_and(Value::is_array));
     let formed = answer.status == 200 && listed && answer["has_more"].is_boolean();
-    must(cx, PAGES, formed, || format!("no page of changes: {answer}"))?;
+    must(cx, PAGES, formed, || {
+        format!("no page of changes: {answer}")
+    })?;
     let mut own = HashSet::new();
     for entry in page.embedded() {
         let kind = entry["kind"].as_str().unwrap_or_default();
         let dated = entry["at"].as_str().and_then(instant).is_some();
-        let what = matches!(entry["what"].as_str(), Some("created" | "changed" | "deleted"));
-        let is_linked = entry.href(kind).is_some() && entry.link("self").is_some_and(|address| own.insert(address));
+        let what = matches!(
+            entry["what"].as_str(),
+            Some("created" | "changed" | "deleted")
+        );
+        let is_linked = entry.href(kind).is_some()
+            && entry
+                .link("self")
+                .is_some_and(|address| own.insert(address));
         cx.holds(row::SYN_03, dated && what && is_linked, || {
-            format!("no `what`, `kind`, `at`, link of the kind and `self` of its own in {}", entry.short())
+            format!(
+                "no `what`, `kind`, `at`, link of the kind and `self` of its own in {}",
+                entry.short()
+            )
         });
     }
     let (has_more, next) = (page["has_more"] == json!(true), page.link("next"));
-    cx.must(row::SYN_05, page.link("last").is_some(), || format!("no link last in {}", page.short()))?;
+    cx.must(row::SYN_05, page.link("last").is_some(), || {
+        format!("no link last in {}", page.short())
+    })?;
     cx.must(row::SYN_05, next.is_some() == has_more, || {
-        format!("has_more is {has_more}, and `next` is {next:?} in {}", page.short())
+        format!(
+            "has_more is {has_more}, and `next` is {next:?} in {}",
+            page.short()
+        )
     })?;
     let (size, count) = (page["per_page"].as_u64(), page.embedded().len());
-    cx.holds(row::SYN_05, size.and_then(|size| usize::try_from(size).ok()).is_some_and(|size| count <= size), || {
-        format!("{count} entries, per_page is {}", page["per_page"])
-    });
+    cx.holds(
+        row::SYN_05,
+        size.and_then(|size| usize::try_from(size).ok())
+            .is_some_and(|size| count <= size),
+        || format!("{count} entries, per_page is {}", page["per_page"]),
+    );
     Ok(page)
 }
 
@@ -95,15 +127,28 @@ pub(super) async fn behind(
 ) -> Result<(Vec<Told>, Vec<Record>, String), Stop> {
     let (cx, mut url, mut told, mut shown) = (api.cx, url.to_owned(), Vec::new(), Vec::new());
     // Entries of kinds that cannot be read are hidden: a page of them may be empty.
-    let shows_all = cx.declared().kinds().all(|kind| cx.declared().offers(kind.one, "read"));
+    let shows_all = cx
+        .declared()
+        .kinds()
+        .all(|kind| cx.declared().offers(kind.one, "read"));
     for number in 0..MOST {
         let page = page(api, &url).await?;
-        cx.holds(row::SYN_05, number == 0 || !shows_all || !page.embedded().is_empty(), || {
-            format!("the page before announces more, and there is none: {}", page.short())
-        });
+        cx.holds(
+            row::SYN_05,
+            number == 0 || !shows_all || !page.embedded().is_empty(),
+            || {
+                format!(
+                    "the page before announces more, and there is none: {}",
+                    page.short()
+                )
+            },
+        );
         for entry in page.embedded() {
             let own = entry["kind"].as_str().and_then(|kind| entry.href(kind));
-            if let Some(record) = records.iter().position(|record| Some(record) == own.as_ref()) {
+            if let Some(record) = records
+                .iter()
+                .position(|record| Some(record) == own.as_ref())
+            {
                 let what = entry["what"].as_str().unwrap_or_default().to_owned();
                 told.push(Told { what, record });
                 shown.push(entry);
@@ -113,7 +158,9 @@ pub(super) async fn behind(
             return Ok((told, shown, page.leads_to("last")?));
         }
         let next = page.leads_to("next")?;
-        cx.must(row::SYN_05, next != url, || format!("more is there, and `next` leads to itself: {next}"))?;
+        cx.must(row::SYN_05, next != url, || {
+            format!("more is there, and `next` leads to itself: {next}")
+        })?;
         url = next;
     }
     Err(none(format!("more than {MOST} pages of changes")))
@@ -121,20 +168,33 @@ pub(super) async fn behind(
 
 impl Record {
     fn leads_to(&self, rel: &str) -> Result<String, Stop> {
-        self.link(rel).ok_or_else(|| Stop::Inconclusive(format!("there is no link {rel} in {}", self.short())))
+        self.link(rel).ok_or_else(|| {
+            Stop::Inconclusive(format!("there is no link {rel} in {}", self.short()))
+        })
     }
 }
 
 /// A kind of which records can be made, read, and what else is asked for.
 pub(super) fn subject(cx: &Cx, operations: &[&str]) -> Result<Kind, Stop> {
     let declared = cx.declared();
-    let wanted = ["person", "tag", "list", "form", "petition", "event", "question"].into_iter().filter_map(kind);
-    let mut able =
-        wanted.filter(|of| declared.offers_all(of.one, &["create", "read"]) && declared.offers_all(of.one, operations));
-    able.next().ok_or_else(|| none(format!("no kind has create, read, {}", operations.join(", "))))
+    let wanted = [
+        "person", "tag", "list", "form", "petition", "event", "question",
+    ]
+    .into_iter()
+    .filter_map(kind);
+    let mut able = wanted.filter(|of| {
+        declared.offers_all(of.one, &["create", "read"]) && declared.offers_all(of.one, operations)
+    });
+    able.next().ok_or_else(|| {
+        none(format!(
+            "no kind has create, read, {}",
+            operations.join(", ")
+        ))
+    })
 }
 
-/// Two records are made, changed and deleted, and what is told of each step behind the cursor before it.
+/// Two records are made, changed and deleted, and what is told of each step behind the cursor
+/// before it.
 async fn told(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let of = subject(cx, &["delete"])?;
@@ -145,7 +205,15 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
     for _ in 0..2 {
         let made = api.reread(&api.make(of.one, &json!({})).await?).await?;
         own.push(made.own()?);
-        at = step(&api, &at, &own, "created", own.len().saturating_sub(1), &mut expected).await?;
+        at = step(
+            &api,
+            &at,
+            &own,
+            "created",
+            own.len().saturating_sub(1),
+            &mut expected,
+        )
+        .await?;
     }
     for (place, url) in own.iter().enumerate().rev() {
         if updates {
@@ -166,25 +234,49 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
     leads_to_itself(&api, &start, &own).await?;
     // Nothing of it is told again.
     let (again, ..) = behind(&api, &at, &own).await?;
-    cx.holds(row::SYN_04, again.is_empty(), || format!("behind the last cursor it is told again: {again:?}"));
+    cx.holds(row::SYN_04, again.is_empty(), || {
+        format!("behind the last cursor it is told again: {again:?}")
+    });
     for size in ["1", "2", "100"] {
-        let (whole, shown, _) = behind(&api, &address::with_parameter(&start, "per_page", size), &own).await?;
+        let (whole, shown, _) = behind(
+            &api,
+            &address::with_parameter(&start, "per_page", size),
+            &own,
+        )
+        .await?;
         // What was changed several times since may be told once.
         let last = |all: &[Told]| -> Vec<Told> {
             let is_last = |place: usize, one: &Told| {
-                all.iter().skip(place.saturating_add(1)).all(|later| later.record != one.record)
+                all.iter()
+                    .skip(place.saturating_add(1))
+                    .all(|later| later.record != one.record)
             };
-            all.iter().enumerate().filter(|(place, one)| is_last(*place, one)).map(|(_, one)| one.clone()).collect()
+            all.iter()
+                .enumerate()
+                .filter(|(place, one)| is_last(*place, one))
+                .map(|(_, one)| one.clone())
+                .collect()
         };
         let times = |one: &Told| whole.iter().filter(|other| *other == one).count();
-        let repeated = whole.iter().find(|one| one.what != "changed" && times(one) > 1);
-        cx.holds(row::SYN_04, last(&whole) == last(&expected) && repeated.is_none(), || {
-            format!("in pages of {size} it is told as {whole:?}; done was {expected:?}")
+        let repeated = whole
+            .iter()
+            .find(|one| one.what != "changed" && times(one) > 1);
+        cx.holds(
+            row::SYN_04,
+            last(&whole) == last(&expected) && repeated.is_none(),
+            || format!("in pages of {size} it is told as {whole:?}; done was {expected:?}"),
+        );
+        let dates: Vec<_> = shown
+            .iter()
+            .filter_map(|entry| entry["at"].as_str().and_then(instant))
+            .collect();
+        cx.holds(row::SYN_04, dates.is_sorted(), || {
+            format!("later and earlier dates in turn: {dates:?}")
         });
-        let dates: Vec<_> = shown.iter().filter_map(|entry| entry["at"].as_str().and_then(instant)).collect();
-        cx.holds(row::SYN_04, dates.is_sorted(), || format!("later and earlier dates in turn: {dates:?}"));
         let told_all = whole.len() >= last(&expected).len();
-        cx.holds(row::SYN_02, told_all, || format!("in pages of {size}: {whole:?}; done was {expected:?}"));
+        cx.holds(row::SYN_02, told_all, || {
+            format!("in pages of {size}: {whole:?}; done was {expected:?}")
+        });
     }
     Ok(())
 }
@@ -193,16 +285,24 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
 async fn leads_to_itself(api: &Client<'_>, start: &str, own: &[String]) -> Result<(), Stop> {
     let (_, shown, _) = behind(api, start, own).await?;
     for entry in shown.iter().rev().take(2) {
-        let Some(url) = entry.link("self") else { continue };
+        let Some(url) = entry.link("self") else {
+            continue;
+        };
         let answer = api.get(&url).await?;
         let found = answer.record();
-        let is_there = [found.clone()].into_iter().chain(found.embedded()).any(|found| {
-            let kind = entry["kind"].as_str().unwrap_or_default();
-            found["what"] == entry["what"] && found.href(kind).is_some() && found.href(kind) == entry.href(kind)
-        });
-        api.cx.holds(row::SYN_03, answer.status == 200 && is_there, || {
-            format!("`self` of {} leads to {answer}", entry.short())
-        });
+        let is_there = [found.clone()]
+            .into_iter()
+            .chain(found.embedded())
+            .any(|found| {
+                let kind = entry["kind"].as_str().unwrap_or_default();
+                found["what"] == entry["what"]
+                    && found.href(kind).is_some()
+                    && found.href(kind) == entry.href(kind)
+            });
+        api.cx
+            .holds(row::SYN_03, answer.status == 200 && is_there, || {
+                format!("`self` of {} leads to {answer}", entry.short())
+            });
     }
     Ok(())
 }
@@ -218,15 +318,26 @@ async fn step(
 ) -> Result<String, Stop> {
     let cx = api.cx;
     let (told, _, next) = behind(api, at, own).await?;
-    let one = Told { what: what.to_owned(), record };
+    let one = Told {
+        what: what.to_owned(),
+        record,
+    };
     // A body may need more than one call, each of which changes the record.
-    let fits =
-        told.first() == Some(&one) && told.iter().skip(1).all(|more| more.record == record && more.what == "changed");
+    let fits = told.first() == Some(&one)
+        && told
+            .iter()
+            .skip(1)
+            .all(|more| more.record == record && more.what == "changed");
     cx.holds(row::SYN_02, fits, || {
-        format!("{} was {what}, and told is {told:?}", own.get(record).map_or("", String::as_str))
+        format!(
+            "{} was {what}, and told is {told:?}",
+            own.get(record).map_or("", String::as_str)
+        )
     });
     let moved = next != at;
-    cx.holds(row::SYN_05, moved, || format!("the end before and after a change is {next}"));
+    cx.holds(row::SYN_05, moved, || {
+        format!("the end before and after a change is {next}")
+    });
     expected.push(one);
     Ok(next)
 }
@@ -256,23 +367,52 @@ async fn removed(cx: &Cx) -> Result<(), Stop> {
     for (place, url) in own.iter().enumerate() {
         // What went with another is told, too; what stayed is not.
         let is_gone = gone.contains(url) || api.get(url).await?.status == 404;
-        let last = told.iter().rfind(|one| one.record == place).map(|one| one.what.as_str());
-        holds(cx, &[row::SYN_02, row::SYN_10], (last == Some("deleted")) == is_gone, || {
-            format!("{url} is {}there; told last is {}", if is_gone { "not " } else { "" }, json!(last))
-        });
+        let last = told
+            .iter()
+            .rfind(|one| one.record == place)
+            .map(|one| one.what.as_str());
+        holds(
+            cx,
+            &[row::SYN_02, row::SYN_10],
+            (last == Some("deleted")) == is_gone,
+            || {
+                format!(
+                    "{url} is {}there; told last is {}",
+                    if is_gone { "not " } else { "" },
+                    json!(last)
+                )
+            },
+        );
     }
     for entry in shown.iter().filter(|entry| entry["what"] == "deleted") {
-        let more = entry.json.as_object().into_iter().flat_map(|entry| entry.keys());
-        let more: Vec<&String> = more.filter(|name| !MEMBERS.contains(&name.as_str())).collect();
-        let links = entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "self").count();
+        let more = entry
+            .json
+            .as_object()
+            .into_iter()
+            .flat_map(|entry| entry.keys());
+        let more: Vec<&String> = more
+            .filter(|name| !MEMBERS.contains(&name.as_str()))
+            .collect();
+        let links = entry["_links"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(rel, _)| *rel != "self")
+            .count();
         let bare = entry["_links"]
             .as_object()
             .into_iter()
             .flatten()
             .filter(|(rel, _)| *rel != "self")
-            .all(|(_, link)| link.as_object().is_some_and(|link| link.keys().all(|name| name == "href")));
+            .all(|(_, link)| {
+                link.as_object()
+                    .is_some_and(|link| link.keys().all(|name| name == "href"))
+            });
         cx.holds(row::SYN_10, more.is_empty() && links == 1 && bare, || {
-            format!("more than an address is told of a deleted record: {}", entry.short())
+            format!(
+                "more than an address is told of a deleted record: {}",
+                entry.short()
+            )
         });
     }
     Ok(())
@@ -288,7 +428,9 @@ async fn membership(cx: &Cx, api: &Client<'_>) -> Result<Option<(String, String)
         }
         let container = api.reread(&api.make(group, &json!({})).await?).await?;
         let person = api.person().await?;
-        let member = api.act(&container, one, &person, &cx.marked(&json!({}))).await?;
+        let member = api
+            .act(&container, one, &person, &cx.marked(&json!({})))
+            .await?;
         if let (Some(container), Some(member)) = (container.link("self"), member.link("self")) {
             return Ok(Some((container, member)));
         }
@@ -301,12 +443,25 @@ async fn cursor(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (url, last) = (feed(&api).await?, end(&api).await?);
     let given = address::parameter(&last, "after").unwrap_or_default();
-    cx.must(row::SYN_07, !given.is_empty(), || format!("no cursor `after` in {last}"))?;
-    for wrong in [format!("{given}zz"), "no-such-cursor".to_owned(), String::new(), "%20".to_owned()] {
-        let answer = api.get(&address::with_parameter(&url, "after", &wrong)).await?;
+    cx.must(row::SYN_07, !given.is_empty(), || {
+        format!("no cursor `after` in {last}")
+    })?;
+    for wrong in [
+        format!("{given}zz"),
+        "no-such-cursor".to_owned(),
+        String::new(),
+        "%20".to_owned(),
+    ] {
+        let answer = api
+            .get(&address::with_parameter(&url, "after", &wrong))
+            .await?;
         let problems = answer.problems();
-        let named = problems.iter().any(|problem| problem.properties.iter().any(|name| name == "after"));
-        cx.holds(row::SYN_07, answer.status == 400 && named, || format!("with the cursor `{wrong}`: {answer}"));
+        let named = problems
+            .iter()
+            .any(|problem| problem.properties.iter().any(|name| name == "after"));
+        cx.holds(row::SYN_07, answer.status == 400 && named, || {
+            format!("with the cursor `{wrong}`: {answer}")
+        });
     }
     Ok(())
 }
@@ -315,14 +470,17 @@ async fn cursor(cx: &Cx) -> Result<(), Stop> {
 async fn key(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (url, start) = (feed(&api).await?, end(&api).await?);
-    for (who, nobody) in
-        [("without a key", cx.anonymous()), ("with a key that is none", cx.with_key("no-such-key-0000"))]
-    {
+    for (who, nobody) in [
+        ("without a key", cx.anonymous()),
+        ("with a key that is none", cx.with_key("no-such-key-0000")),
+    ] {
         let answer = nobody.get(&url).await?;
         let refused = answer.status == 401 || (answer.status == 403 && who == "without a key");
         cx.holds(row::SYN_06, refused, || format!("{who}: {answer}"));
     }
-    let Some((key, _)) = cx.run.keys.restricted.clone() else { return Ok(()) };
+    let Some((key, _)) = cx.run.keys.restricted.clone() else {
+        return Ok(());
+    };
     let narrow = cx.with_key(&key);
     for one in ["person", "tag", "list", "petition", "form", "question"] {
         if cx.declared().offers(one, "create") {
@@ -352,18 +510,29 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
 
 /// Another tenant is told nothing of this one, and its cursors lead nowhere here.
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
-    let Some(other) = cx.other() else { return Ok(()) };
+    let Some(other) = cx.other() else {
+        return Ok(());
+    };
     let api = cx.api();
     let of = subject(cx, &[])?;
     let (own, theirs) = (end(&api).await?, end(&other).await?);
-    let made = api.reread(&api.make(of.one, &json!({})).await?).await?.own()?;
+    let made = api
+        .reread(&api.make(of.one, &json!({})).await?)
+        .await?
+        .own()?;
     let (told, ..) = behind(&api, &own, std::slice::from_ref(&made)).await?;
-    cx.holds(row::SYN_09, !told.is_empty(), || format!("its own tenant is not told of {made}"));
+    cx.holds(row::SYN_09, !told.is_empty(), || {
+        format!("its own tenant is not told of {made}")
+    });
     let (leaked, ..) = behind(&other, &theirs, std::slice::from_ref(&made)).await?;
-    cx.holds(row::SYN_09, leaked.is_empty(), || format!("another tenant is told of {made}"));
+    cx.holds(row::SYN_09, leaked.is_empty(), || {
+        format!("another tenant is told of {made}")
+    });
     for (who, cursor) in [(&other, end(&api).await?), (&api, theirs)] {
         let answer = who.get(&cursor).await?;
-        cx.holds(row::SYN_09, answer.status == 400, || format!("a cursor of another tenant: {answer}"));
+        cx.holds(row::SYN_09, answer.status == 400, || {
+            format!("a cursor of another tenant: {answer}")
+        });
     }
     Ok(())
 }

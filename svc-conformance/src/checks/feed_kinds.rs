@@ -1,5 +1,5 @@
-//! What the change feed reports of each kind: direct writes, and what helpers and their functions write (SYN-02, SYN-03,
-//! SYN-05).
+//! What the change feed reports of each kind: direct writes, and what helpers and their functions
+//! write (SYN-02, SYN-03, SYN-05).
 
 use super::calls::{Ready, declared_helpers, ignored, somebody};
 use super::feed::{behind, end, page};
@@ -11,12 +11,14 @@ use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
     check!("syn/kinds", [SYN_02, SYN_03, SYN_05], kinds).needs("changes and *.create and *.read"),
-    check!("syn/helpers", [SYN_02, SYN_03], helpers).needs("changes and helper.*.but_schedule and *.read"),
+    check!("syn/helpers", [SYN_02, SYN_03], helpers)
+        .needs("changes and helper.*.but_schedule and *.read"),
     check!("syn/functions", [SYN_02, SYN_03], functions)
         .needs("changes and haf.* and helper.*.shows_person and *.read"),
 ];
 
-/// Seconds by which the date of an entry may differ from that of its record: a feed may have a clock of its own.
+/// Seconds by which the date of an entry may differ from that of its record: a feed may have a
+/// clock of its own.
 const APART: i64 = 60;
 /// The largest page of the feed that is read.
 const LARGEST: &str = "100";
@@ -33,8 +35,17 @@ async fn kinds(cx: &Cx) -> Result<(), Stop> {
     // Containers first: a server may change a container when an action is recorded below it.
     for is_nested in [false, true] {
         let mut own: Vec<Made> = Vec::new();
-        for kind in cx.declared().kinds().filter(able).filter(|kind| kind.under.is_some() == is_nested) {
-            each.took(create(&api, kind, &made).await.map(|record| own.push((kind, record))))?;
+        for kind in cx
+            .declared()
+            .kinds()
+            .filter(able)
+            .filter(|kind| kind.under.is_some() == is_nested)
+        {
+            each.took(
+                create(&api, kind, &made)
+                    .await
+                    .map(|record| own.push((kind, record))),
+            )?;
         }
         exact_page(&api, &at).await?;
         at = reported(&api, &at, "created", &own).await?;
@@ -42,12 +53,18 @@ async fn kinds(cx: &Cx) -> Result<(), Stop> {
     }
     let mut changed = Vec::new();
     for (kind, record) in &made {
-        changed.extend(change(&api, *kind, record).await?.map(|record| (*kind, record)));
+        changed.extend(
+            change(&api, *kind, record)
+                .await?
+                .map(|record| (*kind, record)),
+        );
     }
     at = reported(&api, &at, "changed", &changed).await?;
     let mut gone = Vec::new();
     for (kind, record) in made.into_iter().rev() {
-        if cx.declared().offers(kind.one, "delete") && api.delete(&record.own()?).await?.is_removal() {
+        if cx.declared().offers(kind.one, "delete")
+            && api.delete(&record.own()?).await?.is_removal()
+        {
             gone.push((kind, record));
         }
     }
@@ -57,8 +74,14 @@ async fn kinds(cx: &Cx) -> Result<(), Stop> {
 
 /// A record of a kind, below a record of those that were made where the kind has a container.
 async fn create(api: &Client<'_>, kind: Kind, made: &[Made]) -> Result<Record, Stop> {
-    let Some(under) = kind.under else { return api.make(kind.one, &json!({})).await };
-    let of = |one: &str| made.iter().find(|(kind, _)| kind.one == one).map(|(_, record)| record.clone());
+    let Some(under) = kind.under else {
+        return api.make(kind.one, &json!({})).await;
+    };
+    let of = |one: &str| {
+        made.iter()
+            .find(|(kind, _)| kind.one == one)
+            .map(|(_, record)| record.clone())
+    };
     let container = match of(under) {
         Some(container) => container,
         None => api.make(under, &json!({})).await?,
@@ -67,10 +90,12 @@ async fn create(api: &Client<'_>, kind: Kind, made: &[Made]) -> Result<Record, S
         Some(person) => person,
         None => api.person().await?,
     };
-    api.act(&container, kind.one, &person, &api.cx.marked(&json!({}))).await
+    api.act(&container, kind.one, &person, &api.cx.marked(&json!({})))
+        .await
 }
 
-/// A record after a change of a text; none where that is not possible, or where `modified_date` stays the same.
+/// A record after a change of a text; none where that is not possible, or where `modified_date`
+/// stays the same.
 async fn change(api: &Client<'_>, kind: Kind, record: &Record) -> Result<Option<Record>, Stop> {
     if changeable_text(api.cx, kind.one).is_none() {
         return Ok(None);
@@ -80,48 +105,79 @@ async fn change(api: &Client<'_>, kind: Kind, record: &Record) -> Result<Option<
     Ok(after.filter(|after| after["modified_date"] != before["modified_date"]))
 }
 
-/// Each of these records has an entry with this change after a cursor, which leads to the record; where the entries end.
-async fn reported(api: &Client<'_>, at: &str, what: &str, records: &[Made]) -> Result<String, Stop> {
+/// Each of these records has an entry with this change after a cursor, which leads to the record;
+/// where the entries end.
+async fn reported(
+    api: &Client<'_>,
+    at: &str,
+    what: &str,
+    records: &[Made],
+) -> Result<String, Stop> {
     let cx = api.cx;
-    let owns: Vec<String> = records.iter().map(|(_, record)| record.own()).collect::<Result<_, _>>()?;
+    let owns: Vec<String> = records
+        .iter()
+        .map(|(_, record)| record.own())
+        .collect::<Result<_, _>>()?;
     let (told, shown, next) = behind(api, at, &owns).await?;
     for (place, ((kind, _), own)) in records.iter().zip(&owns).enumerate() {
-        let of_record = told.iter().zip(&shown).filter(|(one, _)| one.record == place);
-        let entries: Vec<(&str, &Record)> = of_record.map(|(one, entry)| (one.what.as_str(), entry)).collect();
+        let of_record = told
+            .iter()
+            .zip(&shown)
+            .filter(|(one, _)| one.record == place);
+        let entries: Vec<(&str, &Record)> = of_record
+            .map(|(one, entry)| (one.what.as_str(), entry))
+            .collect();
         let last = entries.last().copied();
         let read = match last {
             Some((done, entry)) if done != "deleted" => follow(api, kind.one, entry).await?,
             _ => None,
         };
         let is_right = match what {
-            // A feed with one entry for all changes of a record may report one that was changed since as changed.
+            // A feed with one entry for all changes of a record may report one that was changed
+            // since as changed.
             "created" => {
-                let is_changed = read.as_ref().is_some_and(|read| read["created_date"] != read["modified_date"]);
-                entries.first().is_some_and(|(done, _)| *done == "created" || (is_changed && *done == "changed"))
+                let is_changed = read
+                    .as_ref()
+                    .is_some_and(|read| read["created_date"] != read["modified_date"]);
+                entries.first().is_some_and(|(done, _)| {
+                    *done == "created" || (is_changed && *done == "changed")
+                })
             }
             "changed" => !entries.is_empty() && entries.iter().all(|(done, _)| *done == what),
             _ => last.is_some_and(|(done, _)| done == what),
         };
         cx.holds(row::SYN_02, is_right, || {
             let entries: Vec<&str> = entries.iter().map(|(done, _)| *done).collect();
-            format!("the {} {own} was {what}, its entries are {entries:?}", kind.one)
+            format!(
+                "the {} {own} was {what}, its entries are {entries:?}",
+                kind.one
+            )
         });
     }
     Ok(next)
 }
 
-/// The record of an entry, which can be read as soon as the entry is there and has its date (SYN-03).
+/// The record of an entry, which can be read as soon as the entry is there and has its date
+/// (SYN-03).
 async fn follow(api: &Client<'_>, one: &str, entry: &Record) -> Result<Option<Record>, Stop> {
-    let Some(own) = entry.href(one) else { return Ok(None) };
+    let Some(own) = entry.href(one) else {
+        return Ok(None);
+    };
     let answer = api.get(&own).await?;
-    if !api.cx.holds(row::SYN_03, answer.status == 200, || format!("{} leads to {answer}", entry.short())) {
+    if !api.cx.holds(row::SYN_03, answer.status == 200, || {
+        format!("{} leads to {answer}", entry.short())
+    }) {
         return Ok(None);
     }
-    let dates = [&entry["at"], &answer["modified_date"]].map(|date| date.as_str().and_then(instant));
+    let dates =
+        [&entry["at"], &answer["modified_date"]].map(|date| date.as_str().and_then(instant));
     if let [Some(at), Some(modified)] = dates {
         let apart = at.signed_duration_since(modified).num_seconds().abs();
         api.cx.holds(row::SYN_03, apart <= APART, || {
-            format!("`at` is {at}, the `modified_date` of the record {modified}: {}", entry.short())
+            format!(
+                "`at` is {at}, the `modified_date` of the record {modified}: {}",
+                entry.short()
+            )
         });
     }
     Ok(Some(answer.record()))
@@ -132,7 +188,12 @@ async fn exact_page(api: &Client<'_>, at: &str) -> Result<(), Stop> {
     let whole = page(api, &with_parameter(at, "per_page", LARGEST)).await?;
     let count = whole.embedded().len();
     if count > 0 {
-        behind(api, &with_parameter(at, "per_page", &count.to_string()), &[]).await?;
+        behind(
+            api,
+            &with_parameter(at, "per_page", &count.to_string()),
+            &[],
+        )
+        .await?;
     }
     Ok(())
 }
@@ -154,11 +215,14 @@ async fn helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     };
     let people = kind("person").zip(about.clone());
     let own = Some((ready.kind, made)).filter(|_| name != "person_signup");
-    let is_read = |(kind, record): &Made| cx.declared().offers(kind.one, "read") && record.link("self").is_some();
+    let is_read = |(kind, record): &Made| {
+        cx.declared().offers(kind.one, "read") && record.link("self").is_some()
+    };
     let all: Vec<Made> = own.into_iter().chain(people).filter(is_read).collect();
     let at = reported(&api, &at, "created", &all).await?;
     // The same person once more, with another name.
-    let Some(before) = about.filter(|_| cx.declared().matches_persons() && cx.declared().offers("person", "read"))
+    let Some(before) =
+        about.filter(|_| cx.declared().matches_persons() && cx.declared().offers("person", "read"))
     else {
         return Ok(());
     };
@@ -171,36 +235,63 @@ async fn helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     }
     let after = api.reread(&before).await?;
     if after["modified_date"] != before["modified_date"] {
-        reported(&api, &at, "changed", &kind("person").map(|kind| (kind, after)).into_iter().collect::<Vec<_>>())
-            .await?;
+        reported(
+            &api,
+            &at,
+            "changed",
+            &kind("person")
+                .map(|kind| (kind, after))
+                .into_iter()
+                .collect::<Vec<_>>(),
+        )
+        .await?;
     }
     Ok(())
 }
 
 /// Calls a helper for a person.
 async fn help(api: &Client<'_>, ready: &Ready, person: &Value) -> Result<Record, Stop> {
-    let answer = api.post(&ready.url, &ready.body(api.cx, Some(person))).await?;
+    let answer = api
+        .post(&ready.url, &ready.body(api.cx, Some(person)))
+        .await?;
     let is_created = answer.is_created() && answer.json.is_object();
-    if is_created { Ok(answer.record()) } else { Err(none(format!("a helper is refused: {answer}"))) }
+    if is_created {
+        Ok(answer.record())
+    } else {
+        Err(none(format!("a helper is refused: {answer}")))
+    }
 }
 
 /// Taggings, items and answers that the functions of a helper create are reported.
 async fn functions(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let all: Value =
-        Value::Object(simple(cx).await?.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
+    let all: Value = Value::Object(
+        simple(cx)
+            .await?
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    );
     let (ready, at) = (any_helper(&api).await?, end(&api).await?);
     let Some(person) = call(cx, &ready, &all).await?.person else {
         return Err(none("a helper with functions was refused"));
     };
     let mut made = Vec::new();
     for kind in ["tagging", "item", "answer"].into_iter().filter_map(kind) {
-        if cx.declared().lists_below("person", kind.many) && cx.declared().offers(kind.one, "read") {
-            made.extend(below(&api, &person, kind.many).await?.into_iter().map(|record| (kind, record)));
+        if cx.declared().lists_below("person", kind.many) && cx.declared().offers(kind.one, "read")
+        {
+            made.extend(
+                below(&api, &person, kind.many)
+                    .await?
+                    .into_iter()
+                    .map(|record| (kind, record)),
+            );
         }
     }
     if made.is_empty() {
-        return Err(none("the functions that are declared create nothing that is listed below a person"));
+        return Err(none(
+            "the functions that are declared create nothing that is listed below a person",
+        ));
     }
     reported(&api, &at, "created", &made).await.map(drop)
 }

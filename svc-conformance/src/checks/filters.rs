@@ -7,9 +7,16 @@ use crate::catalogue::FILTERS;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("flt/values", [FLT_01, FLT_05, FLT_06, FLT_07, FLT_12], values).needs("filter.*"),
+    check!(
+        "flt/values",
+        [FLT_01, FLT_05, FLT_06, FLT_07, FLT_12],
+        values
+    )
+    .needs("filter.*"),
     check!("flt/words", [FLT_10], words).needs("filter.*"),
-    check!("flt/refused", [FLT_03, FLT_04], refused).needs("filter.*").only_reads(),
+    check!("flt/refused", [FLT_03, FLT_04], refused)
+        .needs("filter.*")
+        .only_reads(),
     check!("flt/pages", [FLT_01, FLT_05, FLT_08], paged).needs("filter.*"),
     check!("flt/order", [FLT_08, FLT_09], ordered).needs("order.*"),
     check!("flt/tenants", [FLT_11], tenants).needs("filter.* and auth.multi_key"),
@@ -32,7 +39,13 @@ pub(super) fn quoted(text: &str) -> String {
 /// Everything that is not plain in a query.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    let one = |byte: u8| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
     text.bytes().map(one).collect()
 }
 
@@ -43,8 +56,16 @@ pub(super) fn filtered(url: &str, text: &str) -> String {
 
 /// The kinds that are filtered by one of these and that the suite can make.
 fn kinds(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
-    let has = |kind: &Kind| cx.declared().filters(*kind).iter().any(|field| fields.contains(&field.as_str()));
-    cx.declared().kinds().filter(|kind| has(kind) && cx.declared().offers(kind.one, "create")).collect()
+    let has = |kind: &Kind| {
+        cx.declared()
+            .filters(*kind)
+            .iter()
+            .any(|field| fields.contains(&field.as_str()))
+    };
+    cx.declared()
+        .kinds()
+        .filter(|kind| has(kind) && cx.declared().offers(kind.one, "create"))
+        .collect()
 }
 
 /// Some of them: each field once is enough.
@@ -62,11 +83,18 @@ pub(super) fn few(cx: &Cx, fields: &[&str]) -> Vec<Kind> {
 /// [`few`], at least one.
 pub(super) fn enough(cx: &Cx, fields: &[&str]) -> Result<Vec<Kind>, Stop> {
     let some = few(cx, fields);
-    if some.is_empty() { Err(nothing(fields)) } else { Ok(some) }
+    if some.is_empty() {
+        Err(nothing(fields))
+    } else {
+        Ok(some)
+    }
 }
 
 fn nothing(fields: &[&str]) -> Stop {
-    none(format!("nothing can be created that has a filter of {}", fields.join(", ")))
+    none(format!(
+        "nothing can be created that has a filter of {}",
+        fields.join(", ")
+    ))
 }
 
 /// Two e-mail addresses of no other person, the second of which is not subscribed.
@@ -75,13 +103,21 @@ pub(super) fn addresses(cx: &Cx) -> Value {
     let all = json!({"email_addresses": [
         {"address": address(), "primary": true},
         {"address": address(), "primary": false, "status": "unsubscribed"}]});
-    part(cx, "person", &all).get_mut("email_addresses").map(Value::take).unwrap_or_default()
+    part(cx, "person", &all)
+        .get_mut("email_addresses")
+        .map(Value::take)
+        .unwrap_or_default()
 }
 
 /// A record of a kind with values of its own in what it is filtered by.
 pub(super) async fn made(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Record, Stop> {
     let mut fields = compare::filled(cx, of.one);
-    if of.one == "person" && cx.declared().field("person", "email_addresses[].address").is_some() {
+    if of.one == "person"
+        && cx
+            .declared()
+            .field("person", "email_addresses[].address")
+            .is_some()
+    {
         put(&mut fields, "email_addresses", addresses(cx));
     }
     let made = api.make(of.one, &fields).await?;
@@ -92,10 +128,18 @@ pub(super) async fn made(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<Record, 
 pub(super) fn shown(record: &Record, field: &str) -> Vec<String> {
     let texts = |value: &Value| value.as_str().map(ToOwned::to_owned);
     match field {
-        "identifiers" => record.identifiers().into_iter().map(ToOwned::to_owned).collect(),
+        "identifiers" => record
+            .identifiers()
+            .into_iter()
+            .map(ToOwned::to_owned)
+            .collect(),
         "email_address" => {
-            let all = record["email_addresses"].as_array().map_or(&[][..], Vec::as_slice);
-            all.iter().filter_map(|entry| texts(&entry["address"])).collect()
+            let all = record["email_addresses"]
+                .as_array()
+                .map_or(&[][..], Vec::as_slice);
+            all.iter()
+                .filter_map(|entry| texts(&entry["address"]))
+                .collect()
         }
         other => texts(&record[other]).into_iter().collect(),
     }
@@ -110,7 +154,12 @@ pub(super) async fn found(
     rows: &[&str],
 ) -> Result<(Record, Vec<Record>), Stop> {
     let answer = api.get(&filtered(url, text)).await?;
-    must(cx, rows, answer.status == 200 && answer.json.is_object(), || format!("filter={text}: {answer}"))?;
+    must(
+        cx,
+        rows,
+        answer.status == 200 && answer.json.is_object(),
+        || format!("filter={text}: {answer}"),
+    )?;
     let page = answer.record();
     let mut members = page.embedded();
     if let Some(next) = page.link("next") {
@@ -129,15 +178,28 @@ pub(super) async fn fits(
     rows: &[&str],
 ) -> Result<(), Stop> {
     let (page, members) = found(cx, api, url, text, rows).await?;
-    let times = members.iter().filter(|member| is_one(member, record)).count();
+    let times = members
+        .iter()
+        .filter(|member| is_one(member, record))
+        .count();
     let right = times == usize::from(expected) && members.len() == usize::from(expected);
     holds(cx, rows, right, || {
-        format!("filter={text} shows {} records, {} {times} times: {}", members.len(), record.short(), page.short())
+        format!(
+            "filter={text} shows {} records, {} {times} times: {}",
+            members.len(),
+            record.short(),
+            page.short()
+        )
     });
     if right {
         let total = page["total_records"].as_u64();
         cx.holds(row::FLT_05, total == Some(u64::from(expected)), || {
-            format!("filter={text} shows {} records and counts {}: {}", members.len(), json!(total), page.short())
+            format!(
+                "filter={text} shows {} records and counts {}: {}",
+                members.len(),
+                json!(total),
+                page.short()
+            )
         });
     }
     Ok(())
@@ -158,18 +220,49 @@ async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
         if !cx.declared().filters(of).iter().any(|one| one == field) {
             continue;
         }
-        let row = if field == "email_address" { row::FLT_06 } else { row::FLT_07 };
+        let row = if field == "email_address" {
+            row::FLT_06
+        } else {
+            row::FLT_07
+        };
         let strangers = shown(&other, field);
-        for value in shown(&record, field).into_iter().filter(|value| !strangers.contains(value)).take(3) {
+        for value in shown(&record, field)
+            .into_iter()
+            .filter(|value| !strangers.contains(value))
+            .take(3)
+        {
             let text = format!("{field} eq {}", quoted(&value));
-            fits(cx, api, (&url, &text), &record, true, &[row::FLT_01, row, row::FLT_12]).await?;
+            fits(
+                cx,
+                api,
+                (&url, &text),
+                &record,
+                true,
+                &[row::FLT_01, row, row::FLT_12],
+            )
+            .await?;
             let (capitals, part) = (value.to_uppercase(), format!("{value}x"));
-            fits(cx, api, (&url, &format!("{field} eq {}", quoted(&part))), &record, false, &[row::FLT_01, row])
-                .await?;
+            fits(
+                cx,
+                api,
+                (&url, &format!("{field} eq {}", quoted(&part))),
+                &record,
+                false,
+                &[row::FLT_01, row],
+            )
+            .await?;
             // The address of the server's own identifiers may be written in either case by itself.
             if field == "email_address" || capitals.to_lowercase() == value {
                 let text = format!("{field} eq {}", quoted(&capitals));
-                fits(cx, api, (&url, &text), &record, field == "email_address", &[row]).await?;
+                fits(
+                    cx,
+                    api,
+                    (&url, &text),
+                    &record,
+                    field == "email_address",
+                    &[row],
+                )
+                .await?;
             }
             asked = Some(text);
         }
@@ -184,7 +277,9 @@ async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 /// What records of a kind are told apart by in a filter.
 pub(super) fn told_apart(cx: &Cx, of: Kind, record: &Record) -> Result<&'static str, Stop> {
     let declared = |field: &&str| cx.declared().filters(of).iter().any(|one| one == field);
-    let field = OWN.into_iter().find(|field| declared(field) && !shown(record, field).is_empty());
+    let field = OWN
+        .into_iter()
+        .find(|field| declared(field) && !shown(record, field).is_empty());
     field.ok_or_else(|| none("a record shows nothing of what it is filtered by"))
 }
 
@@ -195,25 +290,54 @@ async fn words(cx: &Cx) -> Result<(), Stop> {
     let url = api.collection(of.many).await?;
     let (one, other) = (made(cx, &api, of).await?, made(cx, &api, of).await?);
     let field = told_apart(cx, of, &one)?;
-    let value = |record: &Record| shown(record, field).first().map(|value| quoted(value)).unwrap_or_default();
+    let value = |record: &Record| {
+        shown(record, field)
+            .first()
+            .map(|value| quoted(value))
+            .unwrap_or_default()
+    };
     let (a, b) = (value(&one), value(&other));
     for (text, expected) in [
         (format!("{field} eq {a} or {field} eq {b}"), [true, true]),
         (format!("{field} in ({a}, {b})"), [true, true]),
         (format!("{field} eq {a} and {field} eq {b}"), [false, false]),
-        (format!("{field} in ({a}, {b}) and {field} ne {a}"), [false, true]),
+        (
+            format!("{field} in ({a}, {b}) and {field} ne {a}"),
+            [false, true],
+        ),
         // What each of them shows is something else where `or` is read before `and`.
-        (format!("{field} eq {a} or {field} eq {b} and {field} ne {a}"), [true, true]),
-        (format!("{field} eq {a} and {field} ne {a} or {field} eq {b}"), [false, true]),
-        (format!("({field} eq {a} or {field} eq {b}) and {field} ne {b}"), [true, false]),
-        (format!("({field} eq {a} or {field} eq {b}) and {field} ne {a}"), [false, true]),
+        (
+            format!("{field} eq {a} or {field} eq {b} and {field} ne {a}"),
+            [true, true],
+        ),
+        (
+            format!("{field} eq {a} and {field} ne {a} or {field} eq {b}"),
+            [false, true],
+        ),
+        (
+            format!("({field} eq {a} or {field} eq {b}) and {field} ne {b}"),
+            [true, false],
+        ),
+        (
+            format!("({field} eq {a} or {field} eq {b}) and {field} ne {a}"),
+            [false, true],
+        ),
     ] {
         let (page, members) = found(cx, &api, &url, &text, &[row::FLT_10]).await?;
-        let there = [&one, &other].map(|record| members.iter().any(|member| is_one(member, record)));
+        let there =
+            [&one, &other].map(|record| members.iter().any(|member| is_one(member, record)));
         let wanted = expected.iter().filter(|wanted| **wanted).count();
-        cx.holds(row::FLT_10, there == expected && members.len() == wanted, || {
-            format!("filter={text} shows {} records, of the two {there:?}: {}", members.len(), page.short())
-        });
+        cx.holds(
+            row::FLT_10,
+            there == expected && members.len() == wanted,
+            || {
+                format!(
+                    "filter={text} shows {} records, of the two {there:?}: {}",
+                    members.len(),
+                    page.short()
+                )
+            },
+        );
     }
     Ok(())
 }
@@ -222,13 +346,21 @@ async fn words(cx: &Cx) -> Result<(), Stop> {
 async fn refused(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let mut of_grammar = 0_usize;
-    for of in cx.declared().kinds().filter(|kind| kind.under.is_none() && cx.declared().offers(kind.one, "list")) {
+    for of in cx
+        .declared()
+        .kinds()
+        .filter(|kind| kind.under.is_none() && cx.declared().offers(kind.one, "list"))
+    {
         let declared = cx.declared().filters(of);
         let url = api.collection(of.many).await?;
         let field = declared.first().cloned().unwrap_or_default();
         let whole = format!(
             "{field} eq '{}'",
-            if DATES.contains(&field.as_str()) { "2026-11-01T00:00:00Z" } else { "no:such" }
+            if DATES.contains(&field.as_str()) {
+                "2026-11-01T00:00:00Z"
+            } else {
+                "no:such"
+            }
         );
         let mistakes = [
             field.clone(),
@@ -244,21 +376,39 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
         ];
         // One grammar is read for all.
         of_grammar = of_grammar.saturating_add(usize::from(!declared.is_empty()));
-        for text in mistakes.into_iter().filter(|_| !declared.is_empty() && of_grammar < 4) {
+        for text in mistakes
+            .into_iter()
+            .filter(|_| !declared.is_empty() && of_grammar < 4)
+        {
             let answer = api.get(&filtered(&url, &text)).await?;
-            cx.holds(row::FLT_03, answer.status == 400 && names_place(&answer, text.chars().count()), || {
-                format!("filter={text}: {answer}")
-            });
+            cx.holds(
+                row::FLT_03,
+                answer.status == 400 && names_place(&answer, text.chars().count()),
+                || format!("filter={text}: {answer}"),
+            );
         }
         let others = FILTERS.iter().copied().chain(["origin_system"]);
         for field in others.filter(|field| !declared.iter().any(|one| one == field)) {
-            let answer = api.get(&filtered(&url, &format!("{field} eq '2026-11-01T00:00:00Z'"))).await?;
-            cx.holds(row::FLT_04, answer.status == 400, || format!("filter by {field}, not declared: {answer}"));
+            let answer = api
+                .get(&filtered(
+                    &url,
+                    &format!("{field} eq '2026-11-01T00:00:00Z'"),
+                ))
+                .await?;
+            cx.holds(row::FLT_04, answer.status == 400, || {
+                format!("filter by {field}, not declared: {answer}")
+            });
         }
         let orders = cx.declared().orders(of);
-        for field in DATES.into_iter().chain(["origin_system"]).filter(|field| !orders.iter().any(|one| one == field)) {
+        for field in DATES
+            .into_iter()
+            .chain(["origin_system"])
+            .filter(|field| !orders.iter().any(|one| one == field))
+        {
             let answer = api.get(&with_parameter(&url, "order", field)).await?;
-            cx.holds(row::FLT_04, answer.status == 400, || format!("order by {field}, not declared: {answer}"));
+            cx.holds(row::FLT_04, answer.status == 400, || {
+                format!("order by {field}, not declared: {answer}")
+            });
         }
     }
     Ok(())
@@ -268,10 +418,16 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
 fn names_place(answer: &Answer, length: usize) -> bool {
     let numbers = |text: &str| {
         let words = text.split(|letter: char| !letter.is_ascii_digit());
-        words.filter_map(|word| word.parse::<usize>().ok()).any(|number| (1..=length.max(1)).contains(&number))
+        words
+            .filter_map(|word| word.parse::<usize>().ok())
+            .any(|number| (1..=length.max(1)).contains(&number))
     };
     let text = |description: &Value| description["description"].as_str().map(ToOwned::to_owned);
-    answer.descriptions().into_iter().filter_map(text).any(|text| numbers(&text))
+    answer
+        .descriptions()
+        .into_iter()
+        .filter_map(text)
+        .any(|text| numbers(&text))
 }
 
 /// A walk over filtered pages.
@@ -282,32 +438,62 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
     for _ in 0..4 {
         all.push(made(cx, &api, of).await?);
     }
-    let field = all.first().map_or(Ok(""), |record| told_apart(cx, of, record))?;
-    let values: Vec<String> =
-        all.iter().filter_map(|record| shown(record, field).first().map(|value| quoted(value))).collect();
+    let field = all
+        .first()
+        .map_or(Ok(""), |record| told_apart(cx, of, record))?;
+    let values: Vec<String> = all
+        .iter()
+        .filter_map(|record| shown(record, field).first().map(|value| quoted(value)))
+        .collect();
     let url = with_parameter(&api.collection(of.many).await?, "per_page", FEW);
     let text = format!("{field} in ({})", values.join(", "));
     let pages = api.pages(&filtered(&url, &text)).await?;
     let members: Vec<Record> = pages.iter().flat_map(Record::embedded).collect();
     for record in &all {
-        let times = members.iter().filter(|member| is_one(member, record)).count();
-        cx.holds(row::FLT_08, times == 1, || format!("{} is {times} times on {} pages", record.short(), pages.len()));
+        let times = members
+            .iter()
+            .filter(|member| is_one(member, record))
+            .count();
+        cx.holds(row::FLT_08, times == 1, || {
+            format!(
+                "{} is {times} times on {} pages",
+                record.short(),
+                pages.len()
+            )
+        });
     }
     cx.holds(row::FLT_01, members.len() == all.len(), || {
-        format!("a filter that fits {} records shows {}", all.len(), members.len())
+        format!(
+            "a filter that fits {} records shows {}",
+            all.len(),
+            members.len()
+        )
     });
     for page in &pages {
         let total = page["total_records"].as_u64();
         cx.holds(row::FLT_05, total == u64::try_from(all.len()).ok(), || {
-            format!("a filter that fits {} records counts {}: {}", all.len(), json!(total), page.short())
+            format!(
+                "a filter that fits {} records counts {}: {}",
+                all.len(),
+                json!(total),
+                page.short()
+            )
         });
         for name in ["self", "prev", "previous"] {
-            let Some(link) = page.link(name) else { continue };
+            let Some(link) = page.link(name) else {
+                continue;
+            };
             let answer = api.get(&link).await?;
             let right = answer.status == 200
                 && answer.record()["total_records"] == page["total_records"]
-                && answer.record().embedded().iter().all(|member| all.iter().any(|record| is_one(member, record)));
-            cx.holds(row::FLT_08, right, || format!("`{name}` of a filtered page is {link}, which leads to {answer}"));
+                && answer
+                    .record()
+                    .embedded()
+                    .iter()
+                    .all(|member| all.iter().any(|record| is_one(member, record)));
+            cx.holds(row::FLT_08, right, || {
+                format!("`{name}` of a filtered page is {link}, which leads to {answer}")
+            });
         }
     }
     Ok(())
@@ -317,7 +503,10 @@ async fn paged(cx: &Cx) -> Result<(), Stop> {
 async fn ordered(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     // One record by itself is in every order.
-    for of in few(cx, &DATES).into_iter().filter(|_| cx.run.settings.writes) {
+    for of in few(cx, &DATES)
+        .into_iter()
+        .filter(|_| cx.run.settings.writes)
+    {
         for _ in 0..3 {
             made(cx, &api, of).await?;
         }
@@ -334,7 +523,10 @@ async fn ordered(cx: &Cx) -> Result<(), Stop> {
                 for member in page.embedded() {
                     let date = shown(&member, field).pop().and_then(|date| instant(&date));
                     cx.holds(row::FLT_09, date.is_some() && date >= last, || {
-                        format!("in the order of {field}, {} stands behind {last:?}", member.short())
+                        format!(
+                            "in the order of {field}, {} stands behind {last:?}",
+                            member.short()
+                        )
                     });
                     last = date;
                 }
@@ -342,10 +534,18 @@ async fn ordered(cx: &Cx) -> Result<(), Stop> {
                 pages < PAGES
             });
             let walked = walked.await?;
-            cx.holds(row::FLT_09, matches!(walked, crate::client::Walked::Done), || {
-                format!("a collection in the order of {field} cannot be walked over: {walked:?}")
+            cx.holds(
+                row::FLT_09,
+                matches!(walked, crate::client::Walked::Done),
+                || {
+                    format!(
+                        "a collection in the order of {field} cannot be walked over: {walked:?}"
+                    )
+                },
+            );
+            cx.holds(row::FLT_08, pages > 0, || {
+                format!("order={field} shows no page")
             });
-            cx.holds(row::FLT_08, pages > 0, || format!("order={field} shows no page"));
         }
     }
     Ok(())
@@ -353,16 +553,27 @@ async fn ordered(cx: &Cx) -> Result<(), Stop> {
 
 /// What one tenant finds, another does not.
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
-    let (api, other) = (cx.api(), cx.other().ok_or_else(|| none("no key of another tenant"))?);
+    let (api, other) = (
+        cx.api(),
+        cx.other().ok_or_else(|| none("no key of another tenant"))?,
+    );
     for of in enough(cx, &OWN)? {
         let record = made(cx, &api, of).await?;
         let url = other.collection(of.many).await?;
-        for field in OWN.into_iter().filter(|field| cx.declared().filters(of).iter().any(|one| one == field)) {
-            let Some(value) = shown(&record, field).into_iter().next() else { continue };
+        for field in OWN
+            .into_iter()
+            .filter(|field| cx.declared().filters(of).iter().any(|one| one == field))
+        {
+            let Some(value) = shown(&record, field).into_iter().next() else {
+                continue;
+            };
             let text = format!("{field} eq {}", quoted(&value));
             let (page, members) = found(cx, &other, &url, &text, &[row::FLT_11]).await?;
             cx.holds(row::FLT_11, members.is_empty(), || {
-                format!("with the key of another tenant, filter={text} shows {}", page.short())
+                format!(
+                    "with the key of another tenant, filter={text} shows {}",
+                    page.short()
+                )
             });
         }
     }

@@ -1,5 +1,5 @@
-//! Filters and orders over records that were changed, and where no filter is declared (FLT-01, FLT-02, FLT-04, FLT-06 to
-//! FLT-09, FLT-12).
+//! Filters and orders over records that were changed, and where no filter is declared (FLT-01,
+//! FLT-02, FLT-04, FLT-06 to FLT-09, FLT-12).
 
 use std::time::Duration;
 
@@ -7,15 +7,23 @@ use chrono::{DateTime, FixedOffset, Offset as _, SecondsFormat, Utc};
 
 use super::below::container;
 use super::compare;
-use super::filters::{DATES, FEW, OWN, addresses, enough, few, filtered, fits, found, made, quoted, shown, told_apart};
+use super::filters::{
+    DATES, FEW, OWN, addresses, enough, few, filtered, fits, found, made, quoted, shown, told_apart,
+};
 use super::prelude::*;
 use super::subject::touch;
 use crate::address::with_parameter;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("flt/dates", [FLT_01, FLT_02], dates).needs("filter.created_date or filter.modified_date"),
-    check!("flt/changed-values", [FLT_01, FLT_06, FLT_07, FLT_12], values).needs("filter.* and *.update"),
+    check!("flt/dates", [FLT_01, FLT_02], dates)
+        .needs("filter.created_date or filter.modified_date"),
+    check!(
+        "flt/changed-values",
+        [FLT_01, FLT_06, FLT_07, FLT_12],
+        values
+    )
+    .needs("filter.* and *.update"),
     check!("flt/changed-order", [FLT_08, FLT_09], order).needs("filter.* and order.* and *.update"),
     check!("flt/below", [FLT_04], below).needs("filter.*"),
 ];
@@ -40,35 +48,69 @@ async fn dated(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
         if !cx.declared().filters(of).iter().any(|one| one == field) {
             continue;
         }
-        let Some(date) = shown(&record, field).pop() else { continue };
-        let Some(moment) = instant(&date) else { continue };
+        let Some(date) = shown(&record, field).pop() else {
+            continue;
+        };
+        let Some(moment) = instant(&date) else {
+            continue;
+        };
         let value = quoted(&date);
-        let others = DATES.into_iter().filter_map(|other| shown(&record, other).pop());
-        let other = others.filter_map(|other| Some((instant(&other)?, other))).find(|(other, _)| *other != moment);
+        let others = DATES
+            .into_iter()
+            .filter_map(|other| shown(&record, other).pop());
+        let other = others
+            .filter_map(|other| Some((instant(&other)?, other)))
+            .find(|(other, _)| *other != moment);
         let mut texts = vec![
             (format!("{field} eq {value}"), moment, true),
-            (format!("{field} ge {value} and {field} le {value}"), moment, true),
+            (
+                format!("{field} ge {value} and {field} le {value}"),
+                moment,
+                true,
+            ),
             (format!("{field} gt {value}"), moment, false),
-            (format!("{field} ge {value} and {field} lt {value}"), moment, false),
+            (
+                format!("{field} ge {value} and {field} lt {value}"),
+                moment,
+                false,
+            ),
         ];
-        texts.extend(other.map(|(moment, date)| (format!("{field} eq {}", quoted(&date)), moment, false)));
+        texts.extend(
+            other.map(|(moment, date)| (format!("{field} eq {}", quoted(&date)), moment, false)),
+        );
         // A server may take dates in the form that it shows alone.
         let elsewhere = format!("{field} eq {}", quoted(&with_offset(moment)));
         let is_taken = api.get(&filtered(&url, &elsewhere)).await?.status == 200;
         texts.extend(Some((elsewhere, moment, true)).filter(|_| is_taken));
         for (text, moment, expected) in texts {
             let (page, members) = found(cx, api, &url, &text, &[row::FLT_02]).await?;
-            let times = members.iter().filter(|member| is_one(member, &record)).count();
+            let times = members
+                .iter()
+                .filter(|member| is_one(member, &record))
+                .count();
             cx.holds(row::FLT_02, times == usize::from(expected), || {
-                format!("filter={text} shows {} {times} times: {}", record.short(), page.short())
+                format!(
+                    "filter={text} shows {} {times} times: {}",
+                    record.short(),
+                    page.short()
+                )
             });
             let later = text.contains(" gt ");
             let outside = members.iter().find(|member| {
                 let date = shown(member, field).pop().and_then(|date| instant(&date));
-                date.is_none_or(|date| if later { date <= moment } else { date != moment })
+                date.is_none_or(|date| {
+                    if later {
+                        date <= moment
+                    } else {
+                        date != moment
+                    }
+                })
             });
             cx.holds(row::FLT_01, outside.is_none(), || {
-                format!("filter={text} shows {}, which it does not fit", outside.map(Record::short).unwrap_or_default())
+                format!(
+                    "filter={text} shows {}, which it does not fit",
+                    outside.map(Record::short).unwrap_or_default()
+                )
             });
         }
     }
@@ -78,7 +120,9 @@ async fn dated(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
 /// A moment as a clock two hours east of Greenwich shows it.
 fn with_offset(moment: DateTime<Utc>) -> String {
     let zone = FixedOffset::east_opt(7200).unwrap_or_else(|| Utc.fix());
-    moment.with_timezone(&zone).to_rfc3339_opts(SecondsFormat::AutoSi, false)
+    moment
+        .with_timezone(&zone)
+        .to_rfc3339_opts(SecondsFormat::AutoSi, false)
 }
 
 /// Records are found by the values that a change gave them, and no longer by those that it took.
@@ -97,23 +141,46 @@ async fn value(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     }
     api.change(&before, &change).await?;
     let after = api.reread(&before).await?;
-    for field in OWN.into_iter().filter(|field| cx.declared().filters(of).iter().any(|one| one == field)) {
-        let row = if field == "email_address" { row::FLT_06 } else { row::FLT_07 };
+    for field in OWN
+        .into_iter()
+        .filter(|field| cx.declared().filters(of).iter().any(|one| one == field))
+    {
+        let row = if field == "email_address" {
+            row::FLT_06
+        } else {
+            row::FLT_07
+        };
         let (old, new) = (shown(&before, field), shown(&after, field));
-        for (value, is_there) in
-            old.iter().filter(|old| !new.contains(old)).map(|old| (old, false)).chain(new.iter().map(|new| (new, true)))
+        for (value, is_there) in old
+            .iter()
+            .filter(|old| !new.contains(old))
+            .map(|old| (old, false))
+            .chain(new.iter().map(|new| (new, true)))
         {
             let text = format!("{field} eq {}", quoted(value));
-            fits(cx, api, (&url, &text), &after, is_there, &[row::FLT_01, row, row::FLT_12]).await?;
+            fits(
+                cx,
+                api,
+                (&url, &text),
+                &after,
+                is_there,
+                &[row::FLT_01, row, row::FLT_12],
+            )
+            .await?;
         }
     }
     Ok(())
 }
 
-/// Of three records the first is changed: it is the first by its creation, and the last by its change.
+/// Of three records the first is changed: it is the first by its creation, and the last by its
+/// change.
 async fn order(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let able = |kind: &Kind| DATES.iter().any(|date| cx.declared().orders(*kind).iter().any(|one| one == date));
+    let able = |kind: &Kind| {
+        DATES
+            .iter()
+            .any(|date| cx.declared().orders(*kind).iter().any(|one| one == date))
+    };
     each!(of in few(cx, &OWN).into_iter().filter(able).take(1) => ordered(cx, &api, of))
 }
 
@@ -125,7 +192,10 @@ async fn ordered(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     let first = all.first().ok_or_else(|| none("no record"))?;
     let field = told_apart(cx, of, first)?;
     touch(api, of.one, first).await?;
-    let values: Vec<String> = all.iter().filter_map(|one| shown(one, field).first().map(|one| quoted(one))).collect();
+    let values: Vec<String> = all
+        .iter()
+        .filter_map(|one| shown(one, field).first().map(|one| quoted(one)))
+        .collect();
     let url = with_parameter(&api.collection(of.many).await?, "per_page", FEW);
     let url = filtered(&url, &format!("{field} in ({})", values.join(", ")));
     for date in cx.declared().orders(of) {
@@ -135,12 +205,23 @@ async fn ordered(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
             continue;
         }
         let members = api.members(&url).await?;
-        let dates: Vec<_> = members.iter().map(|one| shown(one, date).pop().and_then(|date| instant(&date))).collect();
-        cx.holds(row::FLT_09, dates.is_sorted(), || format!("in the order of {date} the dates are {dates:?}"));
+        let dates: Vec<_> = members
+            .iter()
+            .map(|one| shown(one, date).pop().and_then(|date| instant(&date)))
+            .collect();
+        cx.holds(row::FLT_09, dates.is_sorted(), || {
+            format!("in the order of {date} the dates are {dates:?}")
+        });
         for record in &all {
-            let times = members.iter().filter(|member| is_one(member, record)).count();
+            let times = members
+                .iter()
+                .filter(|member| is_one(member, record))
+                .count();
             cx.holds(row::FLT_08, times == 1, || {
-                format!("in the order of {date}, {} is {times} times on the pages of {url}", record.short())
+                format!(
+                    "in the order of {date}, {} is {times} times on the pages of {url}",
+                    record.short()
+                )
             });
         }
     }
@@ -152,18 +233,33 @@ async fn below(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let has_none = |kind: &Kind| {
         let declared = cx.declared();
-        let filters = declared.collection(kind.many).is_some_and(|collection| !collection.filter.is_empty());
-        !filters && kind.under.is_some_and(|under| declared.lists_below(under, kind.many))
+        let filters = declared
+            .collection(kind.many)
+            .is_some_and(|collection| !collection.filter.is_empty());
+        !filters
+            && kind
+                .under
+                .is_some_and(|under| declared.lists_below(under, kind.many))
     };
-    let some: Vec<Kind> = cx.declared().kinds().filter(has_none).take(cx.cases(2, 4, 20)).collect();
+    let some: Vec<Kind> = cx
+        .declared()
+        .kinds()
+        .filter(has_none)
+        .take(cx.cases(2, 4, 20))
+        .collect();
     each!(of in some => undeclared(cx, &api, of))
 }
 
 async fn undeclared(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     let (_, url) = container(api, of).await?;
-    for text in ["identifiers eq 'x'", "created_date ge '2026-11-01T00:00:00Z'"] {
+    for text in [
+        "identifiers eq 'x'",
+        "created_date ge '2026-11-01T00:00:00Z'",
+    ] {
         let answer = api.get(&filtered(&url, text)).await?;
-        cx.holds(row::FLT_04, answer.status == 400, || format!("filter={text}, not declared: {answer}"));
+        cx.holds(row::FLT_04, answer.status == 400, || {
+            format!("filter={text}, not declared: {answer}")
+        });
     }
     Ok(())
 }

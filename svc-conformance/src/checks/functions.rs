@@ -19,7 +19,8 @@ pub(super) const CHECKS: &[Check] = &[
         .has_side_effects(),
 ];
 
-/// The functions that add somebody to something: function, kind of the container, its collection of members.
+/// The functions that add somebody to something: function, kind of the container, its collection of
+/// members.
 const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
     ("add_tags", "tag", "taggings", row::HAF_02),
     ("add_tags_uri", "tag", "taggings", row::HAF_04),
@@ -30,7 +31,10 @@ const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
 /// A tag of its own, where people can be tagged through a helper and tags can be made.
 pub(super) async fn fresh_tag(api: &Client<'_>) -> Result<Option<Record>, Stop> {
     let declared = api.cx.declared();
-    if !declared.acts("add_tags") || !declared.offers("tag", "create") || !declared.lists_below("tag", "taggings") {
+    if !declared.acts("add_tags")
+        || !declared.offers("tag", "create")
+        || !declared.lists_below("tag", "taggings")
+    {
         return Ok(None);
     }
     let tag = api.make("tag", &json!({})).await?;
@@ -43,7 +47,8 @@ fn given(function: &str, container: &Record) -> Result<Value, Stop> {
         return Ok(json!([container.own()?]));
     }
     let name = container["name"].as_str();
-    name.map(|name| json!([name])).ok_or_else(|| none(format!("no name in {}", container.short())))
+    name.map(|name| json!([name]))
+        .ok_or_else(|| none(format!("no name in {}", container.short())))
 }
 
 /// The declared functions besides triggers, each with a value of its own.
@@ -52,21 +57,31 @@ pub(super) async fn simple(cx: &Cx) -> Result<Vec<(&'static str, Value)>, Stop> 
     let mut functions = Vec::new();
     for (function, one, ..) in MEMBERSHIPS {
         if cx.declared().acts(function) && cx.declared().offers(one, "create") {
-            functions.push((*function, given(function, &api.make(one, &json!({})).await?)?));
+            functions.push((
+                *function,
+                given(function, &api.make(one, &json!({})).await?)?,
+            ));
         }
     }
     let function = "add_questions_responses_uri";
     if cx.declared().acts(function) && cx.declared().offers("question", "create") {
         let question = api.make("question", &json!({})).await?;
-        functions.push((function, json!([{"question": question.own()?, "responses": ["a1"]}])));
+        functions.push((
+            function,
+            json!([{"question": question.own()?, "responses": ["a1"]}]),
+        ));
     }
     Ok(functions)
 }
 
-/// The helper with which functions are tried: the first that is declared and can be reached, and that takes a person.
+/// The helper with which functions are tried: the first that is declared and can be reached, and
+/// that takes a person.
 pub(super) async fn any_helper(api: &Client<'_>) -> Result<Ready, Stop> {
     let mut reason = none("no helper that takes a person is declared");
-    for name in declared_helpers(api.cx).into_iter().filter(|name| *name != "record_canvass") {
+    for name in declared_helpers(api.cx)
+        .into_iter()
+        .filter(|name| *name != "record_canvass")
+    {
         match api.ready(name).await {
             Ok(ready) => return Ok(ready),
             Err(stop) => reason = stop,
@@ -92,17 +107,28 @@ pub(super) async fn call(cx: &Cx, ready: &Ready, functions: &Value) -> Result<Ca
     let answer = api.post(&ready.url, &body).await?;
     if answer.is_created() {
         let person = api.about(ready, &answer.record()).await?;
-        return Ok(Called { answer, person: Some(person) });
+        return Ok(Called {
+            answer,
+            person: Some(person),
+        });
     }
-    Ok(Called { answer, person: None })
+    Ok(Called {
+        answer,
+        person: None,
+    })
 }
 
 /// The members of a person's or a container's collection.
-pub(super) async fn below(api: &Client<'_>, record: &Record, many: &str) -> Result<Vec<Record>, Stop> {
+pub(super) async fn below(
+    api: &Client<'_>,
+    record: &Record,
+    many: &str,
+) -> Result<Vec<Record>, Stop> {
     api.members(&record.leads(many)?).await
 }
 
-/// Whether one of the members is about a record, by their link; only told where the link is declared.
+/// Whether one of the members is about a record, by their link; only told where the link is
+/// declared.
 pub(super) async fn about(
     api: &Client<'_>,
     members: &[Record],
@@ -114,7 +140,9 @@ pub(super) async fn about(
         return Ok(None);
     }
     for member in members {
-        let Some(href) = member.href(name) else { continue };
+        let Some(href) = member.href(name) else {
+            continue;
+        };
         let answer = api.get(&href).await?;
         if answer.status == 200 && is_one(&answer.record(), to) {
             return Ok(Some(true));
@@ -123,8 +151,15 @@ pub(super) async fn about(
     Ok(Some(false))
 }
 
-/// Holds what a membership function did: the person and the container each have one member that leads to both.
-async fn joined(cx: &Cx, row: &str, member: (&str, &str), person: &Record, containers: &[Record]) -> Result<(), Stop> {
+/// Holds what a membership function did: the person and the container each have one member that
+/// leads to both.
+async fn joined(
+    cx: &Cx,
+    row: &str,
+    member: (&str, &str),
+    person: &Record,
+    containers: &[Record],
+) -> Result<(), Stop> {
     let (one, many) = member;
     let api = cx.api();
     let kind = crate::kinds::kind(one);
@@ -132,21 +167,32 @@ async fn joined(cx: &Cx, row: &str, member: (&str, &str), person: &Record, conta
     if cx.declared().lists_below("person", many) {
         let members = below(&api, person, many).await?;
         cx.must(row, members.len() == containers.len(), || {
-            format!("{many} of the person: {} instead of {}: {}", members.len(), containers.len(), person.short())
+            format!(
+                "{many} of the person: {} instead of {}: {}",
+                members.len(),
+                containers.len(),
+                person.short()
+            )
         })?;
         for container in containers {
             let found = about(&api, &members, one, under, container).await?;
             if let Some(found) = found {
-                cx.holds(row, found, || format!("none of the person's {many} leads to {}", container.short()));
+                cx.holds(row, found, || {
+                    format!("none of the person's {many} leads to {}", container.short())
+                });
             }
         }
     }
     if cx.declared().lists_below(under, many) {
         for container in containers {
             let members = below(&api, container, many).await?;
-            cx.must(row, members.len() == 1, || format!("{many} of {}: {}", container.short(), members.len()))?;
+            cx.must(row, members.len() == 1, || {
+                format!("{many} of {}: {}", container.short(), members.len())
+            })?;
             if let Some(found) = about(&api, &members, one, "person", person).await? {
-                cx.holds(row, found, || format!("{many} of {} do not lead to the person", container.short()));
+                cx.holds(row, found, || {
+                    format!("{many} of {} do not lead to the person", container.short())
+                });
             }
         }
     }
@@ -155,40 +201,66 @@ async fn joined(cx: &Cx, row: &str, member: (&str, &str), person: &Record, conta
 
 /// Names or addresses of tags or lists: one membership for each (HAF-02, HAF-04, HAF-05, HAF-06).
 async fn members(cx: &Cx) -> Result<(), Stop> {
-    let found = MEMBERSHIPS.iter().find(|(function, ..)| *function == cx.check.subject);
-    let Some((function, one, many, row)) = found else { return Ok(()) };
+    let found = MEMBERSHIPS
+        .iter()
+        .find(|(function, ..)| *function == cx.check.subject);
+    let Some((function, one, many, row)) = found else {
+        return Ok(());
+    };
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let mut containers = Vec::new();
     let mut values = Vec::new();
     for _ in 0..3 {
         let container = api.make(one, &json!({})).await?;
-        values.extend(given(function, &container)?.as_array().cloned().unwrap_or_default());
+        values.extend(
+            given(function, &container)?
+                .as_array()
+                .cloned()
+                .unwrap_or_default(),
+        );
         containers.push(container);
     }
     let called = call(cx, &ready, &json!({ *function: values })).await?;
     cx.must(row, called.person.is_some(), || called.answer.to_string())?;
-    let Some(person) = called.person else { return Ok(()) };
+    let Some(person) = called.person else {
+        return Ok(());
+    };
     let member = if *one == "tag" { "tagging" } else { "item" };
     joined(cx, row, (member, many), &person, &containers).await?;
-    let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else { return Ok(()) };
+    let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else {
+        return Ok(());
+    };
     // Named twice it is better one; a server may refuse that.
     let called = call(cx, &ready, &json!({ *function: [name, name] })).await?;
-    let Some(person) = called.person.filter(|_| cx.declared().lists_below("person", many)) else { return Ok(()) };
+    let Some(person) = called
+        .person
+        .filter(|_| cx.declared().lists_below("person", many))
+    else {
+        return Ok(());
+    };
     let members = below(&api, &person, many).await?;
     cx.prefers(row, members.len() == 1, || {
-        format!("{many} of somebody to whom {name} was added twice: {}", members.len())
+        format!(
+            "{many} of somebody to whom {name} was added twice: {}",
+            members.len()
+        )
     });
     Ok(())
 }
 
-/// A name that no tag has fails for that tagging, by code and property; no tag is made (HAF-03, ERR-37).
+/// A name that no tag has fails for that tagging, by code and property; no tag is made (HAF-03,
+/// ERR-37).
 async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
     let name = format!("no such tag {}", cx.unique());
     let counted = cx.declared().offers("tag", "list");
-    let tags = if counted { Some(api.collection("tags").await?) } else { None };
+    let tags = if counted {
+        Some(api.collection("tags").await?)
+    } else {
+        None
+    };
     let before = match &tags {
         Some(tags) => api.total(tags).await?,
         None => None,
@@ -197,17 +269,31 @@ async fn unknown_tag(cx: &Cx) -> Result<(), Stop> {
     let mut body = ready.body(cx, Some(&person));
     // In addition to a tag that exists, where one can be created.
     let known = fresh_tag(&api).await?.map(|tag| tag["name"].clone());
-    put(&mut body, "add_tags", known.into_iter().chain([json!(name)]).collect::<Value>());
+    put(
+        &mut body,
+        "add_tags",
+        known.into_iter().chain([json!(name)]).collect::<Value>(),
+    );
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    holds(cx, &[row::HAF_03, row::ERR_37], answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"), || {
-        format!("an unknown tag: {answer}")
-    });
+    holds(
+        cx,
+        &[row::HAF_03, row::ERR_37],
+        answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags"),
+        || format!("an unknown tag: {answer}"),
+    );
     if let Some(tags) = tags {
-        let created = api.has_grown_by(&tags, before, |tag| tag["name"] == *name).await?;
-        cx.holds(row::HAF_03, !created, || format!("the tag `{name}` was created"));
+        let created = api
+            .has_grown_by(&tags, before, |tag| tag["name"] == *name)
+            .await?;
+        cx.holds(row::HAF_03, !created, || {
+            format!("the tag `{name}` was created")
+        });
     }
-    let kind = answer.error().and_then(|error| error["request_type"].as_str()).unwrap_or("none");
+    let kind = answer
+        .error()
+        .and_then(|error| error["request_type"].as_str())
+        .unwrap_or("none");
     cx.chose("a helper that fails in part", kind);
     if cx.declared().acts("add_lists") {
         // Its code is the server's own, but not that of a tag.
@@ -228,14 +314,22 @@ pub(super) async fn note_rest(
     person: &Value,
 ) -> Result<(), Stop> {
     if answer.is_created() {
-        return api.about(ready, &answer.record()).await.map(drop).or_else(ignored);
+        return api
+            .about(ready, &answer.record())
+            .await
+            .map(drop)
+            .or_else(ignored);
     }
     let shown = answer.json.get(api.cx.declared().rel("person"));
     if let Some(shown) = shown {
         super::compare::adopt(api.cx, &answer.document.beside(shown.clone()));
     }
     let sent = |json: &Value| answer.document.beside(json.clone());
-    let Some(url) = ready.container.as_ref().and_then(|container| container.href(ready.kind.many)) else {
+    let Some(url) = ready
+        .container
+        .as_ref()
+        .and_then(|container| container.href(ready.kind.many))
+    else {
         return Ok(());
     };
     if let Ok(Some(made)) = api.find_in(&url, &sent(body)).await {
@@ -255,14 +349,26 @@ async fn everywhere(cx: &Cx) -> Result<(), Stop> {
 async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    for (function, one, many, _) in MEMBERSHIPS.iter().filter(|(function, ..)| cx.declared().acts(function)) {
+    for (function, one, many, _) in MEMBERSHIPS
+        .iter()
+        .filter(|(function, ..)| cx.declared().acts(function))
+    {
         if !cx.declared().offers(one, "create") {
             continue;
         }
         let container = api.make(one, &json!({})).await?;
-        let called = call(cx, &ready, &json!({ *function: given(function, &container)? })).await?;
-        cx.must(row::HAF_01, called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
-        let Some(person) = called.person else { continue };
+        let called = call(
+            cx,
+            &ready,
+            &json!({ *function: given(function, &container)? }),
+        )
+        .await?;
+        cx.must(row::HAF_01, called.person.is_some(), || {
+            format!("{function} on {name}: {}", called.answer)
+        })?;
+        let Some(person) = called.person else {
+            continue;
+        };
         if cx.declared().lists_below(one, many) {
             let found = below(&api, &container, many).await?;
             cx.must(row::HAF_01, found.len() == 1, || {
@@ -270,7 +376,9 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
             })?;
         } else if cx.declared().lists_below("person", many) {
             let found = below(&api, &person, many).await?;
-            cx.must(row::HAF_01, !found.is_empty(), || format!("{function} on {name}: {many} of {}", person.short()))?;
+            cx.must(row::HAF_01, !found.is_empty(), || {
+                format!("{function} on {name}: {many} of {}", person.short())
+            })?;
         }
     }
     let function = "add_questions_responses_uri";
@@ -278,7 +386,9 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         let question = api.make("question", &json!({})).await?;
         let element = json!([{"question": question.own()?, "responses": ["a1"]}]);
         let called = call(cx, &ready, &json!({ function: element })).await?;
-        cx.must(row::HAF_01, called.person.is_some(), || format!("{function} on {name}: {}", called.answer))?;
+        cx.must(row::HAF_01, called.person.is_some(), || {
+            format!("{function} on {name}: {}", called.answer)
+        })?;
         if cx.declared().lists_below("question", "answers") {
             let found = below(&api, &question, "answers").await?;
             cx.must(row::HAF_01, found.len() == 1, || {
@@ -289,7 +399,8 @@ async fn on_helper(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to HAF-13).
+/// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to
+/// HAF-13).
 async fn triggers(cx: &Cx) -> Result<(), Stop> {
     each!((at, name) in declared_helpers(cx).into_iter().enumerate() => trigger(cx, name, at))
 }
@@ -300,14 +411,20 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
     for member in ["autoresponse", "sms_response", "call_response"] {
         for enabled in [false, true] {
             let identifier = format!("mailer:{}", cx.unique());
-            let functions = json!({"triggers": {member: {"enabled": enabled, "identifiers": [identifier]}}});
+            let functions =
+                json!({"triggers": {member: {"enabled": enabled, "identifiers": [identifier]}}});
             let called = call(cx, &ready, &functions).await?;
-            holds(cx, &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13], called.answer.is_created(), || {
-                format!("{member} {enabled}: {}", called.answer)
-            });
+            holds(
+                cx,
+                &[row::HAF_01, row::HAF_11, row::HAF_12, row::HAF_13],
+                called.answer.is_created(),
+                || format!("{member} {enabled}: {}", called.answer),
+            );
             let made = called.answer.record();
             let read = match made.link("self") {
-                Some(_) if cx.declared().offers(ready.kind.one, "read") => Some(api.reread(&made).await?),
+                Some(_) if cx.declared().offers(ready.kind.one, "read") => {
+                    Some(api.reread(&made).await?)
+                }
                 _ => None,
             };
             for record in [Some(made), called.person, read].into_iter().flatten() {
@@ -326,9 +443,15 @@ async fn trigger(cx: &Cx, name: &'static str, at: usize) -> Result<(), Stop> {
     }
     let person = somebody(cx);
     let mut body = ready.body(cx, Some(&person));
-    put(&mut body, "triggers", json!({"autoresponse": {"enabled": "perhaps"}}));
+    put(
+        &mut body,
+        "triggers",
+        json!({"autoresponse": {"enabled": "perhaps"}}),
+    );
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
-    cx.holds(row::HAF_12, answer.status == 400, || format!("enabled is no boolean: {answer}"));
+    cx.holds(row::HAF_12, answer.status == 400, || {
+        format!("enabled is no boolean: {answer}")
+    });
     Ok(())
 }

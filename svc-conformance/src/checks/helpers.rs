@@ -22,15 +22,23 @@ async fn method(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let person = somebody(cx);
     let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
     cx.must(row::HLP_01, answer.is_created(), || answer.to_string())?;
-    api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
-    let own = ready.container.as_ref().and_then(|container| container.link("self"));
+    api.about(&ready, &answer.record())
+        .await
+        .map(drop)
+        .or_else(ignored)?;
+    let own = ready
+        .container
+        .as_ref()
+        .and_then(|container| container.link("self"));
     if own.as_deref() == Some(ready.url.as_str()) {
         // The address serves the record, too: another method would change or remove it.
         return Ok(());
     }
     for method in [Method::PUT, Method::DELETE] {
         let answer = api.send(method, &ready.url, Some("{}".to_owned())).await?;
-        cx.holds(row::HLP_01, answer.status >= 400, || format!("{name} is no method of it: {answer}"));
+        cx.holds(row::HLP_01, answer.status >= 400, || {
+            format!("{name} is no method of it: {answer}")
+        });
     }
     Ok(())
 }
@@ -58,9 +66,14 @@ async fn with_bodies(cx: &Cx, name: &'static str, functions: &[(&str, Value)]) -
                 put(&mut body, function, value.clone());
             }
             let answer = api.post(&ready.url, &body).await?;
-            cx.holds(row::HLP_02, answer.is_created(), || format!("{name} with {body}: {answer}"));
+            cx.holds(row::HLP_02, answer.is_created(), || {
+                format!("{name} with {body}: {answer}")
+            });
             if answer.is_created() {
-                api.about(&ready, &answer.record()).await.map(drop).or_else(ignored)?;
+                api.about(&ready, &answer.record())
+                    .await
+                    .map(drop)
+                    .or_else(ignored)?;
             }
         }
     }

@@ -9,20 +9,33 @@ use crate::relations::{Known, meaning};
 use crate::values::is_unset;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("hal/self", [HAL_06, HAL_12, HAL_16, HAL_17, COL_03, ERR_10], own).needs("*.read"),
+    check!(
+        "hal/self",
+        [HAL_06, HAL_12, HAL_16, HAL_17, COL_03, ERR_10],
+        own
+    )
+    .needs("*.read"),
     check!("hal/links", [HAL_14, HAL_15], links).needs("*.read"),
-    check!("hal/any-link", [HAL_15], entry_links).needs("not helpers_only").only_reads(),
+    check!("hal/any-link", [HAL_15], entry_links)
+        .needs("not helpers_only")
+        .only_reads(),
     check!("ent/namespace", [ENT_08, ENT_27], namespace).needs("field:entry_point.namespace"),
 ];
 
 /// Kinds whose records can be made without a container, and read.
 fn tops(cx: &Cx) -> Vec<Kind> {
     let declared = cx.declared();
-    let fits = |kind: &Kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "read");
-    declared.kinds().filter(|kind| kind.under.is_none()).filter(fits).collect()
+    let fits =
+        |kind: &Kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "read");
+    declared
+        .kinds()
+        .filter(|kind| kind.under.is_none())
+        .filter(fits)
+        .collect()
 }
 
-/// The address in the answer to a create leads to the record itself, without an envelope; so does the one found there.
+/// The address in the answer to a create leads to the record itself, without an envelope; so does
+/// the one found there.
 async fn own(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let mut each = Each::default();
@@ -32,24 +45,49 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
     for of in tops(cx) {
         each.took(Ok(()))?;
         let body = compare::filled(cx, of.one);
-        let made = [api.make(of.one, &body).await?, api.make(of.one, &json!({})).await?];
+        let made = [
+            api.make(of.one, &body).await?,
+            api.make(of.one, &json!({})).await?,
+        ];
         other_way_round(cx, &api, &made).await?;
         for record in &made {
             let answer = api.get(&record.own()?).await?;
             let alone = answer.record();
             let right = answer.status == 200 && is_one(&alone, record);
-            holds(cx, &[row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10], right, || {
-                format!("`self` of a new {} leads to {answer}", of.one)
-            });
+            holds(
+                cx,
+                &[
+                    row::HAL_06,
+                    row::HAL_12,
+                    row::HAL_16,
+                    row::COL_03,
+                    row::ERR_10,
+                ],
+                right,
+                || format!("`self` of a new {} leads to {answer}", of.one),
+            );
             let lost = missing(record, &alone);
-            holds(cx, &[row::HAL_17, row::COL_03], answer.status == 200 && lost.is_empty(), || {
-                format!("a {} alone lacks {lost:?} of {}: {answer}", of.one, record.short())
-            });
-            let Some(url) = alone.link("self").filter(|_| right) else { continue };
+            holds(
+                cx,
+                &[row::HAL_17, row::COL_03],
+                answer.status == 200 && lost.is_empty(),
+                || {
+                    format!(
+                        "a {} alone lacks {lost:?} of {}: {answer}",
+                        of.one,
+                        record.short()
+                    )
+                },
+            );
+            let Some(url) = alone.link("self").filter(|_| right) else {
+                continue;
+            };
             let again = api.get(&url).await?;
-            cx.holds(row::HAL_16, again.status == 200 && is_one(&again.record(), record), || {
-                format!("`self` of {} leads to {again}", alone.short())
-            });
+            cx.holds(
+                row::HAL_16,
+                again.status == 200 && is_one(&again.record(), record),
+                || format!("`self` of {} leads to {again}", alone.short()),
+            );
         }
     }
     each.end()
@@ -59,19 +97,33 @@ async fn own(cx: &Cx) -> Result<(), Stop> {
 fn old_tops(cx: &Cx) -> Vec<Kind> {
     let declared = cx.declared();
     let fits = |kind: &Kind| declared.offers(kind.one, "read") && !declared.makes_alone(kind.one);
-    declared.kinds().filter(|kind| kind.under.is_none()).filter(fits).collect()
+    declared
+        .kinds()
+        .filter(|kind| kind.under.is_none())
+        .filter(fits)
+        .collect()
 }
 
-/// A record that was there before: `self` leads to the record itself, and so does the one found there.
+/// A record that was there before: `self` leads to the record itself, and so does the one found
+/// there.
 async fn old(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     let mut record = api.make(of.one, &json!({})).await?;
     for _ in 0..2 {
         let answer = api.get(&record.own()?).await?;
         let alone = answer.record();
         let right = answer.status == 200 && is_one(&alone, &record);
-        holds(cx, &[row::HAL_06, row::HAL_12, row::HAL_16, row::COL_03, row::ERR_10], right, || {
-            format!("`self` of {} leads to {answer}", record.short())
-        });
+        holds(
+            cx,
+            &[
+                row::HAL_06,
+                row::HAL_12,
+                row::HAL_16,
+                row::COL_03,
+                row::ERR_10,
+            ],
+            right,
+            || format!("`self` of {} leads to {answer}", record.short()),
+        );
         if !right {
             break;
         }
@@ -80,18 +132,23 @@ async fn old(cx: &Cx, api: &Client<'_>, of: Kind) -> Result<(), Stop> {
     Ok(())
 }
 
-/// `self` of a record that was read after another one leads to the record itself, not to what was read before.
+/// `self` of a record that was read after another one leads to the record itself, not to what was
+/// read before.
 async fn other_way_round(cx: &Cx, api: &Client<'_>, made: &[Record; 2]) -> Result<(), Stop> {
     let mut read = Vec::new();
     for record in made {
         read.push(api.get(&record.own()?).await?.record());
     }
     for (alone, record) in read.iter().zip(made) {
-        let Some(url) = alone.link("self").filter(|_| is_one(alone, record)) else { continue };
+        let Some(url) = alone.link("self").filter(|_| is_one(alone, record)) else {
+            continue;
+        };
         let again = api.get(&url).await?;
-        cx.holds(row::HAL_16, again.status == 200 && is_one(&again.record(), record), || {
-            format!("`self` of {} leads to {again}", alone.short())
-        });
+        cx.holds(
+            row::HAL_16,
+            again.status == 200 && is_one(&again.record(), record),
+            || format!("`self` of {} leads to {again}", alone.short()),
+        );
     }
     Ok(())
 }
@@ -100,15 +157,20 @@ async fn other_way_round(cx: &Cx, api: &Client<'_>, made: &[Record; 2]) -> Resul
 fn missing(record: &Record, alone: &Record) -> Vec<String> {
     let members = record.json.as_object().into_iter().flatten();
     let set = members.filter(|(name, value)| !name.starts_with('_') && !is_unset(Some(value)));
-    set.filter(|(name, _)| is_unset(alone.json.get(name.as_str()))).map(|(name, _)| name.clone()).collect()
+    set.filter(|(name, _)| is_unset(alone.json.get(name.as_str())))
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
-/// The links of an action lead to its person and its container; every other one to a record of its kind.
+/// The links of an action lead to its person and its container; every other one to a record of its
+/// kind.
 async fn links(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let declared = cx.declared();
     for of in declared.kinds() {
-        let Some(under) = of.under.filter(|_| declared.offers(of.one, "create")) else { continue };
+        let Some(under) = of.under.filter(|_| declared.offers(of.one, "create")) else {
+            continue;
+        };
         if !compare::can_make(cx, under) || !compare::can_make(cx, "person") {
             continue;
         }
@@ -119,7 +181,9 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
         }
         let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
         let body = cx.marked(&crate::generate::least(cx, of.one));
-        let record = api.as_read(of.one, api.act(&container, of.one, &person, &body).await?).await?;
+        let record = api
+            .as_read(of.one, api.act(&container, of.one, &person, &body).await?)
+            .await?;
         let known = BTreeMap::from([(under, &container), ("person", &person)]);
         lead(cx, &api, &record, of, &known).await?;
     }
@@ -140,12 +204,18 @@ async fn lead(
 ) -> Result<(), Stop> {
     let prefix = format!("{}:", record.prefix);
     for (rel, link) in record["_links"].as_object().into_iter().flatten() {
-        let Some(name) = rel.strip_prefix(&prefix) else { continue };
-        let Some(Known::Record(to)) = meaning(name, Some(of)) else { continue };
+        let Some(name) = rel.strip_prefix(&prefix) else {
+            continue;
+        };
+        let Some(Known::Record(to)) = meaning(name, Some(of)) else {
+            continue;
+        };
         if !link.is_object() || !cx.declared().offers(to.one, "read") {
             continue;
         }
-        let Some(url) = record.href(name) else { continue };
+        let Some(url) = record.href(name) else {
+            continue;
+        };
         let answer = api.get(&url).await?;
         let expected = known.get(name).copied();
         let found = answer.record();
@@ -153,10 +223,17 @@ async fn lead(
             && answer.json.is_object()
             && answer.json.get("total_records").is_none()
             && expected.is_none_or(|expected| is_one(&found, expected));
-        cx.holds(row::HAL_15, right, || format!("the link {rel} of a {} leads to {answer}", of.one));
+        cx.holds(row::HAL_15, right, || {
+            format!("the link {rel} of a {} leads to {answer}", of.one)
+        });
         if answer.status == 200 {
             let single = answer.json.get("total_records").is_none();
-            cx.holds(row::HAL_14, single, || format!("the link {rel} of a {} leads to a collection: {answer}", of.one));
+            cx.holds(row::HAL_14, single, || {
+                format!(
+                    "the link {rel} of a {} leads to a collection: {answer}",
+                    of.one
+                )
+            });
         }
     }
     Ok(())
@@ -167,24 +244,45 @@ async fn entry_links(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     for of in cx.declared().kinds().filter(|kind| kind.under.is_none()) {
-        let Some(url) = entry.href(of.many).filter(|_| cx.declared().offers(of.one, "list")) else { continue };
+        let Some(url) = entry
+            .href(of.many)
+            .filter(|_| cx.declared().offers(of.one, "list"))
+        else {
+            continue;
+        };
         let answer = api.get(&url).await?;
-        cx.holds(row::HAL_15, answer.status == 200 && answer.json.is_object(), || answer.to_string());
+        cx.holds(
+            row::HAL_15,
+            answer.status == 200 && answer.json.is_object(),
+            || answer.to_string(),
+        );
     }
     Ok(())
 }
 
-/// An identifier that the server makes begins with its namespace; relations of the interface do not.
+/// An identifier that the server makes begins with its namespace; relations of the interface do
+/// not.
 async fn namespace(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let namespace = entry["namespace"].as_str().unwrap_or_default().to_owned();
     let links = entry["_links"].as_object();
     let own = format!("{namespace}:");
-    let used = links.into_iter().flatten().any(|(rel, _)| namespace != entry.prefix && rel.starts_with(&own));
-    let curies = entry.json.pointer("/_links/curies").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let named = curies.iter().any(|curie| curie["name"] == Value::String(namespace.clone()));
-    cx.holds(row::ENT_27, !used || named, || format!("relations under {own} without a curie: {}", entry.short()));
+    let used = links
+        .into_iter()
+        .flatten()
+        .any(|(rel, _)| namespace != entry.prefix && rel.starts_with(&own));
+    let curies = entry
+        .json
+        .pointer("/_links/curies")
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    let named = curies
+        .iter()
+        .any(|curie| curie["name"] == Value::String(namespace.clone()));
+    cx.holds(row::ENT_27, !used || named, || {
+        format!("relations under {own} without a curie: {}", entry.short())
+    });
     if !cx.run.settings.writes {
         return Ok(());
     }
@@ -204,15 +302,23 @@ fn has_namespace(cx: &Cx, record: &Record, own: &str) {
         return;
     }
     let mut given = record.identifiers().into_iter();
-    let right = given.any(|identifier| identifier.strip_prefix(own).is_some_and(|id| !id.is_empty()));
-    cx.holds(row::ENT_08, right, || format!("no identifier of {} begins with {own}", record.short()));
+    let right = given.any(|identifier| {
+        identifier
+            .strip_prefix(own)
+            .is_some_and(|id| !id.is_empty())
+    });
+    cx.holds(row::ENT_08, right, || {
+        format!("no identifier of {} begins with {own}", record.short())
+    });
 }
 
 /// The identifiers of what a helper makes.
 async fn of_helper(cx: &Cx, name: &'static str, own: &str) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let made = api.call(&[row::HLP_06], &ready, &ready.body(cx, Some(&somebody(cx)))).await?;
+    let made = api
+        .call(&[row::HLP_06], &ready, &ready.body(cx, Some(&somebody(cx))))
+        .await?;
     api.about(&ready, &made).await.map(drop).or_else(ignored)?;
     has_namespace(cx, &made, own);
     Ok(())

@@ -1,5 +1,5 @@
-//! Requests that come again with their `Idempotency-Key`, where that is declared: they are done once, and answered as before
-//! (IDM-01 to IDM-08).
+//! Requests that come again with their `Idempotency-Key`, where that is declared: they are done
+//! once, and answered as before (IDM-01 to IDM-08).
 
 use http::{HeaderName, Method};
 
@@ -14,10 +14,14 @@ const REPLAYED: &str = "idempotency-replayed";
 pub(super) const CHECKS: &[Check] = &[
     check!("idm/again", [IDM_01, IDM_02, IDM_04], again)
         .needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
-    check!("idm/at-once", [IDM_03], at_once).needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
-    check!("idm/no-key", [IDM_05], no_key).needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
-    check!("idm/callers", [IDM_07], callers).needs("idempotency_keys and auth.multi_key and *.create"),
-    check!("idm/erased", [IDM_08], erased).needs("idempotency_keys and people.create and people.delete"),
+    check!("idm/at-once", [IDM_03], at_once)
+        .needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
+    check!("idm/no-key", [IDM_05], no_key)
+        .needs("idempotency_keys and *.create or idempotency_keys and helper.*"),
+    check!("idm/callers", [IDM_07], callers)
+        .needs("idempotency_keys and auth.multi_key and *.create"),
+    check!("idm/erased", [IDM_08], erased)
+        .needs("idempotency_keys and people.create and people.delete"),
 ];
 
 /// A request that may come again.
@@ -34,7 +38,13 @@ struct Post {
 
 impl Post {
     async fn send(&self, api: &Client<'_>, key: &str) -> Result<Answer, Stop> {
-        api.send_with(Method::POST, &self.url, Some(self.body.clone()), &[(KEY, key)]).await
+        api.send_with(
+            Method::POST,
+            &self.url,
+            Some(self.body.clone()),
+            &[(KEY, key)],
+        )
+        .await
     }
 }
 
@@ -45,13 +55,21 @@ fn key(cx: &Cx) -> String {
 /// Kinds that can be created alone.
 fn creatable(cx: &Cx) -> impl Iterator<Item = Kind> {
     let declared = cx.declared();
-    declared.kinds().filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create"))
+    declared
+        .kinds()
+        .filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create"))
 }
 
 /// A create of a record of a kind.
 async fn create(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Post, Stop> {
     let body = || cx.marked(&full(cx, kind.one, &json!({}))).to_string();
-    Ok(Post { url: api.collection(kind.many).await?, body: body(), other: body(), kind, ready: None })
+    Ok(Post {
+        url: api.collection(kind.many).await?,
+        body: body(),
+        other: body(),
+        kind,
+        ready: None,
+    })
 }
 
 /// A call of a helper, with a person whom nobody knows.
@@ -59,12 +77,31 @@ async fn call(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<Post, Sto
     let ready = api.ready(name).await?;
     let person = somebody(cx);
     let body = || ready.body(cx, Some(&person)).to_string();
-    let (body, other) = (body(), if name == "person_signup" { String::new() } else { body() });
-    Ok(Post { url: ready.url.clone(), body, other, kind: ready.kind, ready: Some(ready) })
+    let (body, other) = (
+        body(),
+        if name == "person_signup" {
+            String::new()
+        } else {
+            body()
+        },
+    );
+    Ok(Post {
+        url: ready.url.clone(),
+        body,
+        other,
+        kind: ready.kind,
+        ready: Some(ready),
+    })
 }
 
-/// Requests that can be repeated: at most `creates` creates, each of another kind, and `helpers` calls of helpers.
-async fn posts(cx: &Cx, api: &Client<'_>, creates: usize, helpers: usize) -> Result<Vec<Post>, Stop> {
+/// Requests that can be repeated: at most `creates` creates, each of another kind, and `helpers`
+/// calls of helpers.
+async fn posts(
+    cx: &Cx,
+    api: &Client<'_>,
+    creates: usize,
+    helpers: usize,
+) -> Result<Vec<Post>, Stop> {
     let mut posts = Vec::new();
     for kind in creatable(cx).take(creates) {
         posts.push(create(cx, api, kind).await?);
@@ -77,7 +114,13 @@ async fn posts(cx: &Cx, api: &Client<'_>, creates: usize, helpers: usize) -> Res
 
 /// How many actions the person of a call has; `None` where that is not told.
 async fn done(api: &Client<'_>, post: &Post, made: &Record) -> Result<Option<u64>, Stop> {
-    let Some(ready) = post.ready.as_ref().filter(|ready| ready.kind.one != "person") else { return Ok(None) };
+    let Some(ready) = post
+        .ready
+        .as_ref()
+        .filter(|ready| ready.kind.one != "person")
+    else {
+        return Ok(None);
+    };
     let container = match ready.name {
         // Its person is the record in the path, which is new as well.
         "record_canvass" => ready.container.clone(),
@@ -89,10 +132,20 @@ async fn done(api: &Client<'_>, post: &Post, made: &Record) -> Result<Option<u64
     }
 }
 
-async fn once(cx: &Cx, row: &str, api: &Client<'_>, post: &Post, made: &Record) -> Result<(), Stop> {
+async fn once(
+    cx: &Cx,
+    row: &str,
+    api: &Client<'_>,
+    post: &Post,
+    made: &Record,
+) -> Result<(), Stop> {
     let done = done(api, post, made).await?;
     cx.holds(row, done.is_none_or(|done| done == 1), || {
-        format!("{} of one person, by one key: {}", post.kind.many, done.unwrap_or_default())
+        format!(
+            "{} of one person, by one key: {}",
+            post.kind.many,
+            done.unwrap_or_default()
+        )
     });
     Ok(())
 }
@@ -106,54 +159,100 @@ async fn again(cx: &Cx) -> Result<(), Stop> {
 async fn repeated(cx: &Cx, api: &Client<'_>, post: Post) -> Result<(), Stop> {
     let key = key(cx);
     let first = post.send(api, &key).await?;
-    cx.must(row::IDM_01, first.is_created() && first.json.is_object(), || format!("with a new key: {first}"))?;
+    cx.must(
+        row::IDM_01,
+        first.is_created() && first.json.is_object(),
+        || format!("with a new key: {first}"),
+    )?;
     let replayed = first.header(REPLAYED);
-    cx.holds(row::IDM_02, replayed != Some("true"), || format!("{first} says {replayed:?} of a new key"));
+    cx.holds(row::IDM_02, replayed != Some("true"), || {
+        format!("{first} says {replayed:?} of a new key")
+    });
     for round in 0..2 {
         if round > 0 {
             touch(api, post.kind.one, &first.record()).await?;
         }
         let second = post.send(api, &key).await?;
-        cx.must(row::IDM_01, second.is_created() && second.json.is_object(), || format!("again: {second}"))?;
+        cx.must(
+            row::IDM_01,
+            second.is_created() && second.json.is_object(),
+            || format!("again: {second}"),
+        )?;
         let (one, other) = (first.record().own()?, second.record().own()?);
-        cx.holds(row::IDM_01, one == other, || format!("two records by one key: {one} and {other}"));
+        cx.holds(row::IDM_01, one == other, || {
+            format!("two records by one key: {one} and {other}")
+        });
         let is_same = second.status == first.status && second.body == first.body;
-        cx.holds(row::IDM_02, is_same, || format!("not the same answer: {first}, and again {second}"));
+        cx.holds(row::IDM_02, is_same, || {
+            format!("not the same answer: {first}, and again {second}")
+        });
         let (before, after) = (first.header("location"), second.header("location"));
-        cx.holds(row::IDM_02, before == after, || format!("Location was {before:?}, and again {after:?}"));
+        cx.holds(row::IDM_02, before == after, || {
+            format!("Location was {before:?}, and again {after:?}")
+        });
         let replayed = second.header(REPLAYED);
-        cx.holds(row::IDM_02, replayed == Some("true"), || format!("{second}, again, says {replayed:?}"));
+        cx.holds(row::IDM_02, replayed == Some("true"), || {
+            format!("{second}, again, says {replayed:?}")
+        });
     }
     once(cx, row::IDM_01, api, &post, &first.record()).await?;
     elsewhere(cx, api, &post, &key).await?;
     if post.other.is_empty() || post.other == post.body {
         return Ok(());
     }
-    let other = Post { body: post.other.clone(), ..post };
+    let other = Post {
+        body: post.other.clone(),
+        ..post
+    };
     let refused = other.send(api, &key).await?;
-    cx.holds(row::IDM_04, refused.status == 422, || format!("another body by the same key: {refused}"));
+    cx.holds(row::IDM_04, refused.status == 422, || {
+        format!("another body by the same key: {refused}")
+    });
     once(cx, row::IDM_04, api, &other, &first.record()).await?;
     let renewed = other.send(api, &self::key(cx)).await?;
     let replayed = renewed.header(REPLAYED);
-    cx.holds(row::IDM_04, replayed != Some("true"), || format!("{renewed} says {replayed:?} of another key"));
+    cx.holds(row::IDM_04, replayed != Some("true"), || {
+        format!("{renewed} says {replayed:?} of another key")
+    });
     Ok(())
 }
 
-/// The same key and body at the helper of another container is another request: it is answered 422 and not done.
+/// The same key and body at the helper of another container is another request: it is answered 422
+/// and not done.
 async fn elsewhere(cx: &Cx, api: &Client<'_>, post: &Post, key: &str) -> Result<(), Stop> {
-    let is_new = |ready: &&Ready| ready.kind.under.is_some_and(|under| cx.declared().makes_alone(under));
-    let Some(known) = post.ready.as_ref().filter(is_new) else { return Ok(()) };
+    let is_new = |ready: &&Ready| {
+        ready
+            .kind
+            .under
+            .is_some_and(|under| cx.declared().makes_alone(under))
+    };
+    let Some(known) = post.ready.as_ref().filter(is_new) else {
+        return Ok(());
+    };
     let other = api.ready(known.name).await?;
     if other.url == known.url {
         // The only container is a fixture.
         return Ok(());
     }
-    let refused = api.send_with(Method::POST, &other.url, Some(post.body.clone()), &[(KEY, key)]).await?;
-    cx.holds(row::IDM_04, refused.status == 422, || format!("the same body by the same key elsewhere: {refused}"));
+    let refused = api
+        .send_with(
+            Method::POST,
+            &other.url,
+            Some(post.body.clone()),
+            &[(KEY, key)],
+        )
+        .await?;
+    cx.holds(row::IDM_04, refused.status == 422, || {
+        format!("the same body by the same key elsewhere: {refused}")
+    });
     if let Some(url) = api.home(post.kind.one, other.container.as_ref()).await? {
         let total = api.total(&url).await?;
         cx.holds(row::IDM_04, total.unwrap_or_default() == 0, || {
-            format!("{} {} by a request that was refused: {refused}", json!(total), post.kind.many)
+            format!(
+                "{} {} by a request that was refused: {refused}",
+                json!(total),
+                post.kind.many
+            )
         });
     }
     Ok(())
@@ -168,16 +267,42 @@ async fn at_once(cx: &Cx) -> Result<(), Stop> {
             let send = || post.send(&api, &key);
             let (a, b, c, d) = tokio::join!(send(), send(), send(), send());
             let answers = [a?, b?, c?, d?];
-            let all = || answers.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-            let done: Vec<&Answer> = answers.iter().filter(|answer| answer.is_created()).collect();
-            let is_told = answers.iter().all(|answer| answer.is_created() || answer.status == 409);
-            cx.must(row::IDM_03, is_told && !done.is_empty(), || format!("four at once by one key: {}", all()))?;
-            let addresses = done.iter().map(|answer| answer.record().own()).collect::<Result<Vec<_>, _>>()?;
-            let is_one = addresses.iter().all(|address| Some(address) == addresses.first());
-            cx.holds(row::IDM_03, is_one, || format!("four at once by one key have made {}", addresses.join(", ")));
-            let fresh = done.iter().filter(|answer| answer.header(REPLAYED) != Some("true")).count();
+            let all = || {
+                answers
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            };
+            let done: Vec<&Answer> = answers
+                .iter()
+                .filter(|answer| answer.is_created())
+                .collect();
+            let is_told = answers
+                .iter()
+                .all(|answer| answer.is_created() || answer.status == 409);
+            cx.must(row::IDM_03, is_told && !done.is_empty(), || {
+                format!("four at once by one key: {}", all())
+            })?;
+            let addresses = done
+                .iter()
+                .map(|answer| answer.record().own())
+                .collect::<Result<Vec<_>, _>>()?;
+            let is_one = addresses
+                .iter()
+                .all(|address| Some(address) == addresses.first());
+            cx.holds(row::IDM_03, is_one, || {
+                format!("four at once by one key have made {}", addresses.join(", "))
+            });
+            let fresh = done
+                .iter()
+                .filter(|answer| answer.header(REPLAYED) != Some("true"))
+                .count();
             cx.holds(row::IDM_03, fresh == 1, || {
-                format!("{fresh} of four at once say that they are the first: {}", all())
+                format!(
+                    "{fresh} of four at once say that they are the first: {}",
+                    all()
+                )
             });
             if let Some(first) = done.first() {
                 once(cx, row::IDM_03, &api, &post, &first.record()).await?;
@@ -190,9 +315,13 @@ async fn at_once(cx: &Cx) -> Result<(), Stop> {
 /// A header that holds no key is refused, and nothing is done.
 async fn no_key(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let Some(post) = posts(cx, &api, 1, 1).await?.into_iter().next() else { return Ok(()) };
+    let Some(post) = posts(cx, &api, 1, 1).await?.into_iter().next() else {
+        return Ok(());
+    };
     let refused = post.send(&api, "\"\"").await?;
-    cx.holds(row::IDM_05, refused.status == 400, || format!("with an empty key: {refused}"));
+    cx.holds(row::IDM_05, refused.status == 400, || {
+        format!("with an empty key: {refused}")
+    });
     let answer = post.send(&api, &key(cx)).await?;
     let replayed = answer.header(REPLAYED);
     let is_first = answer.is_created() && replayed != Some("true");
@@ -207,20 +336,35 @@ async fn no_key(cx: &Cx) -> Result<(), Stop> {
 
 /// A key of one tenant is nothing to another.
 async fn callers(cx: &Cx) -> Result<(), Stop> {
-    let (api, other) = (cx.api(), cx.other().ok_or_else(|| none("there is no key of another tenant"))?);
-    let Some(kind) = creatable(cx).next() else { return Ok(()) };
+    let (api, other) = (
+        cx.api(),
+        cx.other()
+            .ok_or_else(|| none("there is no key of another tenant"))?,
+    );
+    let Some(kind) = creatable(cx).next() else {
+        return Ok(());
+    };
     let post = create(cx, &api, kind).await?;
-    let theirs = Post { url: other.collection(post.kind.many).await?, ..post };
+    let theirs = Post {
+        url: other.collection(post.kind.many).await?,
+        ..post
+    };
     let key = key(cx);
     let first = theirs.send(&api, &key).await?;
     cx.must(row::IDM_01, first.is_created(), || first.to_string())?;
     let second = theirs.send(&other, &key).await?;
     let replayed = second.header(REPLAYED);
-    let is_own = second.is_created() && replayed != Some("true") && second.record().own()? != first.record().own()?;
-    cx.holds(row::IDM_07, is_own, || format!("the key of another tenant's request: {second}, {replayed:?}"));
+    let is_own = second.is_created()
+        && replayed != Some("true")
+        && second.record().own()? != first.record().own()?;
+    cx.holds(row::IDM_07, is_own, || {
+        format!("the key of another tenant's request: {second}, {replayed:?}")
+    });
     let again = theirs.send(&api, &key).await?;
     let is_first = again.is_created() && again.record().own()? == first.record().own()?;
-    cx.holds(row::IDM_07, is_first, || format!("after the same key of another tenant: {again}"));
+    cx.holds(row::IDM_07, is_first, || {
+        format!("after the same key of another tenant: {again}")
+    });
     Ok(())
 }
 
@@ -230,7 +374,13 @@ async fn erased(cx: &Cx) -> Result<(), Stop> {
     let person = somebody(cx);
     let url = api.collection("people").await?;
     let kind = kind("person").ok_or_else(|| none("there are no people"))?;
-    let post = Post { url, body: person.to_string(), other: String::new(), kind, ready: None };
+    let post = Post {
+        url,
+        body: person.to_string(),
+        other: String::new(),
+        kind,
+        ready: None,
+    };
     let key = key(cx);
     let first = post.send(&api, &key).await?;
     cx.must(row::IDM_01, first.is_created(), || first.to_string())?;
@@ -238,8 +388,12 @@ async fn erased(cx: &Cx) -> Result<(), Stop> {
     api.remove(&first.record()).await?;
     let again = post.send(&api, &key).await?;
     let is_gone = !again.is_created() || again.record().own()? != erased;
-    cx.holds(row::IDM_08, is_gone, || format!("the key of a request whose person was deleted: {again}"));
+    cx.holds(row::IDM_08, is_gone, || {
+        format!("the key of a request whose person was deleted: {again}")
+    });
     let is_told = again.text().contains(&erased);
-    cx.holds(row::IDM_08, !is_told, || format!("{again} names {erased}, who was deleted"));
+    cx.holds(row::IDM_08, !is_told, || {
+        format!("{again} names {erased}, who was deleted")
+    });
     Ok(())
 }

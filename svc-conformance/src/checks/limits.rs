@@ -1,4 +1,5 @@
-//! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11, VER-02, VER-03).
+//! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11,
+//! VER-02, VER-03).
 
 use super::compare;
 use super::prelude::*;
@@ -10,30 +11,58 @@ use crate::kinds::LIMITED;
 const MOST_PLACES: u64 = 20;
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("lim/capacity", [LIM_04], capacity).needs("field:event.capacity and capacity_enforced and attendances.make"),
+    check!("lim/capacity", [LIM_04], capacity)
+        .needs("field:event.capacity and capacity_enforced and attendances.make"),
     check!("lim/tickets", [LIM_05], tickets)
         .needs("events.create and field:event.ticket_levels and ticket_limit_enforced"),
-    check!("cap/declared", [CAP_01, CAP_02, CAP_03, CAP_04, CAP_10, CAP_11, VER_02, VER_03], declared).only_reads(),
+    check!(
+        "cap/declared",
+        [
+            CAP_01, CAP_02, CAP_03, CAP_04, CAP_10, CAP_11, VER_02, VER_03
+        ],
+        declared
+    )
+    .only_reads(),
     check!("cap/helpers", [CAP_09, ENT_24], signup).needs("helper.person_signup"),
 ];
 
 /// The ways to attend that are declared: by REST, by the helper.
 fn ways(cx: &Cx) -> Result<Vec<bool>, Stop> {
     let declared = cx.declared();
-    let ways = [(false, declared.offers("attendance", "create")), (true, declared.helps("record_attendance"))];
-    let ways: Vec<bool> = ways.into_iter().filter_map(|(by_helper, is_there)| is_there.then_some(by_helper)).collect();
-    if ways.is_empty() { Err(none("nothing records attendances")) } else { Ok(ways) }
+    let ways = [
+        (false, declared.offers("attendance", "create")),
+        (true, declared.helps("record_attendance")),
+    ];
+    let ways: Vec<bool> = ways
+        .into_iter()
+        .filter_map(|(by_helper, is_there)| is_there.then_some(by_helper))
+        .collect();
+    if ways.is_empty() {
+        Err(none("nothing records attendances"))
+    } else {
+        Ok(ways)
+    }
 }
 
 /// Attends an event, by REST or by the helper.
-async fn attend(cx: &Cx, api: &Client<'_>, event: &Record, fields: &Value, by_helper: bool) -> Result<Answer, Stop> {
+async fn attend(
+    cx: &Cx,
+    api: &Client<'_>,
+    event: &Record,
+    fields: &Value,
+    by_helper: bool,
+) -> Result<Answer, Stop> {
     if !by_helper {
         let person = api.person().await?;
         let body = api.linked(&cx.marked(fields), "person", &person.own()?);
         return api.post(&event.leads("attendances")?, &body).await;
     }
     let url = helper_address(event, "record_attendance")?;
-    api.post(&url, &cx.marked(&with(fields, &json!({"person": cx.marked(&json!({}))})))).await
+    api.post(
+        &url,
+        &cx.marked(&with(fields, &json!({"person": cx.marked(&json!({}))}))),
+    )
+    .await
 }
 
 /// An event of its own with these fields.
@@ -42,7 +71,8 @@ async fn event(cx: &Cx, api: &Client<'_>, fields: &Value) -> Result<Record, Stop
     api.make("event", fields).await
 }
 
-/// As many come as there are places, and nobody else, also after the number of places became smaller.
+/// As many come as there are places, and nobody else, also after the number of places became
+/// smaller.
 async fn capacity(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let accepted = json!({"status": "accepted"});
@@ -53,8 +83,14 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
         let event = event(cx, &api, &json!({ "capacity": places })).await?;
         for number in 1..=places + 1 {
             let answer = attend(cx, &api, &event, &accepted, by_helper).await?;
-            let right = if number <= places { answer.is_created() } else { answer.is_refused() };
-            cx.must(row::LIM_04, right, || format!("attendance {number} of an event with {places} places: {answer}"))?;
+            let right = if number <= places {
+                answer.is_created()
+            } else {
+                answer.is_refused()
+            };
+            cx.must(row::LIM_04, right, || {
+                format!("attendance {number} of an event with {places} places: {answer}")
+            })?;
         }
     }
     let way = ways(cx)?.first().copied().unwrap_or_default();
@@ -63,32 +99,47 @@ async fn capacity(cx: &Cx) -> Result<(), Stop> {
         api.change(&event, &json!({"capacity": 1})).await?;
         attend(cx, &api, &event, &accepted, way).await?;
         let answer = attend(cx, &api, &event, &accepted, way).await?;
-        cx.holds(row::LIM_04, answer.is_refused(), || format!("attendance 2 after the places became 1: {answer}"));
+        cx.holds(row::LIM_04, answer.is_refused(), || {
+            format!("attendance 2 after the places became 1: {answer}")
+        });
     }
     Ok(())
 }
 
-/// The places that are left at an event of which none can be created are filled, and nobody else comes. Only an event that is
-/// named for it is filled.
+/// The places that are left at an event of which none can be created are filled, and nobody else
+/// comes. Only an event that is named for it is filled.
 async fn last_place(cx: &Cx, api: &Client<'_>, accepted: &Value) -> Result<(), Stop> {
     let lacks = || {
-        none(format!("no event can be created, and none is named as a fixture ({LIMITED}) whose places may be filled"))
+        none(format!(
+            "no event can be created, and none is named as a fixture ({LIMITED}) whose places may be filled"
+        ))
     };
     let event = api.fixture(LIMITED).await?.ok_or_else(lacks)?;
     let by_helper = ways(cx)?.first().copied().unwrap_or_default();
     let (places, taken) = (event["capacity"].as_u64(), event["total_accepted"].as_u64());
-    let Some(left) = places.zip(taken).and_then(|(places, taken)| places.checked_sub(taken)) else {
+    let Some(left) = places
+        .zip(taken)
+        .and_then(|(places, taken)| places.checked_sub(taken))
+    else {
         let shows = "does not show `capacity` and `total_accepted`, so that nobody knows how many places are left";
         return Err(none(format!("the fixture {LIMITED} {shows}")));
     };
     if left > MOST_PLACES {
-        return Err(none(format!("the fixture {LIMITED} has {left} places left: name one with {MOST_PLACES} at most")));
+        return Err(none(format!(
+            "the fixture {LIMITED} has {left} places left: name one with {MOST_PLACES} at most"
+        )));
     }
     let mut came = Vec::new();
     for number in 1..=left.saturating_add(1) {
         let answer = attend(cx, api, &event, accepted, by_helper).await?;
-        let right = if number <= left { answer.is_created() } else { answer.is_refused() };
-        cx.holds(row::LIM_04, right, || format!("attendance {number} of an event with {left} places left: {answer}"));
+        let right = if number <= left {
+            answer.is_created()
+        } else {
+            answer.is_refused()
+        };
+        cx.holds(row::LIM_04, right, || {
+            format!("attendance {number} of an event with {left} places left: {answer}")
+        });
         came.extend(Some(answer.record()).filter(|_| answer.is_created()));
     }
     // Others may come as soon as they can.
@@ -107,17 +158,30 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
     let one = json!({"title": "Standard", "amount": 2.5, "currency": "EUR"});
     for by_helper in ways(cx)? {
         let levels = json!([level("Balcony", 5), level("Standard", 2)]);
-        let event = event(cx, &api, &json!({"type": "ticketed", "ticket_levels": levels})).await?;
+        let event = event(
+            cx,
+            &api,
+            &json!({"type": "ticketed", "ticket_levels": levels}),
+        )
+        .await?;
         let sell = async |count: usize| {
             let fields = json!({"status": "accepted", "tickets": vec![&one; count]});
             attend(cx, &api, &event, &fields, by_helper).await
         };
         let answer = sell(3).await?;
-        cx.must(row::LIM_05, answer.is_refused(), || format!("three tickets of a level with 2: {answer}"))?;
+        cx.must(row::LIM_05, answer.is_refused(), || {
+            format!("three tickets of a level with 2: {answer}")
+        })?;
         for number in 1..=3 {
             let answer = sell(1).await?;
-            let right = if number <= 2 { answer.is_created() } else { answer.is_refused() };
-            cx.must(row::LIM_05, right, || format!("ticket {number} of a level with 2: {answer}"))?;
+            let right = if number <= 2 {
+                answer.is_created()
+            } else {
+                answer.is_refused()
+            };
+            cx.must(row::LIM_05, right, || {
+                format!("ticket {number} of a level with 2: {answer}")
+            })?;
         }
     }
     Ok(())
@@ -127,24 +191,55 @@ async fn tickets(cx: &Cx) -> Result<(), Stop> {
 async fn declared(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
-    let actions = ["signature", "submission", "donation", "attendance", "outreach", "answer", "canvass", "person"];
+    let actions = [
+        "signature",
+        "submission",
+        "donation",
+        "attendance",
+        "outreach",
+        "answer",
+        "canvass",
+        "person",
+    ];
     for of in cx.declared().kinds().filter(|kind| kind.under.is_none()) {
         if !cx.declared().offers(of.one, "list") {
             continue;
         }
         let Ok(url) = api.collection(of.many).await else {
-            cx.holds(row::CAP_04, false, || format!("{} are declared and linked nowhere: {}", of.many, entry.short()));
+            cx.holds(row::CAP_04, false, || {
+                format!(
+                    "{} are declared and linked nowhere: {}",
+                    of.many,
+                    entry.short()
+                )
+            });
             continue;
         };
         let answer = api.get(&url).await?;
-        let row = if actions.contains(&of.one) { row::CAP_02 } else { row::CAP_03 };
-        holds(cx, &[row, row::CAP_04], answer.status == 200, || format!("{} are declared: {answer}", of.many));
+        let row = if actions.contains(&of.one) {
+            row::CAP_02
+        } else {
+            row::CAP_03
+        };
+        holds(cx, &[row, row::CAP_04], answer.status == 200, || {
+            format!("{} are declared: {answer}", of.many)
+        });
     }
-    holds(cx, &[row::CAP_01, row::CAP_10, row::VER_02, row::VER_03], true, || entry.short());
+    holds(
+        cx,
+        &[row::CAP_01, row::CAP_10, row::VER_02, row::VER_03],
+        true,
+        || entry.short(),
+    );
     if cx.declared().helpers_only() {
         holds(cx, &[row::CAP_04, row::CAP_11], true, || entry.short());
     }
-    cx.chose("interface version", entry[cx.declared().wire("svc_version")].as_str().unwrap_or_default());
+    cx.chose(
+        "interface version",
+        entry[cx.declared().wire("svc_version")]
+            .as_str()
+            .unwrap_or_default(),
+    );
     Ok(())
 }
 
@@ -153,7 +248,17 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
     let url = helper_address(&entry, "person_signup")?;
-    let answer = api.post(&url, &json!({"person": cx.marked(&compare::filled(cx, "person"))})).await?;
-    holds(cx, &[row::CAP_09, row::ENT_24], answer.is_created() && answer.json.is_object(), || answer.to_string());
+    let answer = api
+        .post(
+            &url,
+            &json!({"person": cx.marked(&compare::filled(cx, "person"))}),
+        )
+        .await?;
+    holds(
+        cx,
+        &[row::CAP_09, row::ENT_24],
+        answer.is_created() && answer.json.is_object(),
+        || answer.to_string(),
+    );
     Ok(())
 }

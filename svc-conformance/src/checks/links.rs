@@ -45,7 +45,11 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let made = make(cx, &api, one).await?;
     // Who changed it is known after a change.
-    let record = match part(cx, one, &json!({"origin_system": "Changed", "source": "Changed"})) {
+    let record = match part(
+        cx,
+        one,
+        &json!({"origin_system": "Changed", "source": "Changed"}),
+    ) {
         Value::Object(change) if !change.is_empty() && cx.declared().offers(one, "update") => {
             api.change(&made.record, &Value::Object(change)).await?
         }
@@ -53,15 +57,16 @@ async fn links(cx: &Cx) -> Result<(), Stop> {
     };
     let record = api.as_read(one, record).await?;
     let made = Linked { record, ..made };
-    let own =
-        fields::links(one).filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));
+    let own = fields::links(one)
+        .filter(|(row, link)| row.applies_where_declared() && cx.declared().links(one, &link.name));
     for (row, stated) in own {
         link(cx, &api, &made, &row.id, stated).await?;
     }
     Ok(())
 }
 
-/// A record of a kind with its container and its person; with a creator and an organizer where these may be known.
+/// A record of a kind with its container and its person; with a creator and an organizer where
+/// these may be known.
 async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
     let declared = cx.declared();
     let under = kind(one).and_then(|kind| kind.under);
@@ -69,10 +74,19 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
         let helper = kind(one).and_then(|kind| kind.helper).unwrap_or_default();
         let container = api.container(under, helper, &json!({})).await?;
         let person = api.actor(one).await?;
-        let record = api.act(&container, one, &person, &cx.marked(&own_fields(cx, one))).await?;
-        return Ok(Linked { record, person: Some(person), container: Some(container) });
+        let record = api
+            .act(&container, one, &person, &cx.marked(&own_fields(cx, one)))
+            .await?;
+        return Ok(Linked {
+            record,
+            person: Some(person),
+            container: Some(container),
+        });
     }
-    let known = ["creator", "organizer"].into_iter().filter(|name| declared.links(one, name)).collect::<Vec<_>>();
+    let known = ["creator", "organizer"]
+        .into_iter()
+        .filter(|name| declared.links(one, name))
+        .collect::<Vec<_>>();
     let mut fields = json!({});
     if !known.is_empty() && declared.offers("person", "create") {
         let person = api.person().await?.own()?;
@@ -80,20 +94,35 @@ async fn make(cx: &Cx, api: &Client<'_>, one: &str) -> Result<Linked, Stop> {
             fields = api.linked(&fields, name, &person);
         }
     }
-    Ok(Linked { record: api.make(one, &fields).await?, person: None, container: None })
+    Ok(Linked {
+        record: api.make(one, &fields).await?,
+        person: None,
+        container: None,
+    })
 }
 
-async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, stated: &Link) -> Result<(), Stop> {
+async fn link(
+    cx: &Cx,
+    api: &Client<'_>,
+    made: &Linked,
+    row: &str,
+    stated: &Link,
+) -> Result<(), Stop> {
     let (record, name) = (&made.record, stated.name.as_str());
     if name == "self" {
         let own = record.link("self");
-        if cx.holds(row, own.is_some(), || format!("no link self in {}", record.short()))
-            && cx.declared().offers(cx.check.subject, "read")
+        if cx.holds(row, own.is_some(), || {
+            format!("no link self in {}", record.short())
+        }) && cx.declared().offers(cx.check.subject, "read")
         {
             let answer = api.get(&own.unwrap_or_default()).await?;
             let right = answer.status == 200 && is_one(&answer.record(), record);
-            cx.holds(row, right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
-            cx.holds(row::HAL_16, right, || format!("`self` of {} leads elsewhere: {answer}", record.short()));
+            cx.holds(row, right, || {
+                format!("`self` of {} leads elsewhere: {answer}", record.short())
+            });
+            cx.holds(row::HAL_16, right, || {
+                format!("`self` of {} leads elsewhere: {answer}", record.short())
+            });
         }
         return Ok(());
     }
@@ -112,7 +141,9 @@ async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, stated: &Link
         }
         let answer = api.get(&href).await?;
         let right = answer.status == 200 && answer.json.is_object() && !is_page(&answer);
-        cx.holds(row, right, || format!("the link {name} leads to nobody: {answer}"));
+        cx.holds(row, right, || {
+            format!("the link {name} leads to nobody: {answer}")
+        });
         return Ok(());
     }
     let to = match name {
@@ -124,20 +155,33 @@ async fn link(cx: &Cx, api: &Client<'_>, made: &Linked, row: &str, stated: &Link
         return api.leads_to(&[row], record, name, to, name).await.map(drop);
     }
     let href = record.href(name);
-    if !cx.holds(row, href.is_some(), || format!("no link {name} in {}", record.short())) {
+    if !cx.holds(row, href.is_some(), || {
+        format!("no link {name} in {}", record.short())
+    }) {
         return Ok(());
     }
     let href = href.unwrap_or_default();
     let Some(helper) = &stated.helper else {
         let answer = api.get(&href).await?;
-        cx.holds(row, is_page(&answer), || format!("the link {name} leads to no collection: {answer}"));
+        cx.holds(row, is_page(&answer), || {
+            format!("the link {name} leads to no collection: {answer}")
+        });
         return Ok(());
     };
-    let of = ACTIONS.iter().find(|one| kind(one).is_some_and(|kind| kind.helper == Some(helper)));
-    let Some(of) = of.filter(|_| cx.declared().helps(helper)) else { return Ok(()) };
-    let body = with(&cx.marked(&own_fields(cx, of)), &json!({ "person": somebody(cx) }));
+    let of = ACTIONS
+        .iter()
+        .find(|one| kind(one).is_some_and(|kind| kind.helper == Some(helper)));
+    let Some(of) = of.filter(|_| cx.declared().helps(helper)) else {
+        return Ok(());
+    };
+    let body = with(
+        &cx.marked(&own_fields(cx, of)),
+        &json!({ "person": somebody(cx) }),
+    );
     let answer = api.post(&href, &body).await?;
-    cx.holds(row, answer.is_created(), || format!("the helper does not work: {answer}"));
+    cx.holds(row, answer.is_created(), || {
+        format!("the helper does not work: {answer}")
+    });
     if answer.is_created() && answer.record().href("person").is_some() {
         api.person_of(&answer.record(), "person").await?;
     }

@@ -2,8 +2,8 @@
 //!
 //! To add one: write `async fn name(cx: &Cx) -> Result<(), Stop>` in the file of its area and a row
 //! `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside, send through
-//! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or `cx.prefers`. A check that
-//! returns without a look at a row has not proven it.
+//! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or
+//! `cx.prefers`. A check that returns without a look at a row has not proven it.
 
 mod access;
 mod actions;
@@ -114,10 +114,23 @@ mod tests {
         let catalogue = Catalogue::built_in().expect("a catalogue");
         for check in all() {
             let needs = check.condition();
-            assert!(catalogue.condition(&needs).is_ok(), "{}: {:?}", check.id, catalogue.condition(&needs));
-            assert!(!needs.contains("met."), "{}: what it needs is known before the run", check.id);
+            assert!(
+                catalogue.condition(&needs).is_ok(),
+                "{}: {:?}",
+                check.id,
+                catalogue.condition(&needs)
+            );
+            assert!(
+                !needs.contains("met."),
+                "{}: what it needs is known before the run",
+                check.id
+            );
             for pattern in check.rows {
-                assert!(rows().iter().any(|row| names(pattern, row)), "{}: no row is meant by {pattern}", check.id);
+                assert!(
+                    rows().iter().any(|row| names(pattern, row)),
+                    "{}: no row is meant by {pattern}",
+                    check.id
+                );
             }
         }
         for id in passive::ROWS {
@@ -144,7 +157,10 @@ mod tests {
         let missing: Vec<&str> = rows()
             .iter()
             .filter(|row| row.level == Level::Must)
-            .filter(|row| !checks.iter().any(|check| check.covers(row)) && !passive::ROWS.contains(&row.id.as_str()))
+            .filter(|row| {
+                !checks.iter().any(|check| check.covers(row))
+                    && !passive::ROWS.contains(&row.id.as_str())
+            })
             .map(|row| row.id.as_str())
             .collect();
         assert!(missing.is_empty(), "no check observes {missing:?}");
@@ -162,10 +178,16 @@ mod tests {
             if let Some(rest) = line.strip_prefix("id = \"") {
                 id = rest.trim_end_matches('"');
             }
-            match rows().iter().find(|row| line.starts_with("checks = ") && row.id == id) {
+            match rows()
+                .iter()
+                .find(|row| line.starts_with("checks = ") && row.id == id)
+            {
                 Some(row) => {
-                    let mut names: Vec<&str> =
-                        checks.iter().filter(|check| check.covers(row)).map(|check| check.id).collect();
+                    let mut names: Vec<&str> = checks
+                        .iter()
+                        .filter(|check| check.covers(row))
+                        .map(|check| check.id)
+                        .collect();
                     names.extend(passive::ROWS.contains(&id).then_some("passive"));
                     out.extend(["checks = ", &format!("{names:?}")]);
                 }
@@ -176,7 +198,10 @@ mod tests {
         if std::env::var_os("BLESS").is_some() {
             fs::write(&path, &out).expect("the catalogue can be written");
         } else {
-            let differs = text.lines().zip(out.lines()).find(|(one, other)| one != other);
+            let differs = text
+                .lines()
+                .zip(out.lines())
+                .find(|(one, other)| one != other);
             assert_eq!(differs, None, "run with BLESS=1");
         }
     }

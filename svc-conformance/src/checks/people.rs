@@ -1,4 +1,5 @@
-//! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21, RES-person-49).
+//! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21,
+//! RES-person-49).
 
 use super::calls::{declared_helpers, somebody};
 use super::compare::identified;
@@ -9,13 +10,23 @@ use crate::generate::{self, Turn};
 
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/inline-person", [HLP_03], inline).needs("helper.*.with_person"),
-    check!("hlp/matching-is-told", [HLP_05], told).needs("helper.match_person").only_reads(),
-    check!("hlp/signup", [HLP_19, HLP_20, HLP_21, HLP_06, RES_PERSON_49], signup).needs("helper.person_signup"),
+    check!("hlp/matching-is-told", [HLP_05], told)
+        .needs("helper.match_person")
+        .only_reads(),
+    check!(
+        "hlp/signup",
+        [HLP_19, HLP_20, HLP_21, HLP_06, RES_PERSON_49],
+        signup
+    )
+    .needs("helper.person_signup"),
 ];
 
 /// Whatever a person may have comes back from the person who is recorded (HLP-03).
 async fn inline(cx: &Cx) -> Result<(), Stop> {
-    let helpers = declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass").enumerate();
+    let helpers = declared_helpers(cx)
+        .into_iter()
+        .filter(|name| *name != "record_canvass")
+        .enumerate();
     let turns = cx.cases(1, 3, 10);
     each!((at, name, turn) in helpers.flat_map(|(at, name)| (0..turns).map(move |turn| (at, name, turn)))
         => inline_person(cx, name, turn.wrapping_mul(3).wrapping_add(at)))
@@ -26,29 +37,67 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
     let ready = api.ready(name).await?;
     let token = cx.token(&format!("{name} {turn}"));
     let strategy = generate::body(cx.declared(), "person", Turn::All(turn), &token);
-    let person = strategy.and_then(|strategy| generate::sample(&strategy, cx.seed(&format!("{name} {turn}"))));
+    let person = strategy
+        .and_then(|strategy| generate::sample(&strategy, cx.seed(&format!("{name} {turn}"))));
     let mut person = person.unwrap_or_else(|| json!({}));
     if cx.declared().matches_persons()
         && let Some(members) = person.as_object_mut()
     {
-        // What a server might know somebody else by: numbers and addresses of the generator come more than once.
-        members.retain(|name, _| !matches!(name.as_str(), "phone_numbers" | "postal_addresses" | "email_addresses"));
+        // What a server might know somebody else by: numbers and addresses of the generator come
+        // more than once.
+        members.retain(|name, _| {
+            !matches!(
+                name.as_str(),
+                "phone_numbers" | "postal_addresses" | "email_addresses"
+            )
+        });
         let mail = json!([{"address": format!("{token}@example.org")}]);
-        members
-            .extend(part(cx, "person", &json!({ "email_addresses": mail })).as_object().cloned().unwrap_or_default());
+        members.extend(
+            part(cx, "person", &json!({ "email_addresses": mail }))
+                .as_object()
+                .cloned()
+                .unwrap_or_default(),
+        );
     }
     let person = identified(cx, cx.marked(&person));
     let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
-    cx.must(row::HLP_03, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    cx.must(
+        row::HLP_03,
+        answer.is_created() && answer.json.is_object(),
+        || answer.to_string(),
+    )?;
     let read = api.about(&ready, &answer.record()).await?;
-    let identifiers = person.get("identifiers").cloned().unwrap_or_else(|| json!([]));
-    kept(cx, &[row::HLP_03], &json!({ "identifiers": identifiers }), &read);
+    let identifiers = person
+        .get("identifiers")
+        .cloned()
+        .unwrap_or_else(|| json!([]));
+    kept(
+        cx,
+        &[row::HLP_03],
+        &json!({ "identifiers": identifiers }),
+        &read,
+    );
     let prefix = &cx.declared().text.custom_field_prefix;
-    for (name, value) in person.as_object().into_iter().flatten().filter(|(name, _)| *name != "identifiers") {
-        let readable = cx.declared().field("person", name).is_some_and(|field| field.readable);
-        let Some(field) = fields::find("person", name).filter(|_| readable) else { continue };
+    for (name, value) in person
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| *name != "identifiers")
+    {
+        let readable = cx
+            .declared()
+            .field("person", name)
+            .is_some_and(|field| field.readable);
+        let Some(field) = fields::find("person", name).filter(|_| readable) else {
+            continue;
+        };
         let same = generate::same(field, value, read.json.get(name), prefix);
-        let found = || format!("the person's {name} was sent as {value}, is {}", read[name.as_str()]);
+        let found = || {
+            format!(
+                "the person's {name} was sent as {value}, is {}",
+                read[name.as_str()]
+            )
+        };
         cx.holds_for(row::HLP_03, same, found, || {
             generate::lost(cx, "person", &json!({ name: value }), &read.json, &[])
         });
@@ -58,7 +107,12 @@ async fn inline_person(cx: &Cx, name: &'static str, turn: usize) -> Result<(), S
 
 /// How persons are matched is told, in the declaration or in the documentation (HLP-05).
 async fn told(cx: &Cx) -> Result<(), Stop> {
-    let text = cx.declared().text.person_matching.as_deref().unwrap_or_default();
+    let text = cx
+        .declared()
+        .text
+        .person_matching
+        .as_deref()
+        .unwrap_or_default();
     if !text.trim().is_empty() {
         cx.holds(row::HLP_05, true, String::new);
         return Ok(());
@@ -68,7 +122,9 @@ async fn told(cx: &Cx) -> Result<(), Stop> {
         Some(docs) => Some(api.fetch(&docs).await?),
         None => None,
     };
-    let found = docs.as_ref().is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
+    let found = docs
+        .as_ref()
+        .is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
     cx.holds(row::HLP_05, found, || {
         "neither the declaration nor the documentation says how persons are matched".to_owned()
     });
@@ -93,29 +149,49 @@ async fn signup(cx: &Cx) -> Result<(), Stop> {
     let entry = api.entry().await?;
     let there = entry.href("person_signup_helper");
     let rows: &[&str] = &[row::HLP_19, row::RES_PERSON_49];
-    must(cx, rows, there.is_some(), || format!("no link person_signup_helper in {}", entry.short()))?;
+    must(cx, rows, there.is_some(), || {
+        format!("no link person_signup_helper in {}", entry.short())
+    })?;
     let person = somebody(cx);
-    let answer = api.post(&there.unwrap_or_default(), &json!({ "person": person })).await?;
+    let answer = api
+        .post(&there.unwrap_or_default(), &json!({ "person": person }))
+        .await?;
     let rows: &[&str] = &[row::HLP_19, row::RES_PERSON_49, row::HLP_06];
-    must(cx, rows, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+    must(
+        cx,
+        rows,
+        answer.is_created() && answer.json.is_object(),
+        || answer.to_string(),
+    )?;
     let made = answer.record();
     kept(cx, &[row::HLP_19], &person, &made);
-    cx.holds(row::HLP_20, made["id"].as_str().is_some_and(|id| !id.is_empty()), || format!("id is {}", made["id"]));
+    cx.holds(
+        row::HLP_20,
+        made["id"].as_str().is_some_and(|id| !id.is_empty()),
+        || format!("id is {}", made["id"]),
+    );
     if cx.declared().offers("person", "read") && made.link("self").is_some() {
         kept(cx, &[row::HLP_19], &person, &api.reread(&made).await?);
     }
     if cx.declared().helpers_only() {
         return Ok(());
     }
-    cx.holds(row::HLP_21, made.link("self").is_some(), || format!("no link self in {}", made.short()));
+    cx.holds(row::HLP_21, made.link("self").is_some(), || {
+        format!("no link self in {}", made.short())
+    });
     for (many, names) in COLLECTIONS {
-        let declared = names.iter().chain([many]).any(|name| cx.declared().links("person", name));
+        let declared = names
+            .iter()
+            .chain([many])
+            .any(|name| cx.declared().links("person", name));
         // What a server does not have at all, it need not link.
         if !declared {
             continue;
         }
         let href = names.iter().find_map(|name| made.href(name));
-        if !cx.holds(row::HLP_21, href.is_some(), || format!("no link {names:?} in {}", made.short())) {
+        if !cx.holds(row::HLP_21, href.is_some(), || {
+            format!("no link {names:?} in {}", made.short())
+        }) {
             continue;
         }
         let answer: Answer = api.get(&href.unwrap_or_default()).await?;

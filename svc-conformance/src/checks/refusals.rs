@@ -1,5 +1,5 @@
-//! Bodies with exactly one fault are refused, name it, and change nothing (ERR-12, ERR-14, ERR-26, ERR-39, CRU-20, CRU-21,
-//! CAP-05, and every closed list).
+//! Bodies with exactly one fault are refused, name it, and change nothing (ERR-12, ERR-14, ERR-26,
+//! ERR-39, CRU-20, CRU-21, CAP-05, and every closed list).
 
 use super::prelude::*;
 use crate::counted::may_be_of;
@@ -66,11 +66,19 @@ impl Place {
         let kind = kind(one).ok_or_else(|| none(format!("no kind {one}")))?;
         needs(cx, one, "create")?;
         let Some(under) = kind.under else {
-            return Ok(Self { kind, url: api.collection(kind.many).await?, person: None });
+            return Ok(Self {
+                kind,
+                url: api.collection(kind.many).await?,
+                person: None,
+            });
         };
         let container = api.make(under, &json!({})).await?;
         let person = api.person().await?;
-        Ok(Self { kind, url: container.leads(kind.many)?, person: Some(person.own()?) })
+        Ok(Self {
+            kind,
+            url: container.leads(kind.many)?,
+            person: Some(person.own()?),
+        })
     }
 
     pub(super) fn body(&self, api: &Client<'_>, body: &Value) -> Value {
@@ -86,14 +94,19 @@ impl Place {
             None => cx.declared().offers(self.kind.one, "list"),
             Some(under) => cx.declared().lists_below(under, self.kind.many),
         };
-        if listed { api.total(&self.url).await } else { Ok(None) }
+        if listed {
+            api.total(&self.url).await
+        } else {
+            Ok(None)
+        }
     }
 }
 
 /// Every fault; at the least intensity every closed list and some of the others.
 fn chosen(cx: &Cx, one: &str) -> Vec<Fault> {
-    let (mut lists, others): (Vec<Fault>, Vec<Fault>) =
-        generate::faults(cx, one).into_iter().partition(|fault| fault.is_list);
+    let (mut lists, others): (Vec<Fault>, Vec<Fault>) = generate::faults(cx, one)
+        .into_iter()
+        .partition(|fault| fault.is_list);
     let step = others.len().div_ceil(cx.cases(8, 400, 400)).max(1);
     let shift = cx.rng("which").below(step);
     lists.extend(others.into_iter().skip(shift).step_by(step));
@@ -113,9 +126,14 @@ async fn creates(cx: &Cx) -> Result<(), Stop> {
         bodies.push(body);
     }
     let Some(count) = before else { return Ok(()) };
-    let grown = api.has_grown_by(&place.url, before, may_be_of(cx, &bodies)).await?;
+    let grown = api
+        .has_grown_by(&place.url, before, may_be_of(cx, &bodies))
+        .await?;
     holds(cx, &[row::CRU_21, row::ERR_04], !grown, || {
-        format!("{count} members before {} refused creates, and one of theirs after them", bodies.len())
+        format!(
+            "{count} members before {} refused creates, and one of theirs after them",
+            bodies.len()
+        )
     });
     Ok(())
 }
@@ -130,11 +148,16 @@ fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
         });
         let other = is_other(answer, &fault.property);
         cx.holds(row::ERR_26, other.is_none(), || {
-            format!("only {} is wrong, {} is named: {answer}", fault.property, json!(other))
+            format!(
+                "only {} is wrong, {} is named: {answer}",
+                fault.property,
+                json!(other)
+            )
         });
     }
     if fault.is_list {
-        // A refusal may lack the name of the member, as is looked at above; one that names another is for something else.
+        // A refusal may lack the name of the member, as is looked at above; one that names another
+        // is for something else.
         let is_refused = answer.status == 400 && is_other(answer, &fault.property).is_none();
         for row in fault.row.into_iter().chain([row::TYP_08]) {
             cx.holds(row, is_refused, || format!("{}: {answer}", fault.what));
@@ -142,26 +165,46 @@ fn refused(cx: &Cx, fault: &Fault, answer: &Answer, row: &str) {
     }
 }
 
-/// Whether a description names the property: as it is, without the objects around it, or with what is inside it.
+/// Whether a description names the property: as it is, without the objects around it, or with what
+/// is inside it.
 pub(super) fn is_named(answer: &Answer, property: &str) -> bool {
     let last = property.rsplit('.').next().unwrap_or_default();
-    answer.problems().iter().filter(|problem| !problem.properties.is_empty() || !problem.has_properties).any(
-        |problem| {
+    answer
+        .problems()
+        .iter()
+        .filter(|problem| !problem.properties.is_empty() || !problem.has_properties)
+        .any(|problem| {
             !problem.has_properties
-                || problem.properties.iter().any(|name| name == property || name == last || name.starts_with(property))
-        },
-    )
+                || problem
+                    .properties
+                    .iter()
+                    .any(|name| name == property || name == last || name.starts_with(property))
+        })
 }
 
-/// A property that an answer to one fault names and that has nothing to do with it. A question's type and its responses hang
-/// together, as do a person's gender and identity.
+/// A property that an answer to one fault names and that has nothing to do with it. A question's
+/// type and its responses hang together, as do a person's gender and identity.
 fn is_other(answer: &Answer, property: &str) -> Option<String> {
     let top = |name: &str| name.split(['.', '[']).next().unwrap_or_default().to_owned();
-    let together = ["question_type", "responses", "gender", "gender_identity", "type", "ticket_levels", "tickets"];
+    let together = [
+        "question_type",
+        "responses",
+        "gender",
+        "gender_identity",
+        "type",
+        "ticket_levels",
+        "tickets",
+    ];
     let last = property.rsplit('.').next().unwrap_or_default();
-    let fits =
-        |name: &str| top(name) == top(property) || top(name) == top(last) || together.contains(&top(name).as_str());
-    let names = answer.problems().into_iter().flat_map(|problem| problem.properties);
+    let fits = |name: &str| {
+        top(name) == top(property)
+            || top(name) == top(last)
+            || together.contains(&top(name).as_str())
+    };
+    let names = answer
+        .problems()
+        .into_iter()
+        .flat_map(|problem| problem.properties);
     names.into_iter().find(|name| !fits(name))
 }
 
@@ -171,22 +214,49 @@ async fn updates(cx: &Cx) -> Result<(), Stop> {
         return Err(none(format!("{one} cannot be updated and read")));
     }
     let api = cx.api();
-    let record = api.make(one, &part(cx, one, &json!({"origin_system": "before", "family_name": "before"}))).await?;
+    let record = api
+        .make(
+            one,
+            &part(
+                cx,
+                one,
+                &json!({"origin_system": "before", "family_name": "before"}),
+            ),
+        )
+        .await?;
     let mut before = api.reread(&record).await?;
     let faults = chosen(cx, one);
-    let step = if cx.cases(0, 1, 1) == 0 { faults.len().div_ceil(4).max(1) } else { 1 };
+    let step = if cx.cases(0, 1, 1) == 0 {
+        faults.len().div_ceil(4).max(1)
+    } else {
+        1
+    };
     for fault in faults.iter().step_by(step) {
         // A valid change beside the fault must not be applied either.
-        let change = part(cx, one, &json!({"origin_system": cx.unique(), "family_name": cx.unique()}));
+        let change = part(
+            cx,
+            one,
+            &json!({"origin_system": cx.unique(), "family_name": cx.unique()}),
+        );
         let body = generate::with(&change, &only(fault));
         let answer = api.put(&before.own()?, &body).await?;
         let said = answer.status == 400 && !answer.problems().is_empty();
         cx.holds(row::ERR_14, said, || format!("{}: {answer}", fault.what));
         let after = api.reread(&before).await?;
         if answer.status >= 400 {
-            holds(cx, &[row::CRU_20, row::ERR_04], unchanged(&before, &after), || {
-                format!("{}: refused, but {} became {}", fault.what, before.short(), after.short())
-            });
+            holds(
+                cx,
+                &[row::CRU_20, row::ERR_04],
+                unchanged(&before, &after),
+                || {
+                    format!(
+                        "{}: refused, but {} became {}",
+                        fault.what,
+                        before.short(),
+                        after.short()
+                    )
+                },
+            );
         }
         before = after;
     }
@@ -207,11 +277,17 @@ pub(super) fn unchanged(before: &Record, after: &Record) -> bool {
 /// All broken rules are reported together (ERR-39).
 async fn several(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let kinds: Vec<Kind> =
-        cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create") && kind.under.is_none()).collect();
+    let kinds: Vec<Kind> = cx
+        .declared()
+        .kinds()
+        .filter(|kind| cx.declared().offers(kind.one, "create") && kind.under.is_none())
+        .collect();
     for kind in kinds {
         let all = generate::faults(cx, kind.one);
-        let mut top: Vec<&Fault> = all.iter().filter(|fault| !fault.property.contains(['.', '['])).collect();
+        let mut top: Vec<&Fault> = all
+            .iter()
+            .filter(|fault| !fault.property.contains(['.', '[']))
+            .collect();
         top.dedup_by_key(|fault| fault.property.clone());
         if top.len() < 2 {
             continue;
@@ -222,7 +298,9 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
             let mut chosen: Vec<&Fault> = Vec::new();
             for _ in 0..count * 4 {
                 let Some(fault) = rng.pick(&top) else { break };
-                if chosen.len() < count && chosen.iter().all(|other| other.property != fault.property) {
+                if chosen.len() < count
+                    && chosen.iter().all(|other| other.property != fault.property)
+                {
                     chosen.push(fault);
                 }
             }
@@ -232,11 +310,18 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
             }
             let answer = api.post(&url, &cx.marked(&body)).await?;
             let problems = answer.problems();
-            let named = chosen.iter().all(|fault| is_named(&answer, &fault.property));
-            cx.holds(row::ERR_39, answer.status == 400 && problems.len() >= chosen.len() && named, || {
-                let properties: Vec<&str> = chosen.iter().map(|fault| fault.property.as_str()).collect();
-                format!("{properties:?} are wrong: {answer}")
-            });
+            let named = chosen
+                .iter()
+                .all(|fault| is_named(&answer, &fault.property));
+            cx.holds(
+                row::ERR_39,
+                answer.status == 400 && problems.len() >= chosen.len() && named,
+                || {
+                    let properties: Vec<&str> =
+                        chosen.iter().map(|fault| fault.property.as_str()).collect();
+                    format!("{properties:?} are wrong: {answer}")
+                },
+            );
         }
         // One kind says it for all.
         if kind.one == "person"
@@ -244,7 +329,9 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
             && let [one, .., other] = top.as_slice()
         {
             let record = api.make(kind.one, &json!({})).await?;
-            let answer = api.put(&record.own()?, &generate::with(&only(one), &only(other))).await?;
+            let answer = api
+                .put(&record.own()?, &generate::with(&only(one), &only(other)))
+                .await?;
             both(cx, &answer, &one.property, &other.property);
         }
     }
@@ -255,12 +342,17 @@ async fn several(cx: &Cx) -> Result<(), Stop> {
 /// Two faults are told, each under its own property.
 fn both(cx: &Cx, answer: &Answer, one: &str, other: &str) {
     let named = answer.problems().len() >= 2 && is_named(answer, one) && is_named(answer, other);
-    cx.holds(row::ERR_39, answer.status == 400 && named, || format!("{one} and {other} are wrong: {answer}"));
+    cx.holds(row::ERR_39, answer.status == 400 && named, || {
+        format!("{one} and {other} are wrong: {answer}")
+    });
 }
 
 /// Two elements of one list are wrong, for a create and for the person of a helper.
 async fn elements(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
-    let status = cx.declared().field("person", "email_addresses[].status").is_some_and(|field| field.writable);
+    let status = cx
+        .declared()
+        .field("person", "email_addresses[].status")
+        .is_some_and(|field| field.writable);
     if !status || !cx.declared().behaves("validates_enums") {
         return Ok(());
     }
@@ -271,16 +363,26 @@ async fn elements(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
         let answer = api.post(&api.collection("people").await?, &person).await?;
         both(cx, &answer, &place(0), &place(1));
         let named = |at: usize| {
-            let mut names = answer.problems().into_iter().flat_map(|problem| problem.properties);
+            let mut names = answer
+                .problems()
+                .into_iter()
+                .flat_map(|problem| problem.properties);
             // A name without the list around it says nothing of the element.
             names.any(|name| !name.contains('[') || name.ends_with(&place(at)))
         };
-        cx.holds(row::ERR_26, named(0) && named(1), || format!("{} and {}: {answer}", place(0), place(1)));
+        cx.holds(row::ERR_26, named(0) && named(1), || {
+            format!("{} and {}: {answer}", place(0), place(1))
+        });
     }
     if cx.declared().helps("person_signup") {
         let url = helper_address(&api.entry().await?, "person_signup")?;
         let answer = api.post(&url, &json!({ "person": person })).await?;
-        both(cx, &answer, &format!("person.{}", place(0)), &format!("person.{}", place(1)));
+        both(
+            cx,
+            &answer,
+            &format!("person.{}", place(0)),
+            &format!("person.{}", place(1)),
+        );
     }
     Ok(())
 }
@@ -295,24 +397,38 @@ async fn choices(cx: &Cx, api: &Client<'_>) -> Result<(), Stop> {
     let answer = api.post(&url, &cx.marked(&body)).await?;
     let both = answer.refuses("PARAGRAPH_CANNOT_HAVE_RESPONSES", "question_type")
         && answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
-    cx.holds(row::ERR_39, answer.status == 400 && both, || answer.to_string());
+    cx.holds(row::ERR_39, answer.status == 400 && both, || {
+        answer.to_string()
+    });
     Ok(())
 }
 
 /// A create without a required field is refused and names it (CAP-05).
 async fn required(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")).collect();
+    let kinds: Vec<Kind> = cx
+        .declared()
+        .kinds()
+        .filter(|kind| cx.declared().offers(kind.one, "create"))
+        .collect();
     for kind in kinds {
         let fields = cx.declared().fields(kind.one).into_iter().flatten();
         for (name, _) in fields.filter(|(_, field)| field.required && field.writable) {
             let place = Place::of(cx, &api, kind.one).await?;
             // What hangs on a question's type goes with it.
-            let also = if kind.one == "question" { "responses" } else { name };
+            let also = if kind.one == "question" {
+                "responses"
+            } else {
+                name
+            };
             let body = without(&generate::least(cx, kind.one), &[name, also]);
-            let answer = api.post(&place.url, &place.body(&api, &cx.marked(&body))).await?;
+            let answer = api
+                .post(&place.url, &place.body(&api, &cx.marked(&body)))
+                .await?;
             let said = answer.status == 400 && !answer.problems().is_empty();
-            cx.holds(row::CAP_05, said && is_named(&answer, name), || format!("without {name}: {answer}"));
+            cx.holds(row::CAP_05, said && is_named(&answer, name), || {
+                format!("without {name}: {answer}")
+            });
             cx.holds(row::ERR_12, said, || format!("without {name}: {answer}"));
         }
     }
@@ -322,13 +438,28 @@ async fn required(cx: &Cx) -> Result<(), Stop> {
 /// What is no JSON is refused (ERR-12).
 async fn malformed(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let kinds: Vec<Kind> = cx.declared().kinds().filter(|kind| cx.declared().offers(kind.one, "create")).collect();
-    let tops = kinds.into_iter().filter(|kind| kind.under.is_none()).take(cx.cases(2, 12, 12));
+    let kinds: Vec<Kind> = cx
+        .declared()
+        .kinds()
+        .filter(|kind| cx.declared().offers(kind.one, "create"))
+        .collect();
+    let tops = kinds
+        .into_iter()
+        .filter(|kind| kind.under.is_none())
+        .take(cx.cases(2, 12, 12));
     for kind in tops {
         let place = Place::of(cx, &api, kind.one).await?;
         let before = place.count(cx, &api).await?;
-        for text in ["{", "{\"name\": }", "[]", "\"text\"", "{\"name\": \"a\"} trailing"] {
-            let answer = api.send(http::Method::POST, &place.url, Some(text.to_owned())).await?;
+        for text in [
+            "{",
+            "{\"name\": }",
+            "[]",
+            "\"text\"",
+            "{\"name\": \"a\"} trailing",
+        ] {
+            let answer = api
+                .send(http::Method::POST, &place.url, Some(text.to_owned()))
+                .await?;
             let said = answer.status == 400 && !answer.problems().is_empty();
             cx.holds(row::ERR_12, said, || answer.to_string());
         }
@@ -336,7 +467,11 @@ async fn malformed(cx: &Cx) -> Result<(), Stop> {
         // Others may write at the same time; a growth by as much as was sent is no accident.
         let grown = matches!((before, after), (Some(before), Some(after)) if after >= before.saturating_add(5));
         cx.holds(row::CRU_21, !grown, || {
-            format!("{} members before, {} after bodies that are no JSON objects", json!(before), json!(after))
+            format!(
+                "{} members before, {} after bodies that are no JSON objects",
+                json!(before),
+                json!(after)
+            )
         });
     }
     Ok(())

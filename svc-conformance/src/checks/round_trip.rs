@@ -1,5 +1,5 @@
-//! What is sent is read back: every declared field of every kind, whole bodies and parts of them (RT, EN and FX rows, TYP,
-//! CAP-06, CAP-08, CRU-15 to CRU-19).
+//! What is sent is read back: every declared field of every kind, whole bodies and parts of them
+//! (RT, EN and FX rows, TYP, CAP-06, CAP-08, CRU-15 to CRU-19).
 
 use super::changes;
 use super::prelude::*;
@@ -108,7 +108,9 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
     let one = cx.check.subject;
     let (mut refused, mut taken) = (Vec::new(), 0_usize);
     for (name, value) in sent.as_object().into_iter().flatten() {
-        let Some(field) = fields::find(one, name) else { continue };
+        let Some(field) = fields::find(one, name) else {
+            continue;
+        };
         match api.make(one, &json!({ name: value })).await {
             Err(Stop::Failed) => refused.push((field, value, cx.span().1)),
             _ => taken = taken.saturating_add(1),
@@ -119,11 +121,17 @@ async fn alone(cx: &Cx, api: &Client<'_>, sent: &Value) -> Result<(), Stop> {
         // Where all of them are refused, it is not for the field.
         let cause = || {
             let exchange = cx.run.recorder.between(exchange, exchange);
-            let needed = exchange.first().and_then(|exchange| diagnosis::needed(&cx.run, exchange));
+            let needed = exchange
+                .first()
+                .and_then(|exchange| diagnosis::needed(&cx.run, exchange));
             // Where others are taken, only what the field itself holds can be meant.
             let inside = format!("{one}.{}", field.path);
             let is_meant = |cause: &Cause| {
-                taken == 0 || cause.subject.strip_prefix(&inside).is_some_and(|rest| rest.starts_with(['.', '[']))
+                taken == 0
+                    || cause
+                        .subject
+                        .strip_prefix(&inside)
+                        .is_some_and(|rest| rest.starts_with(['.', '[']))
             };
             if let Some(needed) = needed.filter(is_meant) {
                 return Some(needed);
@@ -146,7 +154,10 @@ fn compare(cx: &Cx, sent: &Value, read: &Record) {
     let prefix = &declared.text.custom_field_prefix;
     for shown in generate::shown(declared, one, sent) {
         let top = shown.place.split(['.', '[']).next().unwrap_or_default();
-        if declared.field(one, top).is_some_and(|field| !field.readable) {
+        if declared
+            .field(one, top)
+            .is_some_and(|field| !field.readable)
+        {
             continue;
         }
         // A member that the server keeps itself.
@@ -170,7 +181,11 @@ fn message(shown: &Shown<'_>, got: Option<&Value>, read: &Record) -> String {
     let short = |value: &Value| value.to_string().chars().take(300).collect::<String>();
     let got = got.map_or_else(|| "nothing".to_owned(), short);
     let own = read.link("self").unwrap_or_default();
-    format!("{} was sent as {}, read back as {got} ({own})", shown.place, short(shown.sent))
+    format!(
+        "{} was sent as {}, read back as {got} ({own})",
+        shown.place,
+        short(shown.sent)
+    )
 }
 
 /// The rows that a value shows.
@@ -185,7 +200,9 @@ fn rows(shown: &Shown<'_>) -> Vec<&'static str> {
         "network_a_share" | "network_b_share" | "email_share" => rows.push(row::HAL_11),
         "custom_fields" => rows.push(row::RES_PERSON_37),
         "number" if shown.field.owner == "phone_number" => rows.push(row::LIM_03),
-        "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => rows.push(row::TYP_10),
+        "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => {
+            rows.push(row::TYP_10)
+        }
         _ => {}
     }
     rows
@@ -196,7 +213,11 @@ async fn parts(cx: &Cx) -> Result<(), Stop> {
     let one = subject(cx)?;
     let api = cx.api();
     for case in 0..cx.cases(1, 3, 12) {
-        let sent = if case == 0 { json!({}) } else { body(cx, Turn::Some, &format!("part {case}"))? };
+        let sent = if case == 0 {
+            json!({})
+        } else {
+            body(cx, Turn::Some, &format!("part {case}"))?
+        };
         let record = api.make(one, &sent).await?;
         left_out(cx, one, &sent, &record);
         if cx.declared().offers(one, "read") {
@@ -213,13 +234,25 @@ fn left_out(cx: &Cx, one: &str, sent: &Value, shown: &Record) {
         let given = sent.get(name).is_some() || least.get(name).is_some();
         let follows = (name == "gender" && sent.get("gender_identity").is_some())
             || (name == "voided_date" && sent.get("voided").is_some_and(|voided| voided == true));
-        if given || follows || field.computed || !field.readable || one == "canvass" && name == "canvasser" {
+        if given
+            || follows
+            || field.computed
+            || !field.readable
+            || one == "canvass" && name == "canvasser"
+        {
             continue;
         }
         let got = shown.json.get(name);
-        let default = field.default.as_deref().is_some_and(|default| is_default(default, got));
+        let default = field
+            .default
+            .as_deref()
+            .is_some_and(|default| is_default(default, got));
         cx.holds(row::CAP_08, is_unset(got) || default, || {
-            format!("{name} was left out and reads {}; the declared default is {}", json!(got), json!(field.default))
+            format!(
+                "{name} was left out and reads {}; the declared default is {}",
+                json!(got),
+                json!(field.default)
+            )
         });
     }
 }
@@ -232,7 +265,9 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
     let mut each = Each::default();
     for one in ACTIONS.iter().chain(["person"].iter()) {
         let Some(kind) = kind(one) else { continue };
-        let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else { continue };
+        let Some(helper) = kind.helper.filter(|helper| cx.declared().helps(helper)) else {
+            continue;
+        };
         let container = match kind.under {
             Some(under) => api.container(under, helper, &json!({})).await,
             None => api.entry().await,
@@ -245,8 +280,10 @@ async fn dates_in_helpers(cx: &Cx) -> Result<(), Stop> {
             }
         };
         each.took(Ok(()))?;
-        let person =
-            generate::with(&generate::least(cx, "person"), &part(cx, "person", &json!({"given_name": "Dates"})));
+        let person = generate::with(
+            &generate::least(cx, "person"),
+            &part(cx, "person", &json!({"given_name": "Dates"})),
+        );
         let person = cx.marked(&generate::with(&dates, &person));
         let body = match kind.under {
             Some(_) => cx.marked(&generate::with(&dates, &json!({ "person": person }))),

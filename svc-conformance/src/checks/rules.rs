@@ -1,4 +1,5 @@
-//! Rules of single resources that are more than a round trip: persons, donations, events, questions, totals (RES).
+//! Rules of single resources that are more than a round trip: persons, donations, events,
+//! questions, totals (RES).
 
 use super::compare;
 use super::prelude::*;
@@ -22,7 +23,8 @@ pub(super) const CHECKS: &[Check] = &[
     check!("res/unique-texts", [RES_PERSON_16, RES_PERSON_17], unique)
         .needs("field:person.ethnicities or field:person.languages_spoken"),
     check!("res/handle", [RES_PERSON_35], handle).needs("field:person.profiles[].handle"),
-    check!("res/voided", [RES_DONATION_18], voided).needs("field:donation.voided and field:donation.voided_date"),
+    check!("res/voided", [RES_DONATION_18], voided)
+        .needs("field:donation.voided and field:donation.voided_date"),
     check!("res/transparence", [RES_EVENT_29], transparence).needs("field:event.transparence"),
     check!("res/response-keys", [RES_QUESTION_08], super::errors::keys)
         .needs("questions.create and field:question.responses[].key"),
@@ -35,26 +37,36 @@ pub(super) const CHECKS: &[Check] = &[
     check!("res/total-outreaches", [RES_ADVOCACY_CAMPAIGN_12], total)
         .about("outreach")
         .needs("field:advocacy_campaign.total_outreaches"),
-    check!("res/total-accepted", [RES_EVENT_18], total).about("attendance").needs("field:event.total_accepted"),
+    check!("res/total-accepted", [RES_EVENT_18], total)
+        .about("attendance")
+        .needs("field:event.total_accepted"),
     check!("res/total-donations", [RES_FUNDRAISING_PAGE_09], total)
         .about("donation")
         .needs("field:fundraising_page.total_donations"),
     check!("res/total-amount", [RES_FUNDRAISING_PAGE_10], amounts)
         .needs("field:fundraising_page.total_amount and field:donation.amount"),
-    check!("res/ticket-totals", [RES_EVENT_16, RES_EVENT_17, RES_EVENT_19, RES_EVENT_20], sold)
-        .needs("events.create and field:event.ticket_levels and field:attendance.tickets"),
+    check!(
+        "res/ticket-totals",
+        [RES_EVENT_16, RES_EVENT_17, RES_EVENT_19, RES_EVENT_20],
+        sold
+    )
+    .needs("events.create and field:event.ticket_levels and field:attendance.tickets"),
 ];
 
-/// Creates a person whom a server may refuse with 400, which is as these rows say; anything else is judged as a create. None
-/// if refused.
+/// Creates a person whom a server may refuse with 400, which is as these rows say; anything else is
+/// judged as a create. None if refused.
 async fn person(cx: &Cx, rows: &[&str], fields: &Value) -> Result<Option<Record>, Stop> {
     let api = cx.api();
-    let (creates, posts) = (cx.declared().offers("person", "create"), cx.declared().posts_persons());
+    let (creates, posts) = (
+        cx.declared().offers("person", "create"),
+        cx.declared().posts_persons(),
+    );
     let Some(kind) = kind("person").filter(|_| creates || posts) else {
         return api.make("person", fields).await.map(Some);
     };
     let answer = if creates {
-        api.post(&api.collection(kind.many).await?, &cx.marked(fields)).await?
+        api.post(&api.collection(kind.many).await?, &cx.marked(fields))
+            .await?
     } else {
         api.post_person(&cx.marked(fields)).await?
     };
@@ -62,11 +74,16 @@ async fn person(cx: &Cx, rows: &[&str], fields: &Value) -> Result<Option<Record>
         holds(cx, rows, true, String::new);
         return Ok(None);
     }
-    let made = if creates { api.created(kind, &answer)? } else { api.posted_person(&answer).await? };
+    let made = if creates {
+        api.created(kind, &answer)?
+    } else {
+        api.posted_person(&answer).await?
+    };
     api.as_read("person", made).await.map(Some)
 }
 
-/// A plain identity is the gender, too; a compound one means the closest (RES-person-08, RES-person-09).
+/// A plain identity is the gender, too; a compound one means the closest (RES-person-08,
+/// RES-person-09).
 async fn gender(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     for (row, identity, expected) in [
@@ -75,21 +92,41 @@ async fn gender(cx: &Cx) -> Result<(), Stop> {
         (row::RES_PERSON_09, "Transgender Female", "Female"),
         (row::RES_PERSON_09, "Cisgender Male", "Male"),
     ] {
-        let read = api.as_read("person", api.make("person", &json!({ "gender_identity": identity })).await?).await?;
-        cx.holds(row, read["gender"] == expected, || format!("gender of {identity:?} is {}", read["gender"]));
+        let read = api
+            .as_read(
+                "person",
+                api.make("person", &json!({ "gender_identity": identity }))
+                    .await?,
+            )
+            .await?;
+        cx.holds(row, read["gender"] == expected, || {
+            format!("gender of {identity:?} is {}", read["gender"])
+        });
     }
     for (gender, identity) in [("Male", "Female"), ("Female", "Male")] {
-        if let Some(read) = person(cx, &[], &json!({"gender": gender, "gender_identity": identity})).await? {
+        if let Some(read) = person(
+            cx,
+            &[],
+            &json!({"gender": gender, "gender_identity": identity}),
+        )
+        .await?
+        {
             let found = || format!("gender {} with the identity {identity:?}", read["gender"]);
             cx.holds(row::RES_PERSON_08, read["gender"] == identity, found);
         }
     }
     if cx.declared().offers("person", "update") {
-        let made = api.make("person", &json!({"gender_identity": "Female"})).await?;
-        let answer = api.put(&made.own()?, &json!({"gender_identity": "Male"})).await?;
+        let made = api
+            .make("person", &json!({"gender_identity": "Female"}))
+            .await?;
+        let answer = api
+            .put(&made.own()?, &json!({"gender_identity": "Male"}))
+            .await?;
         if answer.status != 400 {
             let gender = &answer["gender"];
-            cx.holds(row::RES_PERSON_08, gender == "Male", || format!("gender of \"Male\" is {gender}: {answer}"));
+            cx.holds(row::RES_PERSON_08, gender == "Male", || {
+                format!("gender of \"Male\" is {gender}: {answer}")
+            });
         }
     }
     Ok(())
@@ -110,22 +147,25 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
             (row::RES_EMAIL_ADDRESS_02, list)
         }
         _ => {
-            let list =
-                json!([{"primary": "true", "number": "15550100101"}, {"primary": "true", "number": "15550100102"}]);
+            let list = json!([{"primary": "true", "number": "15550100101"}, {"primary": "true", "number": "15550100102"}]);
             (row::RES_PHONE_NUMBER_02, list)
         }
     };
     let body = part(cx, "person", &json!({ name: list }));
     let primaries = |value: &Value| {
         let list = value.as_array().map_or(&[][..], Vec::as_slice);
-        list.iter().filter(|one| one["primary"] == true || one["primary"] == "true").count()
+        list.iter()
+            .filter(|one| one["primary"] == true || one["primary"] == "true")
+            .count()
     };
     if body.get(name).is_none_or(|value| primaries(value) != 2) {
         return Err(none(format!("{name}[].primary is not declared")));
     }
     let few = |value: &Value| primaries(value) <= 1;
     if let Some(read) = person(cx, &[row], &body).await? {
-        cx.holds(row, few(&read[name]), || format!("{name} has two primaries: {}", read.short()));
+        cx.holds(row, few(&read[name]), || {
+            format!("{name} has two primaries: {}", read.short())
+        });
     }
     if !cx.declared().offers("person", "update") {
         return Ok(());
@@ -136,35 +176,59 @@ async fn primary(cx: &Cx) -> Result<(), Stop> {
     let made = api.make("person", &first).await?;
     let answer = api.put(&made.own()?, &body).await?;
     let right = answer.status == 400 || (answer.status == 200 && few(&answer[name]));
-    cx.holds(row, right, || format!("{name} with two primaries: {answer}"));
+    cx.holds(row, right, || {
+        format!("{name} with two primaries: {answer}")
+    });
     Ok(())
 }
 
-/// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one (RES-phone_number-01).
+/// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one
+/// (RES-phone_number-01).
 async fn mark(cx: &Cx) -> Result<(), Stop> {
     for sent in [json!(true), json!(false), json!("true")] {
         let list = json!({"phone_numbers": [{"number": "15550100106", "primary": sent}]});
         if let Some(read) = person(cx, &[], &part(cx, "person", &list)).await? {
-            let got = first(&read.json, "phone_numbers[].primary").cloned().unwrap_or_default();
+            let got = first(&read.json, "phone_numbers[].primary")
+                .cloned()
+                .unwrap_or_default();
             let right = got.is_string() || got.is_null();
-            cx.holds(row::RES_PHONE_NUMBER_01, right, || format!("`primary` was sent as {sent}, it is {got}"));
+            cx.holds(row::RES_PHONE_NUMBER_01, right, || {
+                format!("`primary` was sent as {sent}, it is {got}")
+            });
         }
     }
     Ok(())
 }
 
-/// A number with other characters than digits is refused or becomes digits: on create, on update, and of a posted person.
+/// A number with other characters than digits is refused or becomes digits: on create, on update,
+/// and of a posted person.
 async fn digits(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let holds = |sent: &str, read: &Record| {
-        let got = first(&read.json, "phone_numbers[].number").cloned().unwrap_or_default();
+        let got = first(&read.json, "phone_numbers[].number")
+            .cloned()
+            .unwrap_or_default();
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let right = got.is_null() || got.as_str().is_some_and(digits);
-        holds(cx, &[row::RES_PHONE_NUMBER_03, row::LIM_03], right, || format!("the number {sent:?} became {got}"));
+        holds(cx, &[row::RES_PHONE_NUMBER_03, row::LIM_03], right, || {
+            format!("the number {sent:?} became {got}")
+        });
     };
-    let body = |number: &str| part(cx, "person", &json!({"phone_numbers": [{ "number": number }]}));
+    let body = |number: &str| {
+        part(
+            cx,
+            "person",
+            &json!({"phone_numbers": [{ "number": number }]}),
+        )
+    };
     let rough = "+1 (555) 010-0101";
-    for number in [rough, "call me", "15550100103x7", " 15550100104", "\u{661}\u{665}\u{665}"] {
+    for number in [
+        rough,
+        "call me",
+        "15550100103x7",
+        " 15550100104",
+        "\u{661}\u{665}\u{665}",
+    ] {
         if let Some(read) = person(cx, &[row::RES_PHONE_NUMBER_03], &body(number)).await? {
             holds(number, &read);
         }
@@ -178,7 +242,9 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
     }
     if cx.declared().helps("person_signup") {
         let url = crate::fixtures::helper_address(&api.entry().await?, "person_signup")?;
-        let answer = api.post(&url, &json!({ "person": cx.marked(&body(rough)) })).await?;
+        let answer = api
+            .post(&url, &json!({ "person": cx.marked(&body(rough)) }))
+            .await?;
         if answer.is_created() {
             holds(rough, &answer.record());
         }
@@ -189,8 +255,16 @@ async fn digits(cx: &Cx) -> Result<(), Stop> {
 /// Repeated texts are refused or become one.
 async fn unique(cx: &Cx) -> Result<(), Stop> {
     for (row, name, list) in [
-        (row::RES_PERSON_16, "ethnicities", json!(["one", "two", "one"])),
-        (row::RES_PERSON_17, "languages_spoken", json!(["en", "de", "en"])),
+        (
+            row::RES_PERSON_16,
+            "ethnicities",
+            json!(["one", "two", "one"]),
+        ),
+        (
+            row::RES_PERSON_17,
+            "languages_spoken",
+            json!(["en", "de", "en"]),
+        ),
     ] {
         let body = part(cx, "person", &json!({ name: list }));
         if body.get(name).is_none() {
@@ -198,7 +272,10 @@ async fn unique(cx: &Cx) -> Result<(), Stop> {
         }
         if let Some(read) = person(cx, &[row], &body).await? {
             let got = read[name].as_array().map_or(&[][..], Vec::as_slice);
-            let right = got.iter().enumerate().all(|(at, one)| !got.iter().take(at).any(|other| other == one));
+            let right = got
+                .iter()
+                .enumerate()
+                .all(|(at, one)| !got.iter().take(at).any(|other| other == one));
             cx.holds(row, right, || format!("{name} is {}", read[name]));
         }
     }
@@ -210,7 +287,9 @@ async fn handle(cx: &Cx) -> Result<(), Stop> {
     let sent = json!({"profiles": [{"provider": "network", "handle": "@ada", "url": "https://example.org/ada"}]});
     let body = part(cx, "person", &sent);
     if let Some(read) = person(cx, &[row::RES_PERSON_35], &body).await? {
-        let got = first(&read.json, "profiles[].handle").cloned().unwrap_or_default();
+        let got = first(&read.json, "profiles[].handle")
+            .cloned()
+            .unwrap_or_default();
         let right = got.as_str().is_none_or(|handle| !handle.starts_with('@'));
         cx.holds(row::RES_PERSON_35, right, || format!("the handle is {got}"));
     }
@@ -223,13 +302,27 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
     let base = part(cx, "donation", &json!({"amount": 5, "currency": "EUR"}));
     let date = "2026-01-06T10:00:00Z";
     let sent = crate::generate::with(&base, &json!({"voided": true, "voided_date": date}));
-    let read = api.as_read("donation", api.make("donation", &sent).await?).await?;
-    let right = read["voided"] == true && crate::generate::restored(&json!(date), read.json.get("voided_date"));
-    cx.prefers(row::RES_DONATION_18, right, || format!("sent voided on {date}: {}", read.short()));
     let read = api
-        .as_read("donation", api.make("donation", &crate::generate::with(&base, &json!({"voided": false}))).await?)
+        .as_read("donation", api.make("donation", &sent).await?)
         .await?;
-    cx.prefers(row::RES_DONATION_18, read["voided_date"].is_null(), || format!("not voided: {}", read.short()));
+    let right = read["voided"] == true
+        && crate::generate::restored(&json!(date), read.json.get("voided_date"));
+    cx.prefers(row::RES_DONATION_18, right, || {
+        format!("sent voided on {date}: {}", read.short())
+    });
+    let read = api
+        .as_read(
+            "donation",
+            api.make(
+                "donation",
+                &crate::generate::with(&base, &json!({"voided": false})),
+            )
+            .await?,
+        )
+        .await?;
+    cx.prefers(row::RES_DONATION_18, read["voided_date"].is_null(), || {
+        format!("not voided: {}", read.short())
+    });
     Ok(())
 }
 
@@ -237,9 +330,13 @@ async fn voided(cx: &Cx) -> Result<(), Stop> {
 async fn transparence(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     needs(cx, "event", "create")?;
-    let read = api.as_read("event", api.make("event", &json!({})).await?).await?;
+    let read = api
+        .as_read("event", api.make("event", &json!({})).await?)
+        .await?;
     let got = &read["transparence"];
-    cx.holds(row::RES_EVENT_29, got.is_null() || got == "opaque", || format!("left out, transparence is {got}"));
+    cx.holds(row::RES_EVENT_29, got.is_null() || got == "opaque", || {
+        format!("left out, transparence is {got}")
+    });
     Ok(())
 }
 
@@ -258,62 +355,108 @@ pub(super) fn counted(one: &str) -> &'static [&'static str] {
 async fn total(cx: &Cx) -> Result<(), Stop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
-    let (Some(under), Some(counted)) = (kind.under, kind.counted) else { return Ok(()) };
+    let (Some(under), Some(counted)) = (kind.under, kind.counted) else {
+        return Ok(());
+    };
     let row = self::counted(one);
     let api = cx.api();
     // What counts for a page is in its currency.
-    let container = api.make(under, &part(cx, under, &json!({"currency": "EUR"}))).await?;
+    let container = api
+        .make(under, &part(cx, under, &json!({"currency": "EUR"})))
+        .await?;
     let fields = match one {
         "attendance" => json!({"status": "accepted"}),
         "donation" => part(cx, one, &json!({"amount": 5, "currency": "EUR"})),
         _ => json!({}),
     };
-    if one == "attendance" && cx.declared().field(one, "status").is_none_or(|field| !field.writable) {
+    if one == "attendance"
+        && cx
+            .declared()
+            .field(one, "status")
+            .is_none_or(|field| !field.writable)
+    {
         return Err(none("attendance.status is not declared writable"));
     }
     let before = api.counted(&container, counted).await?.unwrap_or_default();
     if cx.declared().offers(under, "create") {
-        cx.holds(row.first().unwrap_or(&""), before == 0.0, || format!("{counted} of a new {under} is {before}"));
+        cx.holds(row.first().unwrap_or(&""), before == 0.0, || {
+            format!("{counted} of a new {under} is {before}")
+        });
     }
     let mut made = Vec::new();
     for more in [1.0, 2.0, 3.0] {
         let person = api.person().await?;
-        made.push(api.act(&container, one, &person, &cx.marked(&fields)).await?);
-        api.total_is(row, &container, counted, before + more).await?;
+        made.push(
+            api.act(&container, one, &person, &cx.marked(&fields))
+                .await?,
+        );
+        api.total_is(row, &container, counted, before + more)
+            .await?;
     }
-    compare::elsewhere(cx, &api, &container, under, &[(row.first().unwrap_or(&""), counted)]).await?;
+    compare::elsewhere(
+        cx,
+        &api,
+        &container,
+        under,
+        &[(row.first().unwrap_or(&""), counted)],
+    )
+    .await?;
     if cx.declared().offers(one, "delete") {
         for (record, left) in made.iter().zip([2.0, 1.0, 0.0]) {
             api.remove(record).await?;
             if cx.declared().offers(one, "read") && matches!(one, "signature" | "submission") {
                 let (gone, answer) = api.is_gone(&record.own()?).await?;
-                cx.holds(row::ERR_11, gone, || format!("a deleted {one} is still there: {answer}"));
+                cx.holds(row::ERR_11, gone, || {
+                    format!("a deleted {one} is still there: {answer}")
+                });
             }
-            api.total_is(row, &container, counted, before + left).await?;
+            api.total_is(row, &container, counted, before + left)
+                .await?;
         }
     }
     Ok(())
 }
 
-/// The amount of a page is the sum of its donations in its currency, also after a change and a delete.
+/// The amount of a page is the sum of its donations in its currency, also after a change and a
+/// delete.
 async fn amounts(cx: &Cx) -> Result<(), Stop> {
     let row: &[&str] = &[row::RES_FUNDRAISING_PAGE_10];
     let api = cx.api();
-    let page = api.make("fundraising_page", &part(cx, "fundraising_page", &json!({"currency": "EUR"}))).await?;
-    let mut expected = api.counted(&page, "total_amount").await?.unwrap_or_default();
+    let page = api
+        .make(
+            "fundraising_page",
+            &part(cx, "fundraising_page", &json!({"currency": "EUR"})),
+        )
+        .await?;
+    let mut expected = api
+        .counted(&page, "total_amount")
+        .await?
+        .unwrap_or_default();
     if cx.declared().offers("fundraising_page", "create") {
-        cx.holds(row::RES_FUNDRAISING_PAGE_10, expected == 0.0, || format!("total_amount of a new page is {expected}"));
+        cx.holds(row::RES_FUNDRAISING_PAGE_10, expected == 0.0, || {
+            format!("total_amount of a new page is {expected}")
+        });
     }
     let amounts = [0.1, 0.2, 12.55, 16_777_217.25, 3.0];
     let mut made = Vec::new();
     for amount in amounts {
         let person = api.person().await?;
-        let fields = part(cx, "donation", &json!({"amount": amount, "currency": "EUR"}));
-        made.push(api.act(&page, "donation", &person, &cx.marked(&fields)).await?);
+        let fields = part(
+            cx,
+            "donation",
+            &json!({"amount": amount, "currency": "EUR"}),
+        );
+        made.push(
+            api.act(&page, "donation", &person, &cx.marked(&fields))
+                .await?,
+        );
         expected += amount;
         api.total_is(row, &page, "total_amount", expected).await?;
     }
-    let (first, last) = (made.first().zip(amounts.first()), made.last().zip(amounts.last()));
+    let (first, last) = (
+        made.first().zip(amounts.first()),
+        made.last().zip(amounts.last()),
+    );
     if let Some((record, amount)) = first.filter(|_| cx.declared().offers("donation", "update")) {
         let less = amount / 2.0;
         let answer = api.put(&record.own()?, &json!({ "amount": less })).await?;
@@ -329,29 +472,51 @@ async fn amounts(cx: &Cx) -> Result<(), Stop> {
         api.total_is(row, &page, "total_amount", expected).await?;
     }
     credited(cx, &api, &page, expected).await?;
-    compare::elsewhere(cx, &api, &page, "fundraising_page", &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")]).await
+    compare::elsewhere(
+        cx,
+        &api,
+        &page,
+        "fundraising_page",
+        &[(row::RES_FUNDRAISING_PAGE_10, "total_amount")],
+    )
+    .await
 }
 
-/// A donation with a credit adds its `amount` to the total of its page. The amount does not contain the credit; whether the total
-/// does is not specified.
+/// A donation with a credit adds its `amount` to the total of its page. The amount does not contain
+/// the credit; whether the total does is not specified.
 async fn credited(cx: &Cx, api: &Client<'_>, page: &Record, before: f64) -> Result<(), Stop> {
     let (amount, credit) = (10.0, 2.5);
     // A server may refuse a credit that is older than its donation.
-    let dates = json!({"action_date": "2026-01-05T09:00:00Z", "credited_date": "2026-01-06T09:00:00Z"});
-    let sent = crate::generate::with(&json!({"amount": amount, "currency": "EUR", "credited_amount": credit}), &dates);
+    let dates =
+        json!({"action_date": "2026-01-05T09:00:00Z", "credited_date": "2026-01-06T09:00:00Z"});
+    let sent = crate::generate::with(
+        &json!({"amount": amount, "currency": "EUR", "credited_amount": credit}),
+        &dates,
+    );
     let fields = part(cx, "donation", &sent);
-    let is_sent = ["amount", "credited_amount"].iter().all(|name| fields.get(name).is_some());
+    let is_sent = ["amount", "credited_amount"]
+        .iter()
+        .all(|name| fields.get(name).is_some());
     if !is_sent || cx.declared().behaves("totals_follow_later") {
         return Ok(());
     }
     let person = api.person().await?;
-    let donation = api.act(page, "donation", &person, &cx.marked(&fields)).await?;
+    let donation = api
+        .act(page, "donation", &person, &cx.marked(&fields))
+        .await?;
     let total = api.counted(page, "total_amount").await?.unwrap_or_default();
     let is_near = |expected: f64| (total - expected).abs() <= 1e-9 * expected;
     let (net, gross) = (before + amount, before + amount + credit);
-    cx.holds(row::RES_FUNDRAISING_PAGE_10, is_near(net) || is_near(gross), || {
-        format!("total_amount was {before}, and is {total} instead of {net} or {gross} after {}", donation.short())
-    });
+    cx.holds(
+        row::RES_FUNDRAISING_PAGE_10,
+        is_near(net) || is_near(gross),
+        || {
+            format!(
+                "total_amount was {before}, and is {total} instead of {net} or {gross} after {}",
+                donation.short()
+            )
+        },
+    );
     Ok(())
 }
 
@@ -359,7 +524,8 @@ async fn credited(cx: &Cx, api: &Client<'_>, page: &Record, before: f64) -> Resu
 async fn sold(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let event = api.make("event", &part(cx, "event", &ticketed())).await?;
-    let ticket = |title: &str, amount: f64| json!({"title": title, "amount": amount, "currency": "USD"});
+    let ticket =
+        |title: &str, amount: f64| json!({"title": title, "amount": amount, "currency": "USD"});
     let sales = [
         vec![ticket("Standard", 10.0), ticket("Balcony", 20.5)],
         vec![ticket("Balcony", 20.5)],
@@ -375,30 +541,56 @@ async fn sold(cx: &Cx) -> Result<(), Stop> {
             }
         }
         let person = api.person().await?;
-        let fields = part(cx, "attendance", &json!({"status": "accepted", "tickets": sale}));
-        api.act(&event, "attendance", &person, &cx.marked(&fields)).await?;
+        let fields = part(
+            cx,
+            "attendance",
+            &json!({"status": "accepted", "tickets": sale}),
+        );
+        api.act(&event, "attendance", &person, &cx.marked(&fields))
+            .await?;
         for (row, path, expected) in [
-            (row::RES_EVENT_19, "total_tickets", count.iter().sum::<f64>()),
+            (
+                row::RES_EVENT_19,
+                "total_tickets",
+                count.iter().sum::<f64>(),
+            ),
             (row::RES_EVENT_20, "total_amount", sum.iter().sum::<f64>()),
         ] {
-            if cx.declared().field("event", path).is_some_and(|field| field.readable) {
+            if cx
+                .declared()
+                .field("event", path)
+                .is_some_and(|field| field.readable)
+            {
                 api.total_is(&[row], &event, path, expected).await?;
             }
         }
         let read = api.reread(&event).await?;
-        let levels = read["ticket_levels"].as_array().map_or(&[][..], Vec::as_slice);
+        let levels = read["ticket_levels"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
         for (at, title) in ["Standard", "Balcony"].into_iter().enumerate() {
-            let Some(level) = levels.iter().find(|level| level["title"] == title) else { continue };
-            for (row, name, expected) in
-                [(row::RES_EVENT_16, "total_tickets", count.get(at)), (row::RES_EVENT_17, "total_amount", sum.get(at))]
-            {
-                let declared = cx.declared().field("event", &format!("ticket_levels[].{name}"));
-                if cx.declared().behaves("totals_follow_later") || declared.is_none_or(|field| !field.readable) {
+            let Some(level) = levels.iter().find(|level| level["title"] == title) else {
+                continue;
+            };
+            for (row, name, expected) in [
+                (row::RES_EVENT_16, "total_tickets", count.get(at)),
+                (row::RES_EVENT_17, "total_amount", sum.get(at)),
+            ] {
+                let declared = cx
+                    .declared()
+                    .field("event", &format!("ticket_levels[].{name}"));
+                if cx.declared().behaves("totals_follow_later")
+                    || declared.is_none_or(|field| !field.readable)
+                {
                     continue;
                 }
                 let expected = expected.copied().unwrap_or_default();
-                let right = level[name].as_f64().is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.max(1.0));
-                cx.holds(row, right, || format!("{name} of {title} is {}, not {expected}", level[name]));
+                let right = level[name]
+                    .as_f64()
+                    .is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.max(1.0));
+                cx.holds(row, right, || {
+                    format!("{name} of {title} is {}, not {expected}", level[name])
+                });
             }
         }
     }

@@ -25,11 +25,15 @@ pub(super) const CHECKS: &[Check] = &[
     )
     .needs("helper.schedule")
     .has_side_effects(),
-    check!("sch/again", [SCH_07, SCH_08], again).needs("helper.schedule").has_side_effects(),
+    check!("sch/again", [SCH_07, SCH_08], again)
+        .needs("helper.schedule")
+        .has_side_effects(),
     check!("sch/functions", [SCH_09], functions)
         .needs("helper.schedule and haf.add_tags and tags.create and tags.sub.taggings")
         .has_side_effects(),
-    check!("sch/refused", [SCH_06], refused).needs("helper.schedule").has_side_effects(),
+    check!("sch/refused", [SCH_06], refused)
+        .needs("helper.schedule")
+        .has_side_effects(),
 ];
 
 /// A message with its helper's address.
@@ -37,22 +41,31 @@ async fn message(cx: &Cx, api: &Client<'_>) -> Result<(Record, String), Stop> {
     let fields = part(cx, "message", &json!({"subject": "Hello", "name": "Hello"}));
     let message = api.container("message", "schedule", &fields).await?;
     // Where the helper's address is a fixture, the link is the suite's own.
-    if cx.declared().links("message", "schedule_helper") && cx.run.helper_fixture_at(&message.url).is_none() {
+    if cx.declared().links("message", "schedule_helper")
+        && cx.run.helper_fixture_at(&message.url).is_none()
+    {
         let there = message.href("schedule_helper").is_some();
-        cx.must(row::HLP_22, there, || format!("no link schedule_helper in {}", message.short()))?;
+        cx.must(row::HLP_22, there, || {
+            format!("no link schedule_helper in {}", message.short())
+        })?;
     }
     let url = helper_address(&message, "schedule")?;
     Ok((message, url))
 }
 
 fn has_notice(answer: &Answer) -> bool {
-    answer.status == 200 && answer["notice"].as_str().is_some_and(|notice| !notice.is_empty())
+    answer.status == 200
+        && answer["notice"]
+            .as_str()
+            .is_some_and(|notice| !notice.is_empty())
 }
 
 /// Ends the check where the server has conditions of its own for a schedule (SCH-03).
 fn on_condition(answer: &Answer) -> Result<(), Stop> {
     if answer.status == 400 && answer.error().is_some() {
-        return Err(none(format!("a condition of the server's own may not be met (SCH-03): {answer}")));
+        return Err(none(format!(
+            "a condition of the server's own may not be met (SCH-03): {answer}"
+        )));
     }
     Ok(())
 }
@@ -71,7 +84,11 @@ async fn dates(
     let read = api.reread(message).await?;
     let names = ["scheduled_start_date", "scheduled_stop_date"];
     for ((name, expected), rows) in names.into_iter().zip(expected).zip(rows) {
-        if !cx.declared().field("message", name).is_some_and(|field| field.readable) {
+        if !cx
+            .declared()
+            .field("message", name)
+            .is_some_and(|field| field.readable)
+        {
             continue;
         }
         let got = read.json.get(name);
@@ -80,7 +97,12 @@ async fn dates(
             None => is_unset(got),
         };
         holds(cx, rows, right, || {
-            format!("{name} is {} instead of {} in {}", read[name], json!(expected), read.short())
+            format!(
+                "{name} is {} instead of {} in {}",
+                read[name],
+                json!(expected),
+                read.short()
+            )
         });
     }
     Ok(())
@@ -90,36 +112,77 @@ async fn dates(
 async fn schedule(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
-    let answer = api.post(&url, &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})).await?;
+    let answer = api
+        .post(
+            &url,
+            &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP}),
+        )
+        .await?;
     on_condition(&answer)?;
-    must(cx, &[row::HLP_22, row::SCH_01, row::SCH_07], answer.is_success(), || answer.to_string())?;
+    must(
+        cx,
+        &[row::HLP_22, row::SCH_01, row::SCH_07],
+        answer.is_success(),
+        || answer.to_string(),
+    )?;
     cx.holds(row::SCH_02, has_notice(&answer), || answer.to_string());
-    let rows: [&[&str]; 2] = [&[row::SCH_01, row::RES_MESSAGE_01], &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02]];
+    let rows: [&[&str]; 2] = [
+        &[row::SCH_01, row::RES_MESSAGE_01],
+        &[row::SCH_01, row::SCH_07, row::RES_MESSAGE_02],
+    ];
     dates(cx, &api, rows, &message, [Some(START), Some(STOP)]).await?;
     let answer = api.delete(&url).await?;
-    must(cx, &[row::HLP_22, row::SCH_04], answer.is_success(), || answer.to_string())?;
+    must(cx, &[row::HLP_22, row::SCH_04], answer.is_success(), || {
+        answer.to_string()
+    })?;
     cx.holds(row::SCH_05, has_notice(&answer), || answer.to_string());
-    dates(cx, &api, [&[row::SCH_04], &[row::SCH_04]], &message, [None, None]).await
+    dates(
+        cx,
+        &api,
+        [&[row::SCH_04], &[row::SCH_04]],
+        &message,
+        [None, None],
+    )
+    .await
 }
 
-/// A message that was cancelled is scheduled again; the other name of the second date is tried (SCH-07, SCH-08).
+/// A message that was cancelled is scheduled again; the other name of the second date is tried
+/// (SCH-07, SCH-08).
 async fn again(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
-    let answer = api.post(&url, &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})).await?;
+    let answer = api
+        .post(
+            &url,
+            &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP}),
+        )
+        .await?;
     on_condition(&answer)?;
     cx.must(row::SCH_07, answer.is_success(), || answer.to_string())?;
     let cancelled = api.delete(&url).await?;
-    cx.must(row::SCH_08, cancelled.is_success(), || cancelled.to_string())?;
+    cx.must(row::SCH_08, cancelled.is_success(), || {
+        cancelled.to_string()
+    })?;
     let other = json!({"scheduled_start_date": START, "scheduled_end_date": STOP});
     let answer = api.post(&url, &other).await?;
     cx.chose(
         "the second date of a schedule",
-        if answer.is_success() { "also scheduled_end_date" } else { "only scheduled_stop_date" },
+        if answer.is_success() {
+            "also scheduled_end_date"
+        } else {
+            "only scheduled_stop_date"
+        },
     );
     if answer.is_success() {
         cx.holds(row::SCH_08, true, String::new);
-        dates(cx, &api, [&[row::SCH_08], &[]], &message, [Some(START), Some(STOP)]).await?;
+        dates(
+            cx,
+            &api,
+            [&[row::SCH_08], &[]],
+            &message,
+            [Some(START), Some(STOP)],
+        )
+        .await?;
         drop(api.delete(&url).await?);
     }
     Ok(())
@@ -134,8 +197,13 @@ async fn functions(cx: &Cx) -> Result<(), Stop> {
     };
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
     let answer = api.post(&url, &body).await?;
-    let taggings = api.total(&tag.leads("taggings")?).await?.unwrap_or_default();
-    cx.holds(row::SCH_09, taggings == 0, || format!("the tag has {taggings} taggings after {answer}"));
+    let taggings = api
+        .total(&tag.leads("taggings")?)
+        .await?
+        .unwrap_or_default();
+    cx.holds(row::SCH_09, taggings == 0, || {
+        format!("the tag has {taggings} taggings after {answer}")
+    });
     if answer.is_success() {
         api.delete(&url).await?;
     }
@@ -153,9 +221,23 @@ async fn refused(cx: &Cx) -> Result<(), Stop> {
 async fn wrong_date(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
-    let answer = api.post(&url, &json!({"scheduled_start_date": "not a date", "scheduled_stop_date": STOP})).await?;
-    cx.holds(row::SCH_06, answer.status >= 400, || format!("a wrong date: {answer}"));
-    dates(cx, &api, [&[row::SCH_06], &[row::SCH_06]], &message, [None, None]).await
+    let answer = api
+        .post(
+            &url,
+            &json!({"scheduled_start_date": "not a date", "scheduled_stop_date": STOP}),
+        )
+        .await?;
+    cx.holds(row::SCH_06, answer.status >= 400, || {
+        format!("a wrong date: {answer}")
+    });
+    dates(
+        cx,
+        &api,
+        [&[row::SCH_06], &[row::SCH_06]],
+        &message,
+        [None, None],
+    )
+    .await
 }
 
 async fn missing(cx: &Cx) -> Result<(), Stop> {
@@ -167,7 +249,9 @@ async fn missing(cx: &Cx) -> Result<(), Stop> {
     api.remove(&message).await?;
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
     for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
-        cx.holds(row::SCH_06, answer.status >= 400, || format!("the message is gone: {answer}"));
+        cx.holds(row::SCH_06, answer.status >= 400, || {
+            format!("the message is gone: {answer}")
+        });
     }
     Ok(())
 }

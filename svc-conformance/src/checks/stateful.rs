@@ -1,5 +1,5 @@
-//! The stateful search: a tour through the operations of each relation, then random sequences of operations, held against the
-//! model after each step.
+//! The stateful search: a tour through the operations of each relation, then random sequences of
+//! operations, held against the model after each step.
 
 use proptest::strategy::{Strategy, ValueTree};
 
@@ -20,28 +20,41 @@ const SEQUENCES: &[&str] = &[
     "field:submission.", "field:donation.", "field:outreach.", "field:attendance.",
 ];
 
-pub(super) const CHECKS: &[Check] = &[check!("mod/sequences", SEQUENCES, sequences).needs("*.create and *.read")];
+pub(super) const CHECKS: &[Check] =
+    &[check!("mod/sequences", SEQUENCES, sequences).needs("*.create and *.read")];
 
 async fn sequences(cx: &Cx) -> Result<(), Stop> {
     for steps in model::tours(cx) {
         if let Some((steps, found)) = differs(cx, &steps).await? {
-            let (steps, found) =
-                if cx.is_repetition() { (steps, found) } else { model::shortened(cx, steps, found).await? };
+            let (steps, found) = if cx.is_repetition() {
+                (steps, found)
+            } else {
+                model::shortened(cx, steps, found).await?
+            };
             return Err(told(cx, &steps, &found, "a tour"));
         }
     }
     for case in 0..cx.cases(6, 40, 300) {
         let random = &mut runner(cx.seed(&format!("sequence {case}")));
-        let Ok(mut tree) = model::choices(cx.cases(16, 28, 60)).new_tree(random) else { continue };
+        let Ok(mut tree) = model::choices(cx.cases(16, 28, 60)).new_tree(random) else {
+            continue;
+        };
         let steps = model::resolve(cx, &tree.current());
-        let Some((steps, found)) = differs(cx, &steps).await? else { continue };
+        let Some((steps, found)) = differs(cx, &steps).await? else {
+            continue;
+        };
         let (steps, found) = if cx.is_repetition() {
             (steps, found)
         } else {
             let (steps, found) = simpler(cx, &mut tree, steps, found).await?;
             model::shortened(cx, steps, found).await?
         };
-        return Err(told(cx, &steps, &found, &format!("{} random sequences", case.saturating_add(1))));
+        return Err(told(
+            cx,
+            &steps,
+            &found,
+            &format!("{} random sequences", case.saturating_add(1)),
+        ));
     }
     Ok(())
 }
@@ -55,10 +68,16 @@ async fn differs(cx: &Cx, steps: &[Step]) -> Result<Option<(Vec<Step>, Differenc
     Ok(executed.difference.map(|found| (steps.to_vec(), found)))
 }
 
-/// Records a difference: the first attempt has the smallest case, another one says whether it comes again.
+/// Records a difference: the first attempt has the smallest case, another one says whether it comes
+/// again.
 fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
     if cx.is_repetition() {
-        cx.holds_for(&found.row, false, || found.message.clone(), || found.cause.clone());
+        cx.holds_for(
+            &found.row,
+            false,
+            || found.message.clone(),
+            || found.cause.clone(),
+        );
         return Stop::Failed;
     }
     let rel = |name: &str| cx.declared().rel(name);
@@ -67,7 +86,12 @@ fn told(cx: &Cx, steps: &[Step], found: &Difference, found_in: &str) -> Stop {
         last.push_str("   <- ");
         last.push_str(&found.message);
     }
-    cx.breaks(&found.row, || format!("{} (found in {found_in})", found.message), &lines, found.cause.clone());
+    cx.breaks(
+        &found.row,
+        || format!("{} (found in {found_in})", found.message),
+        &lines,
+        found.cause.clone(),
+    );
     Stop::Failed
 }
 
@@ -86,7 +110,10 @@ async fn simpler(
         }
         let steps = model::resolve(cx, &tree.current());
         let executed = model::execute(cx, &steps).await?;
-        match executed.difference.filter(|difference| difference.row == best.1.row) {
+        match executed
+            .difference
+            .filter(|difference| difference.row == best.1.row)
+        {
             Some(difference) => {
                 best = (steps, difference);
                 moved = tree.simplify();

@@ -28,16 +28,30 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let ready = api.ready(name).await?;
     let person = somebody(cx);
     let mut body = ready.body(cx, Some(&person));
-    let tag = if name == "person_signup" { super::functions::fresh_tag(&api).await? } else { None };
+    let tag = if name == "person_signup" {
+        super::functions::fresh_tag(&api).await?
+    } else {
+        None
+    };
     if let Some(tag) = &tag {
         put(&mut body, "add_tags", json!([tag["name"]]));
     }
     let answer = cx.anonymous().post(&ready.url, &body).await?;
     let empty = answer.json.as_object().is_some_and(Map::is_empty);
-    cx.must(row::HLP_07, answer.is_created() && empty, || format!("without a key: {answer}"))?;
+    cx.must(row::HLP_07, answer.is_created() && empty, || {
+        format!("without a key: {answer}")
+    })?;
     cx.holds(row::HLP_08, true, String::new);
-    let sent = if name == "record_canvass" { body.get("canvass").unwrap_or(&Value::Null) } else { &body };
-    let wanted = answer.document.beside(if name == "person_signup" { person.clone() } else { sent.clone() });
+    let sent = if name == "record_canvass" {
+        body.get("canvass").unwrap_or(&Value::Null)
+    } else {
+        &body
+    };
+    let wanted = answer.document.beside(if name == "person_signup" {
+        person.clone()
+    } else {
+        sent.clone()
+    });
     if wanted.identifiers().is_empty() {
         return Ok(());
     }
@@ -49,24 +63,40 @@ async fn without_key(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         },
         (None, Some(tag)) => tagged(&api, tag).await?,
         (None, None) if cx.declared().offers("person", "list") => {
-            api.find_in(&api.collection("people").await?, &wanted).await?
+            api.find_in(&api.collection("people").await?, &wanted)
+                .await?
         }
         (None, None) => return Ok(()),
     };
-    cx.must(row::HLP_07, found.is_some(), || format!("what was posted without a key is not there: {body}"))?;
+    cx.must(row::HLP_07, found.is_some(), || {
+        format!("what was posted without a key is not there: {body}")
+    })?;
     let Some(found) = found else { return Ok(()) };
     adopt(cx, &found);
     if name == "person_signup" {
         return Ok(());
     }
     // A ticketed event or a matched person may show `attended` otherwise.
-    kept(cx, &[row::HLP_07], &without(sent, &["add_tags", "attended"]), &found);
+    kept(
+        cx,
+        &[row::HLP_07],
+        &without(sent, &["add_tags", "attended"]),
+        &found,
+    );
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
         // Identifiers of a caller without a key may count for nothing (HLP-04).
-        let shown = |name| person.get(name).is_some_and(|sent| restored(sent, who.json.get(name)));
-        let right = is_one(&who, &wanted.beside(person.clone())) || shown("family_name") || shown("email_addresses");
-        if cx.holds(row::HLP_07, right, || format!("another person: {}", who.short())) {
+        let shown = |name| {
+            person
+                .get(name)
+                .is_some_and(|sent| restored(sent, who.json.get(name)))
+        };
+        let right = is_one(&who, &wanted.beside(person.clone()))
+            || shown("family_name")
+            || shown("email_addresses");
+        if cx.holds(row::HLP_07, right, || {
+            format!("another person: {}", who.short())
+        }) {
             own_up(cx, &who);
         }
     }
@@ -94,13 +124,22 @@ async fn anonymous_fails(cx: &Cx) -> Result<(), Stop> {
 /// A helper of a container that is gone; of one that cannot be removed, a body that is no object.
 async fn fails(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
-    let of = KINDS.iter().find(|of| of.helper == Some(name)).and_then(|of| of.under);
-    if of.is_some_and(|under| cx.declared().makes_alone(under) && cx.declared().offers(under, "delete")) {
+    let of = KINDS
+        .iter()
+        .find(|of| of.helper == Some(name))
+        .and_then(|of| of.under);
+    if of.is_some_and(|under| {
+        cx.declared().makes_alone(under) && cx.declared().offers(under, "delete")
+    }) {
         return gone(cx, &nobody, name, row::HLP_09, &[]).await;
     }
     let ready = api.ready(name).await?;
-    let answer = nobody.send(Method::POST, &ready.url, Some("[]".to_owned())).await?;
-    cx.prefers(row::HLP_09, answer.status >= 400, || format!("a body that is no object: {answer}"));
+    let answer = nobody
+        .send(Method::POST, &ready.url, Some("[]".to_owned()))
+        .await?;
+    cx.prefers(row::HLP_09, answer.status >= 400, || {
+        format!("a body that is no object: {answer}")
+    });
     Ok(())
 }
 
@@ -118,19 +157,29 @@ async fn gone(
 ) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else { return Ok(()) };
+    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else {
+        return Ok(());
+    };
     if !cx.declared().offers(under, "delete") || !cx.declared().makes_alone(under) {
         return Err(none(format!("no {under} can be created and deleted")));
     }
     api.remove(container).await?;
     let before = api.people().await?;
     let person = somebody(cx);
-    let answer = caller.post(&ready.url, &ready.body(cx, Some(&person))).await?;
-    let right = if expected.is_empty() { answer.status >= 400 } else { expected.contains(&answer.status) };
+    let answer = caller
+        .post(&ready.url, &ready.body(cx, Some(&person)))
+        .await?;
+    let right = if expected.is_empty() {
+        answer.status >= 400
+    } else {
+        expected.contains(&answer.status)
+    };
     cx.prefers(row, right, || format!("the container is gone: {answer}"));
     if before.is_some() {
         let people = api.collection("people").await?;
-        let grown = api.has_grown_by(&people, before, may_be_of(cx, &[person])).await?;
+        let grown = api
+            .has_grown_by(&people, before, may_be_of(cx, &[person]))
+            .await?;
         cx.prefers(row, !grown, || format!("the person was created: {answer}"));
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! Members of a body that a server does not accept, with and without `Prefer: handling=strict` (STR-01 to STR-08).
+//! Members of a body that a server does not accept, with and without `Prefer: handling=strict`
+//! (STR-01 to STR-08).
 
 use std::collections::BTreeSet;
 
@@ -26,9 +27,20 @@ pub(super) const fn prefer(preference: &str) -> [(HeaderName, &str); 1] {
 }
 
 pub(super) const CHECKS: &[Check] = &[
-    check!("str/creates", [STR_01, STR_03, STR_04, STR_05, STR_06], creates).needs("strict_handling and *.create"),
-    check!("str/changes", [STR_02, STR_04, STR_05, STR_06, STR_07], changes).needs("strict_handling and *.change"),
-    check!("str/helpers", [STR_04, STR_05, STR_06, STR_08], helpers).needs("strict_handling and helper.*.but_schedule"),
+    check!(
+        "str/creates",
+        [STR_01, STR_03, STR_04, STR_05, STR_06],
+        creates
+    )
+    .needs("strict_handling and *.create"),
+    check!(
+        "str/changes",
+        [STR_02, STR_04, STR_05, STR_06, STR_07],
+        changes
+    )
+    .needs("strict_handling and *.change"),
+    check!("str/helpers", [STR_04, STR_05, STR_06, STR_08], helpers)
+        .needs("strict_handling and helper.*.but_schedule"),
 ];
 
 /// A body with unknown members.
@@ -45,7 +57,11 @@ impl Spoiled {
     /// A body with an unknown member at its top.
     pub(super) fn new(cx: &Cx, body: &Value) -> Self {
         let word = cx.token("unknown");
-        let mut spoiled = Self { body: body.clone(), paths: Vec::new(), word };
+        let mut spoiled = Self {
+            body: body.clone(),
+            paths: Vec::new(),
+            word,
+        };
         spoiled.add("", "");
         spoiled
     }
@@ -53,13 +69,22 @@ impl Spoiled {
     /// With one more in the object at a pointer, which an error names by this path.
     fn add(&mut self, pointer: &str, path: &str) {
         let name = format!("unknown{}_{}", self.paths.len(), self.word);
-        if let Some(object) = self.body.pointer_mut(pointer).and_then(Value::as_object_mut) {
+        if let Some(object) = self
+            .body
+            .pointer_mut(pointer)
+            .and_then(Value::as_object_mut)
+        {
             object.insert(name.clone(), self.word.clone().into());
-            self.paths.push(if path.is_empty() { name } else { format!("{path}.{name}") });
+            self.paths.push(if path.is_empty() {
+                name
+            } else {
+                format!("{path}.{name}")
+            });
         }
     }
 
-    /// With one more inside an object of a record of a kind, where the kind has one that can be sent.
+    /// With one more inside an object of a record of a kind, where the kind has one that can be
+    /// sent.
     fn nested(mut self, cx: &Cx, one: &str) -> Self {
         let inner = json!({
             "email_addresses": [{"address": format!("{}@example.org", cx.unique())}],
@@ -69,7 +94,11 @@ impl Spoiled {
         let inner = part(cx, one, &inner);
         if let Some((name, value)) = inner.as_object().and_then(|inner| inner.iter().next()) {
             put(&mut self.body, name, value.clone());
-            let (pointer, path) = if value.is_array() { ("/0", "[0]") } else { ("", "") };
+            let (pointer, path) = if value.is_array() {
+                ("/0", "[0]")
+            } else {
+                ("", "")
+            };
             self.add(&format!("/{name}{pointer}"), &format!("{name}{path}"));
         }
         self
@@ -85,19 +114,25 @@ impl Spoiled {
         document.to_string().contains(&self.word)
     }
 
-    /// Holds the answer to the body with the preference: it refuses the body and names every unknown member.
+    /// Holds the answer to the body with the preference: it refuses the body and names every
+    /// unknown member.
     fn refused(&self, cx: &Cx, row: &str, answer: &Answer) {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
         refused(cx, row, answer, &paths);
     }
 
-    /// Holds the answer to the body without the preference: the warnings alone name the unknown members.
+    /// Holds the answer to the body without the preference: the warnings alone name the unknown
+    /// members.
     fn ignored(&self, cx: &Cx, answer: &Answer) -> Result<(), Stop> {
         let accepted = answer.is_created() && answer.json.is_object();
-        cx.must(row::STR_05, accepted, || format!("a body with an unknown member, without `{STRICT}`: {answer}"))?;
+        cx.must(row::STR_05, accepted, || {
+            format!("a body with an unknown member, without `{STRICT}`: {answer}")
+        })?;
         let name = cx.declared().extension_of(&answer.json, "warnings");
         let rest = without(&answer.json, &name.into_iter().collect::<Vec<_>>());
-        cx.holds(row::STR_05, !self.is_in(&rest), || format!("an unknown member is echoed: {answer}"));
+        cx.holds(row::STR_05, !self.is_in(&rest), || {
+            format!("an unknown member is echoed: {answer}")
+        });
         // A caller without a key gets no warnings.
         if cx.run.keys.primary.is_some() {
             let warned = warned(cx, answer);
@@ -110,21 +145,37 @@ impl Spoiled {
         Ok(())
     }
 
-    /// Reads the record that was made from the body, where its kind can be read: it has no unknown member.
-    async fn not_stored(&self, api: &Client<'_>, one: &str, record: Record) -> Result<Record, Stop> {
+    /// Reads the record that was made from the body, where its kind can be read: it has no unknown
+    /// member.
+    async fn not_stored(
+        &self,
+        api: &Client<'_>,
+        one: &str,
+        record: Record,
+    ) -> Result<Record, Stop> {
         if !api.cx.declared().offers(one, "read") {
             return Ok(record);
         }
         let read = api.reread(&record).await?;
-        api.cx.holds(row::STR_05, !self.is_in(&read.json), || format!("an unknown member is stored: {}", read.short()));
+        api.cx.holds(row::STR_05, !self.is_in(&read.json), || {
+            format!("an unknown member is stored: {}", read.short())
+        });
         Ok(read)
     }
 }
 
-/// Holds an answer against a requirement: it is a 400 that names all of these properties, and repeats the preference.
+/// Holds an answer against a requirement: it is a 400 that names all of these properties, and
+/// repeats the preference.
 fn refused(cx: &Cx, row: &str, answer: &Answer, paths: &[&str]) {
-    let named: BTreeSet<String> = answer.problems().into_iter().flat_map(|problem| problem.properties).collect();
-    let missing: Vec<&&str> = paths.iter().filter(|path| !named.contains(**path)).collect();
+    let named: BTreeSet<String> = answer
+        .problems()
+        .into_iter()
+        .flat_map(|problem| problem.properties)
+        .collect();
+    let missing: Vec<&&str> = paths
+        .iter()
+        .filter(|path| !named.contains(**path))
+        .collect();
     cx.holds(row, answer.status == 400 && missing.is_empty(), || {
         format!("with `{STRICT}`, {paths:?} are not accepted; no error names {missing:?}: {answer}")
     });
@@ -133,38 +184,59 @@ fn refused(cx: &Cx, row: &str, answer: &Answer, paths: &[&str]) {
 
 /// Holds the header `Preference-Applied` of an answer.
 fn applied(cx: &Cx, answer: &Answer) {
-    let lines = answer.headers.get_all("preference-applied").iter().filter_map(|line| line.to_str().ok());
+    let lines = answer
+        .headers
+        .get_all("preference-applied")
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     let is_applied = lines.flat_map(|line| line.split(',')).any(|one| {
-        let preference: String =
-            one.split(';').take(1).flat_map(str::chars).filter(|c| !" \t\"".contains(*c)).collect();
+        let preference: String = one
+            .split(';')
+            .take(1)
+            .flat_map(str::chars)
+            .filter(|c| !" \t\"".contains(*c))
+            .collect();
         preference.eq_ignore_ascii_case(STRICT)
     });
-    cx.holds(row::STR_04, is_applied, || format!("no `Preference-Applied: {STRICT}`: {answer}"));
+    cx.holds(row::STR_04, is_applied, || {
+        format!("no `Preference-Applied: {STRICT}`: {answer}")
+    });
 }
 
 /// Holds the answer to a body without unknown members, with the preference.
 fn accepted(cx: &Cx, answer: &Answer) -> Result<(), Stop> {
-    cx.must(row::STR_04, answer.is_created() && answer.json.is_object(), || {
-        format!("with `{STRICT}`, a body without an unknown member: {answer}")
-    })?;
+    cx.must(
+        row::STR_04,
+        answer.is_created() && answer.json.is_object(),
+        || format!("with `{STRICT}`, a body without an unknown member: {answer}"),
+    )?;
     applied(cx, answer);
     Ok(())
 }
 
 /// The properties that the warnings of an answer name, each with a code and a description.
 fn warned(cx: &Cx, answer: &Answer) -> BTreeSet<String> {
-    let name = cx.declared().extension_of(&answer.json, "warnings").unwrap_or_default();
-    let has_text = |one: &&Value, name: &str| one[name].as_str().is_some_and(|text| !text.is_empty());
+    let name = cx
+        .declared()
+        .extension_of(&answer.json, "warnings")
+        .unwrap_or_default();
+    let has_text =
+        |one: &&Value, name: &str| one[name].as_str().is_some_and(|text| !text.is_empty());
     let all = answer[name].as_array().into_iter().flatten();
     let whole = all.filter(|one| has_text(one, "error_code") && has_text(one, "description"));
-    let names = whole.filter_map(|one| one["properties"].as_array()).flatten();
+    let names = whole
+        .filter_map(|one| one["properties"].as_array())
+        .flatten();
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Some of the kinds: the first of the entry point and those that have a container, before others.
 fn some_kinds(cx: &Cx, able: impl Fn(Kind) -> bool) -> Vec<Kind> {
-    let (below, roots): (Vec<Kind>, Vec<Kind>) =
-        cx.declared().kinds().filter(|kind| able(*kind)).partition(|kind| kind.under.is_some());
+    let (below, roots): (Vec<Kind>, Vec<Kind>) = cx
+        .declared()
+        .kinds()
+        .filter(|kind| able(*kind))
+        .partition(|kind| kind.under.is_some());
     let mut rest = roots.into_iter();
     let all: Vec<Kind> = rest.next().into_iter().chain(below).chain(rest).collect();
     all.into_iter().take(cx.cases(2, 100, 100)).collect()
@@ -180,24 +252,48 @@ async fn create(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop
     let body = || place.body(api, &cx.marked(&full(cx, one, &json!({}))));
     let before = place.count(cx, api).await?;
     let unknown = Spoiled::new(cx, &body()).nested(cx, one);
-    unknown.refused(cx, row::STR_01, &api.post_with(&place.url, &unknown.body, &prefer(STRICT)).await?);
+    unknown.refused(
+        cx,
+        row::STR_01,
+        &api.post_with(&place.url, &unknown.body, &prefer(STRICT))
+            .await?,
+    );
     let computed = computed(cx, one);
-    let names: Vec<&str> = computed.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = computed
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
     let overwriting = with(&body(), &computed);
     if !names.is_empty() {
-        refused(cx, row::STR_03, &api.post_with(&place.url, &overwriting, &prefer(STRICT)).await?, &names);
+        refused(
+            cx,
+            row::STR_03,
+            &api.post_with(&place.url, &overwriting, &prefer(STRICT))
+                .await?,
+            &names,
+        );
     }
     for (row, body) in [(row::STR_01, &unknown.body), (row::STR_03, &overwriting)] {
         let bodies = std::slice::from_ref(body);
-        let is_done = before.is_some() && api.has_grown_by(&place.url, before, may_be_of(cx, bodies)).await?;
-        cx.holds(row, !is_done, || format!("a {one} that was refused is in {}", place.url));
+        let is_done = before.is_some()
+            && api
+                .has_grown_by(&place.url, before, may_be_of(cx, bodies))
+                .await?;
+        cx.holds(row, !is_done, || {
+            format!("a {one} that was refused is in {}", place.url)
+        });
     }
     let unknown = Spoiled::new(cx, &body()).nested(cx, one);
     let answer = api.post(&place.url, &unknown.body).await?;
     unknown.ignored(cx, &answer)?;
     unknown.not_stored(api, one, answer.record()).await?;
     // Last: where a person has one record of a kind, this is the same one.
-    accepted(cx, &api.post_with(&place.url, &body(), &prefer(STRICT)).await?)
+    accepted(
+        cx,
+        &api.post_with(&place.url, &body(), &prefer(STRICT)).await?,
+    )
 }
 
 /// Members that only the server sets: the date of creation, and what the kind declares so.
@@ -207,8 +303,19 @@ fn computed(cx: &Cx, one: &str) -> Value {
         put(&mut members, "created_date", "2001-02-03T04:05:06Z");
     }
     let fields = cx.declared().fields(one).into_iter().flatten();
-    if let Some((name, field)) = fields.into_iter().find(|(_, field)| field.computed || !field.writable) {
-        put(&mut members, name, if field.kind == "integer" { json!(987_654) } else { json!("not mine") });
+    if let Some((name, field)) = fields
+        .into_iter()
+        .find(|(_, field)| field.computed || !field.writable)
+    {
+        put(
+            &mut members,
+            name,
+            if field.kind == "integer" {
+                json!(987_654)
+            } else {
+                json!("not mine")
+            },
+        );
     }
     members
 }
@@ -225,10 +332,19 @@ async fn change(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop
     let before = api.reread(&before).await?;
     let own = before.own()?;
     let unknown = Spoiled::new(cx, &valid());
-    unknown.refused(cx, row::STR_02, &api.put_with(&own, &unknown.body, &prefer(STRICT_AS_SECOND)).await?);
+    unknown.refused(
+        cx,
+        row::STR_02,
+        &api.put_with(&own, &unknown.body, &prefer(STRICT_AS_SECOND))
+            .await?,
+    );
     let after = api.reread(&before).await?;
     cx.holds(row::STR_02, unchanged(&before, &after), || {
-        format!("the change was refused, but {} became {}", before.short(), after.short())
+        format!(
+            "the change was refused, but {} became {}",
+            before.short(),
+            after.short()
+        )
     });
     accepted(cx, &api.put_with(&own, &valid(), &prefer(STRICT)).await?)?;
     let unknown = Spoiled::new(cx, &valid());
@@ -236,23 +352,42 @@ async fn change(cx: &Cx, api: &Client<'_>, one: &'static str) -> Result<(), Stop
     unknown.ignored(cx, &lenient)?;
     let read = unknown.not_stored(api, one, before).await?;
     if let Some(name) = text {
-        cx.holds(row::STR_05, restored(unknown.member(name), read.json.get(name)), || {
-            format!("{name} of {} was not changed beside an unknown member", read.short())
-        });
+        cx.holds(
+            row::STR_05,
+            restored(unknown.member(name), read.json.get(name)),
+            || {
+                format!(
+                    "{name} of {} was not changed beside an unknown member",
+                    read.short()
+                )
+            },
+        );
     }
     put_back(cx, api, one, &with(&read.json, &valid()), &own).await
 }
 
-/// A record is put back as it was read, with a change and an unknown member; the warnings name that member alone.
-async fn put_back(cx: &Cx, api: &Client<'_>, one: &str, whole: &Value, own: &str) -> Result<(), Stop> {
+/// A record is put back as it was read, with a change and an unknown member; the warnings name that
+/// member alone.
+async fn put_back(
+    cx: &Cx,
+    api: &Client<'_>,
+    one: &str,
+    whole: &Value,
+    own: &str,
+) -> Result<(), Stop> {
     if cx.declared().behaves("rejects_read_only") {
         return Ok(());
     }
     let unknown = Spoiled::new(cx, whole);
     let answer = api.put(own, &unknown.body).await?;
-    cx.must(row::STR_07, answer.status == 200, || format!("a {one} put back as it was read: {answer}"))?;
+    cx.must(row::STR_07, answer.status == 200, || {
+        format!("a {one} put back as it was read: {answer}")
+    })?;
     let warned = warned(cx, &answer);
-    let other: Vec<&String> = warned.iter().filter(|name| !unknown.paths.contains(name)).collect();
+    let other: Vec<&String> = warned
+        .iter()
+        .filter(|name| !unknown.paths.contains(name))
+        .collect();
     cx.holds(row::STR_07, other.is_empty(), || {
         format!("a {one} was put back as it was read, and the warnings name {other:?}: {answer}")
     });
@@ -269,7 +404,11 @@ async fn helpers(cx: &Cx) -> Result<(), Stop> {
 
 async fn help(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<(), Stop> {
     let ready = api.ready(name).await?;
-    let part = if name == "record_canvass" { "canvass" } else { "person" };
+    let part = if name == "record_canvass" {
+        "canvass"
+    } else {
+        "person"
+    };
     let spoiled = |body: &Value| {
         let mut spoiled = Spoiled::new(cx, body);
         spoiled.add(&format!("/{part}"), part);
@@ -285,23 +424,43 @@ async fn help(cx: &Cx, api: &Client<'_>, name: &'static str) -> Result<(), Stop>
         let total = api.total(&url).await?;
         totals.push((url, total));
     }
-    unknown.refused(cx, row::STR_08, &api.post_with(&ready.url, &unknown.body, &prefer(STRICT)).await?);
+    unknown.refused(
+        cx,
+        row::STR_08,
+        &api.post_with(&ready.url, &unknown.body, &prefer(STRICT))
+            .await?,
+    );
     let records = [unknown.body.clone(), unknown.member(part).clone()];
     for (url, before) in totals {
-        let is_done = api.has_grown_by(&url, before, may_be_of(cx, &records)).await?;
-        cx.holds(row::STR_08, !is_done, || format!("a call of {name} was refused, and its record is in {url}"));
+        let is_done = api
+            .has_grown_by(&url, before, may_be_of(cx, &records))
+            .await?;
+        cx.holds(row::STR_08, !is_done, || {
+            format!("a call of {name} was refused, and its record is in {url}")
+        });
     }
-    let answer = api.post_with(&ready.url, &ready.body(cx, Some(&somebody(cx))), &prefer(STRICT)).await?;
+    let answer = api
+        .post_with(
+            &ready.url,
+            &ready.body(cx, Some(&somebody(cx))),
+            &prefer(STRICT),
+        )
+        .await?;
     accepted(cx, &answer)?;
     adopted(api, &ready, &answer).await?;
     let unknown = spoiled(&ready.body(cx, Some(&somebody(cx))));
     let answer = api.post(&ready.url, &unknown.body).await?;
     unknown.ignored(cx, &answer)?;
-    unknown.not_stored(api, ready.kind.one, answer.record()).await?;
+    unknown
+        .not_stored(api, ready.kind.one, answer.record())
+        .await?;
     adopted(api, &ready, &answer).await
 }
 
 /// Notes for clean-up whom a call was about.
 async fn adopted(api: &Client<'_>, ready: &Ready, answer: &Answer) -> Result<(), Stop> {
-    api.about(ready, &answer.record()).await.map(drop).or_else(ignored)
+    api.about(ready, &answer.record())
+        .await
+        .map(drop)
+        .or_else(ignored)
 }

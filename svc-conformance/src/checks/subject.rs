@@ -14,7 +14,8 @@ use crate::values::instant;
 pub(super) fn body(cx: &Cx, turn: Turn, name: &str) -> Result<Value, Stop> {
     let one = cx.check.subject;
     let unwritable = || none(format!("no field of {one} is declared writable"));
-    let strategy = generate::body(cx.declared(), one, turn, &cx.token(name)).ok_or_else(unwritable)?;
+    let strategy =
+        generate::body(cx.declared(), one, turn, &cx.token(name)).ok_or_else(unwritable)?;
     generate::sample(&strategy, cx.seed(name)).ok_or_else(unwritable)
 }
 
@@ -24,7 +25,9 @@ pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
     if cx.declared().fields(one).is_none() {
         return Err(none(format!("{one} is not declared")));
     }
-    let helper = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| cx.declared().helps(helper));
+    let helper = kind(one)
+        .and_then(|kind| kind.helper)
+        .is_some_and(|helper| cx.declared().helps(helper));
     if !cx.declared().offers(one, "create") && !helper {
         return Err(none(format!("no way to create a {one} is declared")));
     }
@@ -34,15 +37,26 @@ pub(super) fn subject(cx: &Cx) -> Result<&'static str, Stop> {
 /// Whether a value is a declared default; a default that is a time in words means any instant.
 pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
     match got {
-        Some(Value::String(text)) => text == default || (default.contains("time") && instant(text).is_some()),
+        Some(Value::String(text)) => {
+            text == default || (default.contains("time") && instant(text).is_some())
+        }
         Some(other) => *other == default,
         None => true,
     }
 }
 
 /// Texts of records that an update may set, in order of preference.
-const TEXTS: [&str; 9] =
-    ["origin_system", "title", "name", "subject", "description", "comment", "comments", "given_name", "value"];
+const TEXTS: [&str; 9] = [
+    "origin_system",
+    "title",
+    "name",
+    "subject",
+    "description",
+    "comment",
+    "comments",
+    "given_name",
+    "value",
+];
 
 /// The text that an update of a kind may set; none where no update is declared.
 pub(super) fn changeable_text(cx: &Cx, one: &str) -> Option<&'static str> {
@@ -50,12 +64,23 @@ pub(super) fn changeable_text(cx: &Cx, one: &str) -> Option<&'static str> {
         let field = cx.declared().field(one, name);
         field.is_some_and(|field| field.writable && field.readable && !field.computed)
     };
-    TEXTS.into_iter().find(is_free).filter(|_| cx.declared().offers(one, "update"))
+    TEXTS
+        .into_iter()
+        .find(is_free)
+        .filter(|_| cx.declared().offers(one, "update"))
 }
 
 /// Changes a text of a record; none where no text can be changed.
-pub(super) async fn touch(api: &Client<'_>, one: &str, record: &Record) -> Result<Option<Record>, Stop> {
-    let Some(text) = changeable_text(api.cx, one) else { return Ok(None) };
-    let answer = api.put(&record.own()?, &json!({ text: api.cx.unique() })).await?;
+pub(super) async fn touch(
+    api: &Client<'_>,
+    one: &str,
+    record: &Record,
+) -> Result<Option<Record>, Stop> {
+    let Some(text) = changeable_text(api.cx, one) else {
+        return Ok(None);
+    };
+    let answer = api
+        .put(&record.own()?, &json!({ text: api.cx.unique() }))
+        .await?;
     Ok(Some(answer.record()).filter(|_| answer.status == 200))
 }

@@ -1,4 +1,5 @@
-//! Requests that are wrong by themselves and name what there is not: everything is told in one answer (ERR-39).
+//! Requests that are wrong by themselves and name what there is not: everything is told in one
+//! answer (ERR-39).
 
 use super::calls::somebody;
 use super::compare;
@@ -24,33 +25,53 @@ fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
 
 /// Each of these is told, by a description of its own.
 fn told(cx: &Cx, answer: &Answer, properties: &[String]) {
-    let all = answer.problems().len() >= properties.len() && properties.iter().all(|name| is_named(answer, name));
-    cx.holds(row::ERR_39, answer.is_refused() && all, || format!("{properties:?} are wrong: {answer}"));
+    let all = answer.problems().len() >= properties.len()
+        && properties.iter().all(|name| is_named(answer, name));
+    cx.holds(row::ERR_39, answer.is_refused() && all, || {
+        format!("{properties:?} are wrong: {answer}")
+    });
 }
 
 /// An action with a wrong field, whose person does not exist.
 async fn links(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let nobody = api.nobody().await?.ok_or_else(|| none("no address is known to lead nowhere"))?;
-    let kinds = ACTIONS.iter().filter_map(|one| kind(one)).filter(|kind| cx.declared().offers(kind.one, "create"));
+    let nobody = api
+        .nobody()
+        .await?
+        .ok_or_else(|| none("no address is known to lead nowhere"))?;
+    let kinds = ACTIONS
+        .iter()
+        .filter_map(|one| kind(one))
+        .filter(|kind| cx.declared().offers(kind.one, "create"));
     each!(kind in kinds.take(cx.cases(2, 6, 6)) => linked(cx, &api, kind.one, &nobody))
 }
 
 async fn linked(cx: &Cx, api: &Client<'_>, one: &str, nobody: &str) -> Result<(), Stop> {
-    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else { return Ok(()) };
+    let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
+        return Ok(());
+    };
     let fault = faults(cx, one).into_iter().next();
-    let fault = fault.filter(|_| compare::can_make(cx, under)).ok_or_else(|| none(format!("no fault of a {one}")))?;
+    let fault = fault
+        .filter(|_| compare::can_make(cx, under))
+        .ok_or_else(|| none(format!("no fault of a {one}")))?;
     let container = api.make(under, &json!({})).await?;
     let body = api.linked(&cx.marked(&fault.body), "person", nobody);
     let answer = api.post(&container.leads(kind.many)?, &body).await?;
     // What there is not may be named by the relation alone.
-    let person = answer.problems().into_iter().flat_map(|problem| problem.properties);
-    let person = person.into_iter().find(|name| name.contains("person")).unwrap_or_else(|| "_links".to_owned());
+    let person = answer
+        .problems()
+        .into_iter()
+        .flat_map(|problem| problem.properties);
+    let person = person
+        .into_iter()
+        .find(|name| name.contains("person"))
+        .unwrap_or_else(|| "_links".to_owned());
     told(cx, &answer, &[fault.property, person]);
     Ok(())
 }
 
-/// A helper with a person of whom fields are wrong, a wrong field of its own, and a tag and a list that there are not.
+/// A helper with a person of whom fields are wrong, a wrong field of its own, and a tag and a list
+/// that there are not.
 async fn functions(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -61,15 +82,26 @@ async fn functions(cx: &Cx) -> Result<(), Stop> {
         properties.push(format!("person.{}", fault.property));
     }
     let mut body = ready.body(cx, Some(&person));
-    if let Some(fault) = faults(cx, ready.kind.one).into_iter().next().filter(|_| ready.container.is_some()) {
+    if let Some(fault) = faults(cx, ready.kind.one)
+        .into_iter()
+        .next()
+        .filter(|_| ready.container.is_some())
+    {
         body = with(&body, &super::refusals::only(&fault));
         properties.push(fault.property);
     }
     if properties.is_empty() {
         return Err(none("no field of a person or of an action can be wrong"));
     }
-    for function in ["add_tags", "add_lists"].into_iter().filter(|function| cx.declared().acts(function)) {
-        put(&mut body, function, json!([format!("not there {}", cx.unique())]));
+    for function in ["add_tags", "add_lists"]
+        .into_iter()
+        .filter(|function| cx.declared().acts(function))
+    {
+        put(
+            &mut body,
+            function,
+            json!([format!("not there {}", cx.unique())]),
+        );
         properties.push(function.to_owned());
     }
     properties.dedup();

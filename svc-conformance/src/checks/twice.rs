@@ -1,5 +1,5 @@
-//! People who are posted more than once, also at the same time, and people who only look alike (HLP-03 to HLP-06, HLP-11 to
-//! HLP-15, HLP-19).
+//! People who are posted more than once, also at the same time, and people who only look alike
+//! (HLP-03 to HLP-06, HLP-11 to HLP-15, HLP-19).
 
 use std::collections::BTreeSet;
 
@@ -20,39 +20,74 @@ const TWICE: &[&str] = &[
 pub(super) const CHECKS: &[Check] = &[
     check!("hlp/twice", TWICE, twice).needs("helper.*.shows_person"),
     check!("hlp/alike", [HLP_03], lookalikes).needs("helper.*.with_person"),
-    check!("hlp/at-once", [HLP_04, HLP_05, HLP_11, HLP_12, HLP_13, HLP_14, HLP_15, HLP_19], at_once)
-        .needs("helper.match_person and helper.*.shows_person"),
+    check!(
+        "hlp/at-once",
+        [
+            HLP_04, HLP_05, HLP_11, HLP_12, HLP_13, HLP_14, HLP_15, HLP_19
+        ],
+        at_once
+    )
+    .needs("helper.match_person and helper.*.shows_person"),
 ];
 
 async fn twice(cx: &Cx) -> Result<(), Stop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
 }
 
-/// One person, posted again with later values: two actions, and nobody is changed who is not matched.
+/// One person, posted again with later values: two actions, and nobody is changed who is not
+/// matched.
 async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
     let person = somebody(cx);
-    let made = api.call(&[row(ready.kind.one)], &ready, &ready.body(cx, Some(&person))).await?;
+    let made = api
+        .call(
+            &[row(ready.kind.one)],
+            &ready,
+            &ready.body(cx, Some(&person)),
+        )
+        .await?;
     let before = api.about(&ready, &made).await?;
     let later = json!({"given_name": "Grace", "family_name": "Hopper", "languages_spoken": ["en", "de"], "custom_fields": {"colour": "blue"}});
     let matches = cx.declared().matches_persons();
-    let mut again = identified(cx, if matches { person.clone() } else { cx.marked(&json!({})) });
+    let mut again = identified(
+        cx,
+        if matches {
+            person.clone()
+        } else {
+            cx.marked(&json!({}))
+        },
+    );
     for (name, value) in part(cx, "person", &later).as_object().into_iter().flatten() {
         put(&mut again, name, value.clone());
     }
     if let Some(mails) = person.get("email_addresses") {
         put(&mut again, "email_addresses", mails.clone());
     }
-    let second = api.call(&[row(ready.kind.one)], &ready, &ready.body(cx, Some(&again))).await?;
+    let second = api
+        .call(
+            &[row(ready.kind.one)],
+            &ready,
+            &ready.body(cx, Some(&again)),
+        )
+        .await?;
     let after = api.about(&ready, &second).await?;
     let is_same = are_same(&before, &after, &again);
     if !cx.declared().text.custom_field_prefix.is_empty() {
         again = without(&again, &["custom_fields"]);
     }
     if matches {
-        cx.chose("a person posted twice", if is_same { "is one person" } else { "is two persons" });
-        cx.prefers(row::HLP_04, is_same, || format!("{} and {} are two persons", before.short(), after.short()));
+        cx.chose(
+            "a person posted twice",
+            if is_same {
+                "is one person"
+            } else {
+                "is two persons"
+            },
+        );
+        cx.prefers(row::HLP_04, is_same, || {
+            format!("{} and {} are two persons", before.short(), after.short())
+        });
     }
     if is_same {
         preferred(cx, &mut again, &before, &after);
@@ -69,44 +104,73 @@ async fn posted_twice(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         return unchanged(&api, &before).await;
     }
     cx.holds(row::HLP_03, matches, || {
-        format!("people are not matched, but {} was changed by another post", before.short())
+        format!(
+            "people are not matched, but {} was changed by another post",
+            before.short()
+        )
     });
     let date = |record: &Record, name: &str| record[name].as_str().and_then(instant);
     let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
     cx.holds(row::TYP_15, old == new, || {
-        format!("created_date was {}, of the matched person it is {}", before["created_date"], after["created_date"])
+        format!(
+            "created_date was {}, of the matched person it is {}",
+            before["created_date"], after["created_date"]
+        )
     });
-    let (old, new) = (date(&before, "modified_date"), date(&after, "modified_date"));
-    // At least the new identifier is a change, and within a second a clock without fractions shows none.
+    let (old, new) = (
+        date(&before, "modified_date"),
+        date(&after, "modified_date"),
+    );
+    // At least the new identifier is a change, and within a second a clock without fractions shows
+    // none.
     if cx.declared().has_identifiers() && !(whole_seconds(&after) && new == old) {
         cx.holds(row::TYP_16, new > old, || {
-            format!("modified_date was {}, of the matched person: {}", before["modified_date"], after.short())
+            format!(
+                "modified_date was {}, of the matched person: {}",
+                before["modified_date"],
+                after.short()
+            )
         });
     }
     Ok(())
 }
 
-/// A server that matches people may keep what it knew where something else is sent: the later value is but preferred
-/// (HLP-04). What it did not know, it has to take.
+/// A server that matches people may keep what it knew where something else is sent: the later value
+/// is but preferred (HLP-04). What it did not know, it has to take.
 fn preferred(cx: &Cx, sent: &mut Value, before: &Record, after: &Record) {
-    let Some(fields) = sent.as_object_mut() else { return };
+    let Some(fields) = sent.as_object_mut() else {
+        return;
+    };
     fields.retain(|name, value| {
         let known = before.json.get(name);
         let differs = name != "identifiers" && !is_unset(known) && !restored(value, known);
         if differs {
             cx.prefers(row::HLP_04, restored(value, after.json.get(name)), || {
-                format!("{name} was sent again as {value}, it is {} in {}", after[name.as_str()], after.short())
+                format!(
+                    "{name} was sent again as {value}, it is {} in {}",
+                    after[name.as_str()],
+                    after.short()
+                )
             });
         }
         !differs
     });
 }
 
-/// Whether two representations are of one person: of one address, or with an identifier in common that was not sent.
+/// Whether two representations are of one person: of one address, or with an identifier in common
+/// that was not sent.
 fn are_same(one: &Record, other: &Record, sent: &Value) -> bool {
-    let sent = sent["identifiers"].as_array().map_or(&[][..], Vec::as_slice);
-    let own = one.link("self").filter(|own| other.link("self").as_ref() == Some(own));
-    own.is_some() || one.identifiers().iter().any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
+    let sent = sent["identifiers"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let own = one
+        .link("self")
+        .filter(|own| other.link("self").as_ref() == Some(own));
+    own.is_some()
+        || one
+            .identifiers()
+            .iter()
+            .any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
 }
 
 /// Two calls are two actions, whoever they are about.
@@ -114,16 +178,24 @@ async fn actions(cx: &Cx, api: &Client<'_>, ready: &Ready, made: [&Record; 2]) -
     let rows: &[&str] = &[row(ready.kind.one)];
     let [first, second] = made;
     let is_other = first.link("self").is_none() || !is_one(first, second);
-    holds(cx, rows, is_other, || format!("two calls made one {}: {}", ready.kind.one, second.short()));
-    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else { return Ok(()) };
-    let Some(url) = container.href(ready.kind.many).filter(|_| cx.declared().lists_below(under, ready.kind.many))
+    holds(cx, rows, is_other, || {
+        format!("two calls made one {}: {}", ready.kind.one, second.short())
+    });
+    let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else {
+        return Ok(());
+    };
+    let Some(url) = container
+        .href(ready.kind.many)
+        .filter(|_| cx.declared().lists_below(under, ready.kind.many))
     else {
         return Ok(());
     };
     // Where the container is not of its own, others may act there, too.
     if !cx.declared().behaves("totals_follow_later") && cx.declared().makes_alone(under) {
         let total = api.total(&url).await?;
-        holds(cx, rows, total == Some(2), || format!("{} {} after two calls", json!(total), ready.kind.many));
+        holds(cx, rows, total == Some(2), || {
+            format!("{} {} after two calls", json!(total), ready.kind.many)
+        });
     }
     Ok(())
 }
@@ -142,8 +214,8 @@ async fn at_once(cx: &Cx) -> Result<(), Stop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_at_once(cx, name))
 }
 
-/// A new person whom eight callers post at the same time is one, where two posts one after the other are about one: what is
-/// published of the matching (HLP-05) holds whoever else calls.
+/// A new person whom eight callers post at the same time is one, where two posts one after the
+/// other are about one: what is published of the matching (HLP-05) holds whoever else calls.
 async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
@@ -156,7 +228,9 @@ async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         let answer = answer?;
         // Who is asked to come again later may do so.
         if !matches!(answer.status, 429 | 503) {
-            must(cx, &[row(ready.kind.one)], answer.is_created(), || format!("one of eight at once: {answer}"))?;
+            must(cx, &[row(ready.kind.one)], answer.is_created(), || {
+                format!("one of eight at once: {answer}")
+            })?;
             let made = answer.record();
             if made.href("person").is_some_and(|who| !named.insert(who)) {
                 continue;
@@ -175,11 +249,18 @@ async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         let first = api.about(&ready, &post(&later).await?.record()).await?;
         let second = api.about(&ready, &post(&later).await?.record()).await?;
         if !are_same(&first, &second, &later) {
-            return Err(none(format!("one person posted twice is two: {} and {}", first.short(), second.short())));
+            return Err(none(format!(
+                "one person posted twice is two: {} and {}",
+                first.short(),
+                second.short()
+            )));
         }
     }
     holds(cx, &[row::HLP_04, row::HLP_05], met.len() == 1, || {
-        let met: Vec<String> = met.iter().map(|who| who.link("self").unwrap_or_else(|| who.short())).collect();
+        let met: Vec<String> = met
+            .iter()
+            .map(|who| who.link("self").unwrap_or_else(|| who.short()))
+            .collect();
         let count = met.len();
         format!(
             "{name}: one new person posted eight times at once is {count}, but one if posted in turn: {}",
@@ -189,18 +270,28 @@ async fn posted_at_once(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// People who have nothing in common that could tell who they are: no address, or only parts of one. An empty address is an
-/// address, and a server may know people by it.
+/// People who have nothing in common that could tell who they are: no address, or only parts of
+/// one. An empty address is an address, and a server may know people by it.
 async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let signs_up = cx.declared().helps("person_signup");
-    let ready = if signs_up { api.ready("person_signup").await? } else { any_helper(&api).await? };
+    let ready = if signs_up {
+        api.ready("person_signup").await?
+    } else {
+        any_helper(&api).await?
+    };
     let unique = cx.unique();
     let at = |local: String, domain: &str| json!([{ "address": format!("{local}@{domain}") }]);
     let pairs = [
         [Value::Null, Value::Null],
-        [at(unique.clone(), "example.org"), at(unique.clone(), "example.net")],
-        [at(format!("a{unique}"), "example.org"), at(format!("b{unique}"), "example.org")],
+        [
+            at(unique.clone(), "example.org"),
+            at(unique.clone(), "example.net"),
+        ],
+        [
+            at(format!("a{unique}"), "example.org"),
+            at(format!("b{unique}"), "example.org"),
+        ],
     ];
     for mails in pairs {
         let mut met: Vec<Record> = Vec::new();
@@ -216,9 +307,17 @@ async fn lookalikes(cx: &Cx) -> Result<(), Stop> {
             }
             met.push(api.about(&ready, &answer.record()).await?);
         }
-        let [before, after] = met.as_slice() else { continue };
+        let [before, after] = met.as_slice() else {
+            continue;
+        };
         let right = before.link("self").is_none() || before.link("self") != after.link("self");
-        cx.holds(row::HLP_03, right, || format!("two people became one: {} and {}", before.short(), after.short()));
+        cx.holds(row::HLP_03, right, || {
+            format!(
+                "two people became one: {} and {}",
+                before.short(),
+                after.short()
+            )
+        });
         unchanged(&api, before).await?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! What a caller without a key learns of somebody known, and what he changes there (HLP-04, HLP-07).
+//! What a caller without a key learns of somebody known, and what he changes there (HLP-04,
+//! HLP-07).
 
 use super::calls::{Ready, declared_helpers, own_fields};
 use super::compare::different;
@@ -7,11 +8,13 @@ use super::prelude::*;
 use crate::clean_up::own_up;
 use crate::generate::with;
 
-pub(super) const CHECKS: &[Check] =
-    &[check!("hlp/without-key-of-somebody", [HLP_07], everywhere).needs("helper.*.anonymous and people.read")];
+pub(super) const CHECKS: &[Check] = &[check!("hlp/without-key-of-somebody", [HLP_07], everywhere)
+    .needs("helper.*.anonymous and people.read")];
 
 async fn everywhere(cx: &Cx) -> Result<(), Stop> {
-    let helpers = declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name));
+    let helpers = declared_helpers(cx)
+        .into_iter()
+        .filter(|name| cx.declared().helps_anyone(name));
     each!(name in helpers.filter(|name| !matches!(*name, "record_canvass" | "person_signup")).take(cx.cases(2, 5, 5))
         => known(cx, name))
 }
@@ -27,12 +30,22 @@ fn posted(cx: &Cx, address: &str) -> Value {
     cx.marked(&part(cx, "person", &person))
 }
 
-/// A person who has unsubscribed and of whom more is known than the address: the record, the address, and what else is stored.
+/// A person who has unsubscribed and of whom more is known than the address: the record, the
+/// address, and what else is stored.
 async fn stored(cx: &Cx) -> Result<(Record, String, String), Stop> {
-    let (address, secret) = (format!("{}@example.org", cx.unique()), format!("Ada {}", cx.unique()));
+    let (address, secret) = (
+        format!("{}@example.org", cx.unique()),
+        format!("Ada {}", cx.unique()),
+    );
     let mails = json!([{"address": address, "status": "unsubscribed"}]);
     let person = json!({"given_name": secret, "email_addresses": mails});
-    Ok((cx.api().make("person", &part(cx, "person", &person)).await?, address, secret))
+    Ok((
+        cx.api()
+            .make("person", &part(cx, "person", &person))
+            .await?,
+        address,
+        secret,
+    ))
 }
 
 /// What a caller may not read, he is not shown beside an error either; the status of the call.
@@ -43,19 +56,28 @@ async fn hidden(
     ready: &Ready,
     (address, secret): (&str, &str),
 ) -> Result<u16, Stop> {
-    let person = cx.marked(&part(cx, "person", &json!({"email_addresses": [{ "address": address }]})));
+    let person = cx.marked(&part(
+        cx,
+        "person",
+        &json!({"email_addresses": [{ "address": address }]}),
+    ));
     let mut body = ready.body(cx, Some(&person));
     put(&mut body, "add_tags", json!([cx.unique()]));
     let answer = caller.post(&ready.url, &body).await?;
     note_rest(&cx.api(), ready, &answer, &body, &person).await?;
-    cx.holds(row, !answer.text().contains(secret), || format!("what is stored of somebody is shown: {answer}"));
+    cx.holds(row, !answer.text().contains(secret), || {
+        format!("what is stored of somebody is shown: {answer}")
+    });
     Ok(answer.status)
 }
 
 /// As [`hidden`], for a key that may not read people, with a helper that it may call.
 pub(super) async fn hidden_from(cx: &Cx, narrow: &Client<'_>) -> Result<(), Stop> {
     let (_, address, secret) = stored(cx).await?;
-    for name in declared_helpers(cx).into_iter().filter(|name| !matches!(*name, "record_canvass" | "person_signup")) {
+    for name in declared_helpers(cx)
+        .into_iter()
+        .filter(|name| !matches!(*name, "record_canvass" | "person_signup"))
+    {
         let ready = cx.api().ready(name).await?;
         if hidden(cx, row::AUT_04, narrow, &ready, (&address, &secret)).await? != 403 {
             break;
@@ -73,14 +95,26 @@ async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     }
     let nobody = || posted(cx, &format!("{}@example.org", cx.unique()));
     let mut by_identifier = nobody();
-    put(&mut by_identifier, "identifiers", json!(cx.run.journal.marker(&before.json).as_slice()));
+    put(
+        &mut by_identifier,
+        "identifiers",
+        json!(cx.run.journal.marker(&before.json).as_slice()),
+    );
     let mut statuses = Vec::new();
     for person in [posted(cx, &known), nobody(), by_identifier] {
-        let answer = cx.anonymous().post(&ready.url, &ready.body(cx, Some(&person))).await?;
+        let answer = cx
+            .anonymous()
+            .post(&ready.url, &ready.body(cx, Some(&person)))
+            .await?;
         // An identifier that is in use may be refused (UND-24).
         if statuses.len() < 2 || !answer.is_refused() {
-            let empty = answer.json.as_object().is_some_and(serde_json::Map::is_empty);
-            cx.holds(row::HLP_07, answer.is_created() && empty, || format!("without a key: {answer}"));
+            let empty = answer
+                .json
+                .as_object()
+                .is_some_and(serde_json::Map::is_empty);
+            cx.holds(row::HLP_07, answer.is_created() && empty, || {
+                format!("without a key: {answer}")
+            });
         }
         statuses.push(answer.status);
     }
@@ -90,7 +124,11 @@ async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
     let after = api.reread(&before).await?;
     let mut differs = different(&before.json, &after.json);
     // What a server shows beside the interface may follow its own clock.
-    let is_sent = |name: &str| cx.declared().field("person", name).is_some_and(|field| field.writable);
+    let is_sent = |name: &str| {
+        cx.declared()
+            .field("person", name)
+            .is_some_and(|field| field.writable)
+    };
     differs.retain(|name| name == "identifiers" || is_sent(name));
     cx.chose(
         "somebody known, whom a call without a key names",
@@ -100,7 +138,9 @@ async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
         },
     );
     if cx.declared().behaves("strangers_change_nobody") {
-        cx.holds(row::HLP_07, differs.is_empty(), || format!("{differs:?} differ without a key: {}", after.short()));
+        cx.holds(row::HLP_07, differs.is_empty(), || {
+            format!("{differs:?} differ without a key: {}", after.short())
+        });
         lent(cx, &ready, &after).await?;
     }
     found(cx, &ready).await
@@ -110,12 +150,23 @@ async fn known(cx: &Cx, name: &'static str) -> Result<(), Stop> {
 async fn lent(cx: &Cx, ready: &Ready, person: &Record) -> Result<(), Stop> {
     let (api, body) = (cx.api(), cx.marked(&own_fields(cx, ready.kind.one)));
     let tag = super::functions::fresh_tag(&api).await?;
-    let (Some(container), Some(tag)) = (&ready.container, tag) else { return Ok(()) };
+    let (Some(container), Some(tag)) = (&ready.container, tag) else {
+        return Ok(());
+    };
     api.act(container, ready.kind.one, person, &body).await?;
-    let answer = cx.anonymous().post(&ready.url, &with(&body, &json!({ "add_tags": [tag["name"]] }))).await?;
+    let answer = cx
+        .anonymous()
+        .post(
+            &ready.url,
+            &with(&body, &json!({ "add_tags": [tag["name"]] })),
+        )
+        .await?;
     let taggings = api.total(&tag.leads("taggings")?).await?;
     cx.holds(row::HLP_07, taggings == Some(0), || {
-        format!("{} taggings of an action's person: {answer}", json!(taggings))
+        format!(
+            "{} taggings of an action's person: {answer}",
+            json!(taggings)
+        )
     });
     Ok(())
 }
@@ -123,7 +174,10 @@ async fn lent(cx: &Cx, ready: &Ready, person: &Record) -> Result<(), Stop> {
 /// Notes for clean-up what the calls have made in a container of this run.
 async fn found(cx: &Cx, ready: &Ready) -> Result<(), Stop> {
     let (api, journal) = (cx.api(), &cx.run.journal);
-    let url = ready.container.as_ref().and_then(|container| container.href(ready.kind.many));
+    let url = ready
+        .container
+        .as_ref()
+        .and_then(|container| container.href(ready.kind.many));
     let Some(url) = url else { return Ok(()) };
     for action in api.members(&url).await? {
         if let Some(own) = action.link("self") {

@@ -52,7 +52,10 @@ const WITHIN: [&str; 28] = [
 
 /// Where the webhooks are; the primary key has to have the right to them.
 pub(super) async fn hooks(api: &Client<'_>) -> Result<String, Stop> {
-    let url = api.cx.declared().extension_href(&api.entry().await?, "webhooks");
+    let url = api
+        .cx
+        .declared()
+        .extension_href(&api.entry().await?, "webhooks");
     let url = url.ok_or_else(|| none("the entry point has no link webhooks"))?;
     match api.get(&url).await?.status {
         403 => Err(none(format!("the key lacks the right {RIGHT}"))),
@@ -65,10 +68,17 @@ async fn list(api: &Client<'_>, url: &str) -> Result<Vec<Record>, Stop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let all = answer.record();
     let count = |part: &str| {
-        all[part].get(cx.declared().extension(&all, part, "webhooks")?).and_then(Value::as_array).map(Vec::len)
+        all[part]
+            .get(cx.declared().extension(&all, part, "webhooks")?)
+            .and_then(Value::as_array)
+            .map(Vec::len)
     };
-    let is_one = answer.status == 200 && count("_embedded").is_some() && count("_embedded") == count("_links");
-    cx.must(row::HOOK_01, is_one, || format!("no list of webhooks: {answer}"))?;
+    let is_one = answer.status == 200
+        && count("_embedded").is_some()
+        && count("_embedded") == count("_links");
+    cx.must(row::HOOK_01, is_one, || {
+        format!("no list of webhooks: {answer}")
+    })?;
     Ok(answer.record().embedded())
 }
 
@@ -79,19 +89,29 @@ fn receiver(cx: &Cx) -> String {
 
 /// A webhook that sends nothing.
 async fn make(api: &Client<'_>, url: &str) -> Result<Answer, Stop> {
-    let body = json!({ "url": receiver(api.cx), "events": ["created", "deleted"], "status": "paused" });
+    let body =
+        json!({ "url": receiver(api.cx), "events": ["created", "deleted"], "status": "paused" });
     let answer = api.post(url, &body).await?;
     let is_made = answer.status == 201 && answer.json.is_object();
-    api.cx.must(row::HOOK_02, is_made, || format!("a webhook is not made: {answer}"))?;
+    api.cx.must(row::HOOK_02, is_made, || {
+        format!("a webhook is not made: {answer}")
+    })?;
     Ok(answer)
 }
 
 async fn link(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
-    let (declared, link) =
-        (cx.declared().behaves("webhooks"), cx.declared().extension_href(&api.entry().await?, "webhooks"));
+    let (declared, link) = (
+        cx.declared().behaves("webhooks"),
+        cx.declared()
+            .extension_href(&api.entry().await?, "webhooks"),
+    );
     cx.holds(row::HOOK_01, link.is_some() == declared, || {
-        format!("webhooks are {}declared, the link is {}", if declared { "" } else { "not " }, json!(link))
+        format!(
+            "webhooks are {}declared, the link is {}",
+            if declared { "" } else { "not " },
+            json!(link)
+        )
     });
     if declared {
         let url = hooks(&api).await?;
@@ -104,7 +124,9 @@ async fn link(cx: &Cx) -> Result<(), Stop> {
 fn secret(answer: &Answer) -> Option<&str> {
     let secret = answer["secret"].as_str()?;
     let digits = secret.strip_prefix("whsec_")?.trim_end_matches('=');
-    let is_base64 = digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    let is_base64 = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
     (is_base64 && (32..=86).contains(&digits.len())).then_some(secret)
 }
 
@@ -115,27 +137,44 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
     let made = make(&api, &url).await?;
     let first = secret(&made).map(str::to_owned);
     cx.must(row::HOOK_02, first.is_some(), || {
-        format!("a new webhook has no secret of the form `whsec_…`: {}", made.status)
+        format!(
+            "a new webhook has no secret of the form `whsec_…`: {}",
+            made.status
+        )
     })?;
     let first = first.unwrap_or_default();
     let another = make(&api, &url).await?;
-    cx.holds(row::HOOK_02, secret(&another) != Some(first.as_str()), || "two new webhooks have one secret".to_owned());
+    cx.holds(
+        row::HOOK_02,
+        secret(&another) != Some(first.as_str()),
+        || "two new webhooks have one secret".to_owned(),
+    );
     let another = another.record();
     let webhook = made.record();
     let own = webhook.own()?;
     cx.holds(row::HOOK_02, made.header("location") == Some(&own), || {
-        format!("a new webhook is {own}, Location says {:?}", made.header("location"))
+        format!(
+            "a new webhook is {own}, Location says {:?}",
+            made.header("location")
+        )
     });
     let all = list(&api, &url).await?;
-    let listed = all.iter().find(|one| one.link("self").as_ref() == Some(&own));
-    cx.must(row::HOOK_01, listed.is_some(), || format!("{own} is not in the list"))?;
+    let listed = all
+        .iter()
+        .find(|one| one.link("self").as_ref() == Some(&own));
+    cx.must(row::HOOK_01, listed.is_some(), || {
+        format!("{own} is not in the list")
+    })?;
     for rel in ["redeliver", "rotate_secret"] {
-        cx.must(row::HOOK_01, cx.declared().extension_href(&webhook, rel).is_some(), || {
-            format!("{own} has no link {rel}")
-        })?;
+        cx.must(
+            row::HOOK_01,
+            cx.declared().extension_href(&webhook, rel).is_some(),
+            || format!("{own} has no link {rel}"),
+        )?;
     }
-    let is_whole =
-        made["url"].is_string() && made["kinds"].is_array() && made["events"] == json!(["created", "deleted"]);
+    let is_whole = made["url"].is_string()
+        && made["kinds"].is_array()
+        && made["events"] == json!(["created", "deleted"]);
     cx.holds(row::HOOK_01, is_whole && made["status"] == "paused", || {
         format!("not what was sent: {}", webhook.short())
     });
@@ -143,20 +182,40 @@ async fn life(cx: &Cx) -> Result<(), Stop> {
     let shows = |text: &str, secret: &str| text.contains(secret) || text.contains("whsec_");
     let (read, all) = (api.get(&own).await?, api.get(&url).await?);
     for answer in [&read, &all] {
-        cx.holds(row::HOOK_02, answer.status == 200 && !shows(&answer.text(), &first), || {
-            format!("the secret of a webhook is shown again, or nothing is: {} to {}", answer.status, answer.request)
-        });
+        cx.holds(
+            row::HOOK_02,
+            answer.status == 200 && !shows(&answer.text(), &first),
+            || {
+                format!(
+                    "the secret of a webhook is shown again, or nothing is: {} to {}",
+                    answer.status, answer.request
+                )
+            },
+        );
     }
     changed(cx, &api, &read).await?;
     rotated(cx, &api, &webhook, &first).await?;
     let gone = api.delete(&own).await?;
-    cx.must(row::HOOK_06, gone.is_removal(), || format!("a webhook is not deleted: {gone}"))?;
-    for answer in [api.get(&own).await?, api.put(&own, &json!({ "status": "paused" })).await?, api.delete(&own).await?]
-    {
-        cx.holds(row::HOOK_06, answer.status == 404, || format!("after it was deleted: {answer}"));
+    cx.must(row::HOOK_06, gone.is_removal(), || {
+        format!("a webhook is not deleted: {gone}")
+    })?;
+    for answer in [
+        api.get(&own).await?,
+        api.put(&own, &json!({ "status": "paused" })).await?,
+        api.delete(&own).await?,
+    ] {
+        cx.holds(row::HOOK_06, answer.status == 404, || {
+            format!("after it was deleted: {answer}")
+        });
     }
-    let left: Vec<Option<String>> = list(&api, &url).await?.iter().map(|one| one.link("self")).collect();
-    cx.holds(row::HOOK_01, !left.contains(&Some(own.clone())), || format!("{own} was deleted and is listed"));
+    let left: Vec<Option<String>> = list(&api, &url)
+        .await?
+        .iter()
+        .map(|one| one.link("self"))
+        .collect();
+    cx.holds(row::HOOK_01, !left.contains(&Some(own.clone())), || {
+        format!("{own} was deleted and is listed")
+    });
     let other = another.own()?;
     cx.holds(row::HOOK_01, left.contains(&Some(other.clone())), || {
         format!("{own} was deleted, and {other} is not listed any more")
@@ -178,11 +237,20 @@ async fn changed(cx: &Cx, api: &Client<'_>, read: &Answer) -> Result<(), Stop> {
     for (name, value) in steps {
         let answer = api.put(&own, &json!({ name: value })).await?;
         let after = api.get(&own).await?.record();
-        let others = ["url", "kinds", "events", "status"].into_iter().filter(|other| *other != name);
+        let others = ["url", "kinds", "events", "status"]
+            .into_iter()
+            .filter(|other| *other != name);
         let is_kept = others.clone().all(|other| after[other] == before[other]);
-        cx.holds(row::HOOK_06, answer.status == 200 && after[name] == value && is_kept, || {
-            format!("{name} was set to {value}: {answer}; then it is {}", after.short())
-        });
+        cx.holds(
+            row::HOOK_06,
+            answer.status == 200 && after[name] == value && is_kept,
+            || {
+                format!(
+                    "{name} was set to {value}: {answer}; then it is {}",
+                    after.short()
+                )
+            },
+        );
         cx.holds(row::HOOK_02, !answer.text().contains("whsec_"), || {
             "the answer to a change shows a secret".to_owned()
         });
@@ -216,9 +284,19 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
     let lacks = |(key, lacks): (String, String)| (lacks == RIGHT).then_some(key);
     let restricted = cx.run.keys.restricted.clone();
     let narrow = restricted.clone().and_then(lacks);
-    let mut nobodies =
-        vec![("without a key", cx.anonymous(), 401), ("with a key that is none", cx.with_key("no-such-key-0000"), 401)];
-    nobodies.extend(narrow.iter().map(|key| ("with a key without the right", cx.with_key(key), 403)));
+    let mut nobodies = vec![
+        ("without a key", cx.anonymous(), 401),
+        (
+            "with a key that is none",
+            cx.with_key("no-such-key-0000"),
+            401,
+        ),
+    ];
+    nobodies.extend(
+        narrow
+            .iter()
+            .map(|key| ("with a key without the right", cx.with_key(key), 403)),
+    );
     for (who, nobody, status) in nobodies {
         for (method, url, body) in [
             (Method::GET, &url, None),
@@ -228,13 +306,16 @@ async fn key(cx: &Cx) -> Result<(), Stop> {
             (Method::DELETE, &own, None),
         ] {
             let answer = nobody.send(method, url, body).await?;
-            let is_refused = answer.status == status || (who == "without a key" && answer.status == 403);
+            let is_refused =
+                answer.status == status || (who == "without a key" && answer.status == 403);
             cx.holds(row::HOOK_03, is_refused, || format!("{who}: {answer}"));
         }
     }
     api.delete(&own).await?;
     let restricted = restricted.filter(|(_, lacks)| cx.declared().offers_right(lacks));
-    let unreadable = restricted.as_ref().and_then(|(key, lacks)| Some((key, unreadable_kind(lacks)?)));
+    let unreadable = restricted
+        .as_ref()
+        .and_then(|(key, lacks)| Some((key, unreadable_kind(lacks)?)));
     if let Some((key, kind)) = unreadable {
         unreadable_kinds(&api, &cx.with_key(key), &url, kind).await?;
     }
@@ -247,11 +328,18 @@ fn unreadable_kind(lacks: &str) -> Option<&'static str> {
 }
 
 /// A webhook of a kind that a key may not read: the key neither sees nor changes it.
-async fn unreadable_kinds(api: &Client<'_>, narrow: &Client<'_>, url: &str, kind: &str) -> Result<(), Stop> {
+async fn unreadable_kinds(
+    api: &Client<'_>,
+    narrow: &Client<'_>,
+    url: &str,
+    kind: &str,
+) -> Result<(), Stop> {
     let cx = api.cx;
     let body = json!({ "url": receiver(cx), "kinds": [kind], "status": "paused" });
     let made = api.post(url, &body).await?;
-    cx.must(row::HOOK_02, made.is_created(), || format!("a webhook is not made: {made}"))?;
+    cx.must(row::HOOK_02, made.is_created(), || {
+        format!("a webhook is not made: {made}")
+    })?;
     let made = made.record();
     let own = made.own()?;
     let listed = narrow.get(url).await?;
@@ -260,9 +348,21 @@ async fn unreadable_kinds(api: &Client<'_>, narrow: &Client<'_>, url: &str, kind
     });
     for (method, url, body) in [
         (Method::GET, own.clone(), None),
-        (Method::PUT, own.clone(), Some(json!({ "url": receiver(cx) }).to_string())),
-        (Method::POST, cx.declared().extension_leads(&made, "redeliver")?, Some("{}".to_owned())),
-        (Method::POST, cx.declared().extension_leads(&made, "rotate_secret")?, None),
+        (
+            Method::PUT,
+            own.clone(),
+            Some(json!({ "url": receiver(cx) }).to_string()),
+        ),
+        (
+            Method::POST,
+            cx.declared().extension_leads(&made, "redeliver")?,
+            Some("{}".to_owned()),
+        ),
+        (
+            Method::POST,
+            cx.declared().extension_leads(&made, "rotate_secret")?,
+            None,
+        ),
         (Method::DELETE, own.clone(), None),
     ] {
         let answer = narrow.send(method, &url, body).await?;
@@ -274,15 +374,27 @@ async fn unreadable_kinds(api: &Client<'_>, narrow: &Client<'_>, url: &str, kind
 }
 
 /// Refuses a body, and makes nothing of it.
-async fn refused(cx: &Cx, api: &Client<'_>, url: &str, body: &Value, named: &[&str]) -> Result<(), Stop> {
+async fn refused(
+    cx: &Cx,
+    api: &Client<'_>,
+    url: &str,
+    body: &Value,
+    named: &[&str],
+) -> Result<(), Stop> {
     let before = list(api, url).await?.len();
     let answer = api.post(url, body).await?;
     let problems = answer.problems();
-    let told: Vec<&str> = problems.iter().flat_map(|problem| problem.properties.iter()).map(String::as_str).collect();
+    let told: Vec<&str> = problems
+        .iter()
+        .flat_map(|problem| problem.properties.iter())
+        .map(String::as_str)
+        .collect();
     let missing: Vec<&&str> = named.iter().filter(|name| !told.contains(name)).collect();
-    cx.holds(row::HOOK_04, answer.status == 400 && missing.is_empty(), || {
-        format!("{body}: {answer}, which does not name {missing:?}")
-    });
+    cx.holds(
+        row::HOOK_04,
+        answer.status == 400 && missing.is_empty(),
+        || format!("{body}: {answer}, which does not name {missing:?}"),
+    );
     let after = list(api, url).await?.len();
     cx.holds(row::HOOK_04, after == before, || {
         format!("{body} was refused, and there are {after} webhooks for {before}")
@@ -294,13 +406,30 @@ async fn errors(cx: &Cx) -> Result<(), Stop> {
     let api = cx.api();
     let url = hooks(&api).await?;
     let all_wrong = json!({ "kinds": ["person", "no_such_kind"], "events": ["no_such_event"] });
-    refused(cx, &api, &url, &all_wrong, &["url", "kinds[1]", "events[0]"]).await?;
-    for wrong in
-        [json!("no url"), json!("https://user:secret@hooks.example.org/"), json!("ftp://hooks.example.org/"), json!(7)]
-    {
+    refused(
+        cx,
+        &api,
+        &url,
+        &all_wrong,
+        &["url", "kinds[1]", "events[0]"],
+    )
+    .await?;
+    for wrong in [
+        json!("no url"),
+        json!("https://user:secret@hooks.example.org/"),
+        json!("ftp://hooks.example.org/"),
+        json!(7),
+    ] {
         refused(cx, &api, &url, &json!({ "url": wrong }), &["url"]).await?;
     }
-    refused(cx, &api, &url, &json!({ "url": receiver(cx), "status": "no_such_status" }), &["status"]).await
+    refused(
+        cx,
+        &api,
+        &url,
+        &json!({ "url": receiver(cx), "status": "no_such_status" }),
+        &["status"],
+    )
+    .await
 }
 
 async fn private(cx: &Cx) -> Result<(), Stop> {
@@ -309,8 +438,13 @@ async fn private(cx: &Cx) -> Result<(), Stop> {
     for host in WITHIN {
         let body = json!({ "url": format!("https://{host}/{}", cx.unique()), "status": "paused" });
         let answer = api.post(&url, &body).await?;
-        let names = answer.problems().iter().any(|problem| problem.properties.iter().any(|name| name == "url"));
-        cx.holds(row::HOOK_05, answer.status == 400 && names, || format!("{host}: {answer}"));
+        let names = answer
+            .problems()
+            .iter()
+            .any(|problem| problem.properties.iter().any(|name| name == "url"));
+        cx.holds(row::HOOK_05, answer.status == 400 && names, || {
+            format!("{host}: {answer}")
+        });
         if answer.is_created() {
             api.remove(&answer.record()).await?;
         }
@@ -318,13 +452,27 @@ async fn private(cx: &Cx) -> Result<(), Stop> {
     let webhook = make(&api, &url).await?.record();
     let own = webhook.own()?;
     for host in WITHIN.iter().step_by(cx.cases(9, 1, 1)) {
-        let answer = api.put(&own, &json!({ "url": format!("https://{host}/{}", cx.unique()) })).await?;
-        let names = answer.problems().iter().any(|problem| problem.properties.iter().any(|name| name == "url"));
-        cx.holds(row::HOOK_05, answer.status == 400 && names, || format!("a change to {host}: {answer}"));
+        let answer = api
+            .put(
+                &own,
+                &json!({ "url": format!("https://{host}/{}", cx.unique()) }),
+            )
+            .await?;
+        let names = answer
+            .problems()
+            .iter()
+            .any(|problem| problem.properties.iter().any(|name| name == "url"));
+        cx.holds(row::HOOK_05, answer.status == 400 && names, || {
+            format!("a change to {host}: {answer}")
+        });
     }
     let after = api.get(&own).await?.record();
     cx.holds(row::HOOK_05, after["url"] == webhook["url"], || {
-        format!("changes of {} were refused, and it is {}", webhook["url"], after.short())
+        format!(
+            "changes of {} were refused, and it is {}",
+            webhook["url"],
+            after.short()
+        )
     });
     api.remove(&webhook).await.map(drop)
 }
@@ -334,42 +482,74 @@ async fn redeliver(cx: &Cx) -> Result<(), Stop> {
     let url = hooks(&api).await?;
     let made = make(&api, &url).await?.record();
     let again = cx.declared().extension_leads(&made, "redeliver")?;
-    let feed = cx.declared().extension_leads(&api.entry().await?, "changes")?;
-    let last = api.get(&feed).await?.record().link("last").unwrap_or_default();
+    let feed = cx
+        .declared()
+        .extension_leads(&api.entry().await?, "changes")?;
+    let last = api
+        .get(&feed)
+        .await?
+        .record()
+        .link("last")
+        .unwrap_or_default();
     let last = address::parameter(&last, "after").unwrap_or_default();
     for body in [json!({}), json!({ "after": last })] {
         let answer = api.post(&again, &body).await?;
-        cx.holds(row::HOOK_10, answer.status == 200, || format!("{body}: {answer}"));
+        cx.holds(row::HOOK_10, answer.status == 200, || {
+            format!("{body}: {answer}")
+        });
     }
-    for wrong in [format!("{last}zz"), "no-such-cursor".to_owned(), "a b".to_owned()] {
+    for wrong in [
+        format!("{last}zz"),
+        "no-such-cursor".to_owned(),
+        "a b".to_owned(),
+    ] {
         let answer = api.post(&again, &json!({ "after": wrong })).await?;
-        let names = answer.problems().iter().any(|problem| problem.properties.iter().any(|name| name == "after"));
-        cx.holds(row::HOOK_10, answer.status == 400 && names, || format!("with the cursor `{wrong}`: {answer}"));
+        let names = answer
+            .problems()
+            .iter()
+            .any(|problem| problem.properties.iter().any(|name| name == "after"));
+        cx.holds(row::HOOK_10, answer.status == 400 && names, || {
+            format!("with the cursor `{wrong}`: {answer}")
+        });
     }
     api.remove(&made).await.map(drop)
 }
 
 async fn tenants(cx: &Cx) -> Result<(), Stop> {
-    let Some(other) = cx.other() else { return Ok(()) };
+    let Some(other) = cx.other() else {
+        return Ok(());
+    };
     let api = cx.api();
     let url = hooks(&api).await?;
     let theirs = hooks(&other).await?;
     let made = make(&api, &url).await?.record();
     let own = made.own()?;
     let all = list(&other, &theirs).await?;
-    let is_listed = all.iter().any(|one| one.link("self").as_ref() == Some(&own));
-    cx.holds(row::HOOK_14, !is_listed, || format!("{own} is listed for another tenant"));
-    let (again, rotate) =
-        (cx.declared().extension_leads(&made, "redeliver")?, cx.declared().extension_leads(&made, "rotate_secret")?);
+    let is_listed = all
+        .iter()
+        .any(|one| one.link("self").as_ref() == Some(&own));
+    cx.holds(row::HOOK_14, !is_listed, || {
+        format!("{own} is listed for another tenant")
+    });
+    let (again, rotate) = (
+        cx.declared().extension_leads(&made, "redeliver")?,
+        cx.declared().extension_leads(&made, "rotate_secret")?,
+    );
     for (method, url, body) in [
         (Method::GET, &own, None),
-        (Method::PUT, &own, Some(json!({ "events": ["created"] }).to_string())),
+        (
+            Method::PUT,
+            &own,
+            Some(json!({ "events": ["created"] }).to_string()),
+        ),
         (Method::POST, &again, Some("{}".to_owned())),
         (Method::POST, &rotate, None),
         (Method::DELETE, &own, None),
     ] {
         let answer = other.send(method, url, body).await?;
-        cx.holds(row::HOOK_14, answer.status == 404, || format!("with the key of another tenant: {answer}"));
+        cx.holds(row::HOOK_14, answer.status == 404, || {
+            format!("with the key of another tenant: {answer}")
+        });
     }
     api.remove(&made).await.map(drop)
 }

@@ -19,24 +19,47 @@ pub(super) fn of(kind: Kind, a: &Side, b: &Side) -> Vec<FieldPair> {
     pairs
 }
 
-/// The fields under the neutral names of the share objects, which a server may call otherwise (HAL-11).
+/// The fields under the neutral names of the share objects, which a server may call otherwise
+/// (HAL-11).
 fn named(fields: &Fields, side: &Side) -> Fields {
     let neutral = |name: &String| {
-        let known = ["network_a_share", "network_b_share"].into_iter().find(|known| side.declared.wire(known) == name);
+        let known = ["network_a_share", "network_b_share"]
+            .into_iter()
+            .find(|known| side.declared.wire(known) == name);
         known.unwrap_or(name).to_owned()
     };
-    fields.iter().map(|(name, field)| (neutral(name), field.clone())).collect()
+    fields
+        .iter()
+        .map(|(name, field)| (neutral(name), field.clone()))
+        .collect()
 }
 
-fn walk(above: &str, kind: Kind, (a, in_a): (&Side, &Fields), (b, in_b): (&Side, &Fields), pairs: &mut Vec<FieldPair>) {
+fn walk(
+    above: &str,
+    kind: Kind,
+    (a, in_a): (&Side, &Fields),
+    (b, in_b): (&Side, &Fields),
+    pairs: &mut Vec<FieldPair>,
+) {
     let names: BTreeSet<&String> = in_a.keys().chain(in_b.keys()).collect();
     for name in names {
         let place = format!("{above}{name}");
         let (one, other) = (in_a.get(name), in_b.get(name));
-        let inner = |field: Option<&DeclaredField>, side| Some(named(field?.fields.as_ref()?, side));
+        let inner =
+            |field: Option<&DeclaredField>, side| Some(named(field?.fields.as_ref()?, side));
         if let (Some(inner_a), Some(inner_b)) = (inner(one, a), inner(other, b)) {
-            let array = if one.is_some_and(|field| field.kind.ends_with("[]")) { "[]" } else { "" };
-            walk(&format!("{place}{array}."), kind, (a, &inner_a), (b, &inner_b), pairs);
+            let array = if one.is_some_and(|field| field.kind.ends_with("[]")) {
+                "[]"
+            } else {
+                ""
+            };
+            walk(
+                &format!("{place}{array}."),
+                kind,
+                (a, &inner_a),
+                (b, &inner_b),
+                pairs,
+            );
             continue;
         }
         pairs.push(FieldPair {
@@ -67,11 +90,19 @@ fn fate(
     (source, from): (&Side, Option<&DeclaredField>),
     (target, to): (&Side, Option<&DeclaredField>),
 ) -> Fate {
-    let Some(from) = from.filter(|field| field.readable && !has(source, kind, place, &[Flaw::Missing])) else {
+    let Some(from) =
+        from.filter(|field| field.readable && !has(source, kind, place, &[Flaw::Missing]))
+    else {
         let needed = to.is_some_and(|field| field.required && field.default.is_none());
-        return if needed { Fate::Blocks("required there, missing here".to_owned()) } else { Fate::Nothing };
+        return if needed {
+            Fate::Blocks("required there, missing here".to_owned())
+        } else {
+            Fate::Nothing
+        };
     };
-    let Some(to) = to else { return Fate::Lost("no such field".to_owned()) };
+    let Some(to) = to else {
+        return Fate::Lost("no such field".to_owned());
+    };
     if from.computed && to.computed {
         return Fate::Nothing;
     }
@@ -90,9 +121,15 @@ fn fate(
         Some(taken) if to.kind == "enum" => {
             let lacks = |value: &&String| !taken.contains(value);
             let all = from.values.as_ref().filter(|_| from.kind == "enum");
-            let Some(all) = all else { return Fate::Part(format!("only {}", taken.join(", "))) };
+            let Some(all) = all else {
+                return Fate::Part(format!("only {}", taken.join(", ")));
+            };
             let missing: Vec<&str> = all.iter().filter(lacks).map(String::as_str).collect();
-            if missing.is_empty() { Fate::Whole } else { Fate::Part(format!("without {}", missing.join(", "))) }
+            if missing.is_empty() {
+                Fate::Whole
+            } else {
+                Fate::Part(format!("without {}", missing.join(", ")))
+            }
         }
         _ => Fate::Whole,
     }
@@ -101,8 +138,11 @@ fn fate(
 /// Whether a report saw one of these flaws at a field.
 fn has(side: &Side, kind: Kind, place: &str, flaws: &[Flaw]) -> bool {
     let own = format!("{}.{place}", kind.one);
-    let is_here = |subject: &str| subject == own || place == subject || place.ends_with(&format!(".{subject}"));
+    let is_here = |subject: &str| {
+        subject == own || place == subject || place.ends_with(&format!(".{subject}"))
+    };
     side.causes.iter().any(|cause| {
-        cause.flaw.is_some_and(|flaw| flaws.contains(&flaw)) && cause.subjects.iter().any(|subject| is_here(subject))
+        cause.flaw.is_some_and(|flaw| flaws.contains(&flaw))
+            && cause.subjects.iter().any(|subject| is_here(subject))
     })
 }

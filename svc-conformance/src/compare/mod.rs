@@ -1,4 +1,5 @@
-//! Two servers side by side: what can be carried from one to the other, kind by kind and field by field, and what is lost.
+//! Two servers side by side: what can be carried from one to the other, kind by kind and field by
+//! field, and what is lost.
 
 mod fields;
 mod written;
@@ -82,27 +83,47 @@ impl Side {
     /// From a capability document, TOML or JSON, or from a JSON report.
     pub(crate) fn read(name: &str, text: &str) -> Result<Self, String> {
         let report = serde_json::from_str::<Report>(text).ok();
-        let causes = report.as_ref().map(|report| report.causes.clone()).unwrap_or_default();
+        let causes = report
+            .as_ref()
+            .map(|report| report.causes.clone())
+            .unwrap_or_default();
         let text = match report {
             Some(report) if report.declared.declaration_version == 0 => {
-                return Err("the report has no `capabilities`: write it again with this version".to_owned());
+                return Err(
+                    "the report has no `capabilities`: write it again with this version".to_owned(),
+                );
             }
             Some(report) => report.declared,
             None => declared::read(text).map_err(|error| error.to_string())?,
         };
-        Ok(Self { name: name.to_owned(), declared: Declared::new(text, Source::File), causes })
+        Ok(Self {
+            name: name.to_owned(),
+            declared: Declared::new(text, Source::File),
+            causes,
+        })
     }
 
     fn operations(&self, kind: Kind) -> Vec<String> {
-        self.declared.collection(kind.many).map(|collection| collection.operations.clone()).unwrap_or_default()
+        self.declared
+            .collection(kind.many)
+            .map(|collection| collection.operations.clone())
+            .unwrap_or_default()
     }
 
     /// Why records of a kind cannot be had from here.
     fn gives(&self, kind: Kind) -> Result<(), String> {
-        let below = || KINDS.iter().any(|other| self.declared.lists_below(other.one, kind.many));
+        let below = || {
+            KINDS
+                .iter()
+                .any(|other| self.declared.lists_below(other.one, kind.many))
+        };
         let offers = |operation| self.declared.offers(kind.one, operation);
         let given = offers("list") || (offers("read") && below());
-        if given { Ok(()) } else { Err(format!("{} gives none (no list)", self.name)) }
+        if given {
+            Ok(())
+        } else {
+            Err(format!("{} gives none (no list)", self.name))
+        }
     }
 
     /// Why records of a kind are not taken here.
@@ -117,17 +138,42 @@ impl Side {
 
 impl Comparison {
     pub(crate) fn of(a: &Side, b: &Side) -> Self {
-        let is_known = |kind: &&Kind| [a, b].iter().any(|side| side.declared.collection(kind.many).is_some());
-        let helpers: BTreeSet<&String> = a.declared.text.helpers.keys().chain(b.declared.text.helpers.keys()).collect();
-        let helper = |name: &String| Pair { a: a.declared.helps(name), b: b.declared.helps(name), name: name.clone() };
-        let function =
-            |name: &&str| Pair { a: a.declared.acts(name), b: b.declared.acts(name), name: (*name).to_owned() };
+        let is_known = |kind: &&Kind| {
+            [a, b]
+                .iter()
+                .any(|side| side.declared.collection(kind.many).is_some())
+        };
+        let helpers: BTreeSet<&String> = a
+            .declared
+            .text
+            .helpers
+            .keys()
+            .chain(b.declared.text.helpers.keys())
+            .collect();
+        let helper = |name: &String| Pair {
+            a: a.declared.helps(name),
+            b: b.declared.helps(name),
+            name: name.clone(),
+        };
+        let function = |name: &&str| Pair {
+            a: a.declared.acts(name),
+            b: b.declared.acts(name),
+            name: (*name).to_owned(),
+        };
         Self {
             a: a.name.clone(),
             b: b.name.clone(),
-            kinds: KINDS.iter().filter(is_known).map(|kind| KindPair::of(*kind, a, b)).collect(),
+            kinds: KINDS
+                .iter()
+                .filter(is_known)
+                .map(|kind| KindPair::of(*kind, a, b))
+                .collect(),
             helpers: helpers.into_iter().map(helper).collect(),
-            action_functions: FUNCTIONS.iter().map(function).filter(|pair| pair.a || pair.b).collect(),
+            action_functions: FUNCTIONS
+                .iter()
+                .map(function)
+                .filter(|pair| pair.a || pair.b)
+                .collect(),
         }
     }
 }
@@ -136,9 +182,19 @@ impl KindPair {
     fn of(kind: Kind, a: &Side, b: &Side) -> Self {
         let fields = fields::of(kind, a, b);
         let blocked = |from: &Side, to: &Side, fate: fn(&FieldPair) -> &Fate| {
-            let needs = fields.iter().find(|pair| matches!(fate(pair), Fate::Blocks(_)));
-            let needs = needs.map(|pair| format!("{} requires {}, which {} lacks", to.name, pair.field, from.name));
-            from.gives(kind).and_then(|()| to.takes(kind)).err().or(needs)
+            let needs = fields
+                .iter()
+                .find(|pair| matches!(fate(pair), Fate::Blocks(_)));
+            let needs = needs.map(|pair| {
+                format!(
+                    "{} requires {}, which {} lacks",
+                    to.name, pair.field, from.name
+                )
+            });
+            from.gives(kind)
+                .and_then(|()| to.takes(kind))
+                .err()
+                .or(needs)
         };
         Self {
             kind: kind.many,

@@ -21,8 +21,19 @@ impl Comparison {
     /// Tables; `|` between the cells in Markdown, spaces in plain text.
     pub(crate) fn tables(&self, markdown: bool) -> String {
         let (a, b) = (shown(&self.a, 60), shown(&self.b, 60));
-        let head = |name: &str| if markdown { format!("\n## {name}\n\n") } else { format!("\n{name}\n") };
-        let mut text = if markdown { "# What can be exchanged\n\n" } else { "What can be exchanged\n" }.to_owned();
+        let head = |name: &str| {
+            if markdown {
+                format!("\n## {name}\n\n")
+            } else {
+                format!("\n{name}\n")
+            }
+        };
+        let mut text = if markdown {
+            "# What can be exchanged\n\n"
+        } else {
+            "What can be exchanged\n"
+        }
+        .to_owned();
         let rows = self.kinds.iter().map(|kind| {
             let fields = |fate: fn(&FieldPair) -> &Fate| kind.fields.iter().map(fate);
             let a_to_b = carried(kind.a_to_b_blocked.as_ref(), fields(|pair| &pair.a_to_b));
@@ -30,30 +41,68 @@ impl Comparison {
             [kind.kind.to_owned(), a_to_b, b_to_a]
         });
         let (there, back) = (format!("{a} -> {b}"), format!("{b} -> {a}"));
-        table(&mut text, markdown, [String::new(), there.clone(), back.clone()], rows);
+        table(
+            &mut text,
+            markdown,
+            [String::new(), there.clone(), back.clone()],
+            rows,
+        );
         for kind in &self.kinds {
             text.push_str(&head(kind.kind));
             let operations = KindPair::operations(kind);
-            table(&mut text, markdown, ["operations".to_owned(), a.clone(), b.clone()], operations);
+            table(
+                &mut text,
+                markdown,
+                ["operations".to_owned(), a.clone(), b.clone()],
+                operations,
+            );
             if kind.fields.is_empty() {
                 continue;
             }
             text.push('\n');
             let cells = kind.fields.iter().map(|pair| {
-                let FieldPair { field, a, b, a_to_b, b_to_a } = pair;
-                [shown(field, 80), (*a).to_owned(), (*b).to_owned(), a_to_b.to_string(), b_to_a.to_string()]
+                let FieldPair {
+                    field,
+                    a,
+                    b,
+                    a_to_b,
+                    b_to_a,
+                } = pair;
+                [
+                    shown(field, 80),
+                    (*a).to_owned(),
+                    (*b).to_owned(),
+                    a_to_b.to_string(),
+                    b_to_a.to_string(),
+                ]
             });
-            let titles = ["field".to_owned(), a.clone(), b.clone(), there.clone(), back.clone()];
+            let titles = [
+                "field".to_owned(),
+                a.clone(),
+                b.clone(),
+                there.clone(),
+                back.clone(),
+            ];
             table(&mut text, markdown, titles, cells);
         }
-        for (name, pairs) in [("helpers", &self.helpers), ("action functions", &self.action_functions)] {
+        for (name, pairs) in [
+            ("helpers", &self.helpers),
+            ("action functions", &self.action_functions),
+        ] {
             if pairs.is_empty() {
                 continue;
             }
             text.push_str(&head(name));
             let word = |has: bool| if has { "yes" } else { "missing" }.to_owned();
-            let rows = pairs.iter().map(|Pair { name, a, b }| [shown(name, 60), word(*a), word(*b)]);
-            table(&mut text, markdown, [String::new(), a.clone(), b.clone()], rows);
+            let rows = pairs
+                .iter()
+                .map(|Pair { name, a, b }| [shown(name, 60), word(*a), word(*b)]);
+            table(
+                &mut text,
+                markdown,
+                [String::new(), a.clone(), b.clone()],
+                rows,
+            );
         }
         text
     }
@@ -61,11 +110,29 @@ impl Comparison {
 
 impl KindPair {
     fn operations(&self) -> impl Iterator<Item = [String; 3]> + '_ {
-        let word = |has: &[String], name: &str| if has.iter().any(|one| one == name) { "yes" } else { "missing" };
-        let either = |name: &&str| self.a_operations.iter().chain(&self.b_operations).any(|one| one == name);
-        let names = ["list", "read", "create", "update", "delete"].into_iter().filter(either);
+        let word = |has: &[String], name: &str| {
+            if has.iter().any(|one| one == name) {
+                "yes"
+            } else {
+                "missing"
+            }
+        };
+        let either = |name: &&str| {
+            self.a_operations
+                .iter()
+                .chain(&self.b_operations)
+                .any(|one| one == name)
+        };
+        let names = ["list", "read", "create", "update", "delete"]
+            .into_iter()
+            .filter(either);
         names.map(move |name| {
-            [name, word(&self.a_operations, name), word(&self.b_operations, name)].map(ToOwned::to_owned)
+            [
+                name,
+                word(&self.a_operations, name),
+                word(&self.b_operations, name),
+            ]
+            .map(ToOwned::to_owned)
         })
     }
 }
@@ -94,7 +161,12 @@ fn table<const N: usize>(
     rows: impl IntoIterator<Item = [String; N]>,
 ) {
     let rows: Vec<[String; N]> = std::iter::once(titles).chain(rows).collect();
-    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count()).max();
+    let width = |at: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(at))
+            .map(|cell| cell.chars().count())
+            .max()
+    };
     for (number, row) in rows.iter().enumerate() {
         if markdown {
             let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
@@ -103,8 +175,15 @@ fn table<const N: usize>(
                 let _ = writeln!(text, "|{}", "---|".repeat(N));
             }
         } else {
-            let cells = row.iter().enumerate().map(|(at, cell)| format!("{cell:<0$}", width(at).unwrap_or_default()));
-            let _ = writeln!(text, "  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
+            let cells = row
+                .iter()
+                .enumerate()
+                .map(|(at, cell)| format!("{cell:<0$}", width(at).unwrap_or_default()));
+            let _ = writeln!(
+                text,
+                "  {}",
+                cells.collect::<Vec<_>>().join("  ").trim_end()
+            );
         }
     }
 }

@@ -36,7 +36,9 @@ pub(crate) type Connector = HttpConnector;
 #[cfg(not(feature = "https"))]
 pub(crate) fn connector(is_https: bool, _: Tls) -> Result<Connector, String> {
     if is_https {
-        return Err("it needs TLS, and this suite was built without the feature `https`".to_owned());
+        return Err(
+            "it needs TLS, and this suite was built without the feature `https`".to_owned(),
+        );
     }
     Ok(plain())
 }

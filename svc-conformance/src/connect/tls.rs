@@ -17,7 +17,8 @@ use super::plain;
 
 pub(crate) type Connector = HttpsConnector<HttpConnector>;
 
-/// The certificates of connections over TLS: the authorities that are trusted, and the client's own certificate.
+/// The certificates of connections over TLS: the authorities that are trusted, and the client's own
+/// certificate.
 ///
 /// ```no_run
 /// use svc_conformance::{Remote, Tls};
@@ -40,10 +41,14 @@ pub struct Tls {
 pub struct CertificatesError(String);
 
 impl Tls {
-    /// The authorities that this machine trusts; the environment variable `SSL_CERT_FILE` names a file of others.
+    /// The authorities that this machine trusts; the environment variable `SSL_CERT_FILE` names a
+    /// file of others.
     #[must_use]
     pub fn system() -> Self {
-        Self { system: true, ..Self::default() }
+        Self {
+            system: true,
+            ..Self::default()
+        }
     }
 
     /// No authority yet: only those that [`authorities`](Self::authorities) adds are trusted.
@@ -59,23 +64,30 @@ impl Tls {
     pub fn authorities(mut self, pem: &[u8]) -> Result<Self, CertificatesError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates(pem)? {
-            let broken = |error| CertificatesError(format!("a certificate cannot be used as an authority: {error}"));
+            let broken = |error| {
+                CertificatesError(format!(
+                    "a certificate cannot be used as an authority: {error}"
+                ))
+            };
             roots.add(certificate.clone()).map_err(broken)?;
             self.authorities.push(certificate);
         }
         Ok(self)
     }
 
-    /// Sets the client's certificate, followed by the certificates between it and its authority, and the private key that belongs
-    /// to it.
+    /// Sets the client's certificate, followed by the certificates between it and its authority,
+    /// and the private key that belongs to it.
     ///
     /// # Errors
-    /// There is no certificate or no key, the key is encrypted, or it does not belong to the certificate.
+    /// There is no certificate or no key, the key is encrypted, or it does not belong to the
+    /// certificate.
     pub fn client(mut self, certificate: &[u8], key: &[u8]) -> Result<Self, CertificatesError> {
         let chain = certificates(certificate)?;
         let key = private_key(key)?;
         let broken = |error| CertificatesError(mismatch(&error));
-        trusting(RootCertStore::empty())?.with_client_auth_cert(chain.clone(), key.clone_key()).map_err(broken)?;
+        trusting(RootCertStore::empty())?
+            .with_client_auth_cert(chain.clone(), key.clone_key())
+            .map_err(broken)?;
         self.client = Some((chain, key));
         Ok(self)
     }
@@ -84,17 +96,23 @@ impl Tls {
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Tls");
-        shown.field("system", &self.system).field("authorities", &self.authorities.len());
-        shown.field("client", &self.client.is_some()).finish_non_exhaustive()
+        shown
+            .field("system", &self.system)
+            .field("authorities", &self.authorities.len());
+        shown
+            .field("client", &self.client.is_some())
+            .finish_non_exhaustive()
     }
 }
 
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, CertificatesError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    let found = found.map_err(|error| CertificatesError(format!("a certificate is not valid PEM: {error}")))?;
+    let found = found
+        .map_err(|error| CertificatesError(format!("a certificate is not valid PEM: {error}")))?;
     if found.is_empty() {
         return Err(CertificatesError(
-            "there is no certificate in it: expected PEM with `-----BEGIN CERTIFICATE-----`".to_owned(),
+            "there is no certificate in it: expected PEM with `-----BEGIN CERTIFICATE-----`"
+                .to_owned(),
         ));
     }
     Ok(found)
@@ -106,21 +124,28 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, CertificatesError> 
         CertificatesError(if is_encrypted {
             "the private key is encrypted: decrypt it first, such as with `openssl pkey`".to_owned()
         } else {
-            "there is no private key in it: expected PEM with `-----BEGIN PRIVATE KEY-----`".to_owned()
+            "there is no private key in it: expected PEM with `-----BEGIN PRIVATE KEY-----`"
+                .to_owned()
         })
     })
 }
 
 fn mismatch(error: &rustls::Error) -> String {
     match error {
-        rustls::Error::InconsistentKeys(_) => "the private key does not belong to the certificate".to_owned(),
+        rustls::Error::InconsistentKeys(_) => {
+            "the private key does not belong to the certificate".to_owned()
+        }
         other => format!("the certificate and the private key cannot be used: {other}"),
     }
 }
 
-fn trusting(roots: RootCertStore) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, CertificatesError> {
+fn trusting(
+    roots: RootCertStore,
+) -> Result<ConfigBuilder<ClientConfig, WantsClientCert>, CertificatesError> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-    let config = config.with_safe_default_protocol_versions().map_err(|error| CertificatesError(error.to_string()))?;
+    let config = config
+        .with_safe_default_protocol_versions()
+        .map_err(|error| CertificatesError(error.to_string()))?;
     Ok(config.with_root_certificates(roots))
 }
 
@@ -136,12 +161,18 @@ pub(crate) fn connector(is_https: bool, tls: Tls) -> Result<Connector, String> {
     }
     let config = trusting(roots).map_err(|error| error.to_string())?;
     let config = match tls.client {
-        Some((chain, key)) => config.with_client_auth_cert(chain, key).map_err(|error| mismatch(&error))?,
+        Some((chain, key)) => config
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| mismatch(&error))?,
         None => config.with_no_client_auth(),
     };
     let mut http = plain();
     http.enforce_http(false);
-    Ok(HttpsConnectorBuilder::new().with_tls_config(config).https_or_http().enable_http1().wrap_connector(http))
+    Ok(HttpsConnectorBuilder::new()
+        .with_tls_config(config)
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(http))
 }
 
 fn add_system(roots: &mut RootCertStore) -> Result<(), String> {
@@ -149,8 +180,14 @@ fn add_system(roots: &mut RootCertStore) -> Result<(), String> {
     roots.add_parsable_certificates(found.certs);
     if roots.is_empty() {
         let why: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
-        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
-        return Err(format!("this machine trusts no authority{why}: name the certificate of one with --ca FILE"));
+        let why = if why.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", why.join("; "))
+        };
+        return Err(format!(
+            "this machine trusts no authority{why}: name the certificate of one with --ca FILE"
+        ));
     }
     Ok(())
 }
@@ -164,7 +201,9 @@ pub(crate) fn failure(error: &(dyn Error + 'static)) -> Option<String> {
         }
         // The source of an error of `io` is that of the error in it, which it leaves out.
         let inner = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        cause = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| one.source());
+        cause = inner
+            .map(|inner| inner as &(dyn Error + 'static))
+            .or_else(|| one.source());
     }
     None
 }
@@ -175,7 +214,9 @@ fn explained(error: &rustls::Error) -> String {
         InvalidCertificate(CertificateError::UnknownIssuer) => {
             "no trusted authority issued the server's certificate; name the certificate of its authority with --ca FILE"
         }
-        InvalidCertificate(CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }) => {
+        InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => {
             "the server's certificate is for another name; use an address with a name that is in the certificate"
         }
         InvalidCertificate(_) => {
@@ -184,14 +225,18 @@ fn explained(error: &rustls::Error) -> String {
         AlertReceived(alert) if is_about_client(*alert) => {
             "the server requires a client certificate that it trusts; give one with --client-cert FILE --client-key FILE"
         }
-        InvalidMessage(_) => "the server does not use TLS at this address; try http:// instead of https://",
-        _ => "the server and the suite cannot agree on TLS 1.2 or 1.3; check the TLS settings of the server",
+        InvalidMessage(_) => {
+            "the server does not use TLS at this address; try http:// instead of https://"
+        }
+        _ => {
+            "the server and the suite cannot agree on TLS 1.2 or 1.3; check the TLS settings of the server"
+        }
     };
     format!("{remedy} ({error})")
 }
 
-/// Whether a server sends this alert when a client's certificate is missing or not accepted. Servers with TLS 1.2 send
-/// `handshake_failure`.
+/// Whether a server sends this alert when a client's certificate is missing or not accepted.
+/// Servers with TLS 1.2 send `handshake_failure`.
 const fn is_about_client(alert: AlertDescription) -> bool {
     matches!(
         alert,

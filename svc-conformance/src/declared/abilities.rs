@@ -7,8 +7,8 @@ use crate::catalogue::Ability;
 use crate::fields::{self, Shape};
 use crate::kinds::{ACTIONS, Kind, kind};
 
-/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a question's is required, it and
-/// its answers have responses, and a voided donation has a date.
+/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a
+/// question's is required, it and its answers have responses, and a voided donation has a date.
 pub(crate) const FIRM: &[(&str, &str)] = &[
     ("donation", "voided_date"),
     ("event", "type"),
@@ -20,10 +20,13 @@ pub(crate) const FIRM: &[(&str, &str)] = &[
 ];
 
 impl Declared {
-    /// Whether anything that is declared shows a record of a kind: a read, a list, or the answer to what makes or changes one.
+    /// Whether anything that is declared shows a record of a kind: a read, a list, or the answer to
+    /// what makes or changes one.
     pub(crate) fn shows(&self, one: &str) -> bool {
         let Some(kind) = kind(one) else { return false };
-        let answers = ["read", "create", "update"].iter().any(|operation| self.offers(one, operation));
+        let answers = ["read", "create", "update"]
+            .iter()
+            .any(|operation| self.offers(one, operation));
         answers || kind.helper.is_some_and(|helper| self.helps(helper)) || self.is_listed(one)
     }
 
@@ -35,8 +38,12 @@ impl Declared {
 
     /// Whether a client can send anything of a record of a kind.
     pub(crate) fn takes(&self, one: &str) -> bool {
-        let own = kind(one).and_then(|kind| kind.helper).is_some_and(|helper| self.helps(helper));
-        own || self.offers(one, "create") || self.offers(one, "update") || (one == "person" && self.helps_persons())
+        let own = kind(one)
+            .and_then(|kind| kind.helper)
+            .is_some_and(|helper| self.helps(helper));
+        own || self.offers(one, "create")
+            || self.offers(one, "update")
+            || (one == "person" && self.helps_persons())
     }
 
     /// Whether a field of a kind is shown, or taken, by anything that is declared.
@@ -46,7 +53,10 @@ impl Declared {
 
     /// Whether a helper is declared that takes a person.
     pub(crate) fn helps_persons(&self) -> bool {
-        self.text.helpers.keys().any(|name| name != "schedule" && name != "record_canvass")
+        self.text
+            .helpers
+            .keys()
+            .any(|name| name != "schedule" && name != "record_canvass")
     }
 
     /// Whether the answer of a declared helper is the person whom it was about, or leads there.
@@ -57,22 +67,30 @@ impl Declared {
     /// Whether the answer of the helper that records an action leads to its person, or embeds it.
     pub(crate) fn shows_person_of(&self, one: &str) -> bool {
         let helper = kind(one).and_then(|kind| kind.helper);
-        ACTIONS.contains(&one) && helper.is_some_and(|helper| self.helps(helper)) && self.links(one, "person")
+        ACTIONS.contains(&one)
+            && helper.is_some_and(|helper| self.helps(helper))
+            && self.links(one, "person")
     }
 
-    /// Whether a person is made by a helper: the sign-up, or an action of a person who is in no collection.
+    /// Whether a person is made by a helper: the sign-up, or an action of a person who is in no
+    /// collection.
     pub(crate) fn posts_persons(&self) -> bool {
-        self.helps("person_signup") || (!self.offers("person", "list") && self.shows_helped_person())
+        self.helps("person_signup")
+            || (!self.offers("person", "list") && self.shows_helped_person())
     }
 
     /// Whether a declared helper belongs to records that can be made and deleted.
     pub(crate) fn helps_removable(&self) -> bool {
-        let of = |kind: &Kind| kind.under.filter(|_| kind.helper.is_some_and(|helper| self.helps(helper)));
+        let of = |kind: &Kind| {
+            kind.under
+                .filter(|_| kind.helper.is_some_and(|helper| self.helps(helper)))
+        };
         let removable = |one: &str| self.makes_alone(one) && self.offers(one, "delete");
         crate::kinds::KINDS.iter().filter_map(of).any(removable)
     }
 
-    /// Whether a run comes to the helper of a kind's records: it can make such a record, whose links lead there.
+    /// Whether a run comes to the helper of a kind's records: it can make such a record, whose
+    /// links lead there.
     pub(crate) fn leads_to_helper(&self, one: &str, helper: &str) -> bool {
         let is_linked = || self.links(one, &format!("{helper}_helper"));
         self.makes_alone(one) && (!self.helpers_only() || is_linked())
@@ -94,32 +112,56 @@ impl Declared {
         match ability {
             Ability::Make => makes(),
             Ability::Send => sends(),
-            Ability::Omit => makes() && self.has(one, |_, field| field.readable && !field.computed && !field.required),
+            Ability::Omit => {
+                makes()
+                    && self.has(one, |_, field| {
+                        field.readable && !field.computed && !field.required
+                    })
+            }
             Ability::Change => changes(),
             Ability::Empty => changes() && self.has(one, |name, field| empties(one, name, field)),
             Ability::Arrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
-            Ability::Lack => self.offers(one, "create") && self.has(one, |_, field| field.required && field.writable),
-            Ability::Break => (self.offers(one, "create") || self.offers(one, "update")) && self.breakable(one) > 0,
+            Ability::Lack => {
+                self.offers(one, "create")
+                    && self.has(one, |_, field| field.required && field.writable)
+            }
+            Ability::Break => {
+                (self.offers(one, "create") || self.offers(one, "update"))
+                    && self.breakable(one) > 0
+            }
             Ability::BreakTwo => self.offers(one, "create") && self.breakable(one) > 1,
         }
     }
 
     fn has(&self, one: &str, is: impl Fn(&str, &DeclaredField) -> bool) -> bool {
-        self.fields(one).into_iter().flatten().any(|(name, field)| is(name, field))
+        self.fields(one)
+            .into_iter()
+            .flatten()
+            .any(|(name, field)| is(name, field))
     }
 
     /// How many fields at the top of a kind have a rule that a body can break.
     fn breakable(&self, one: &str) -> usize {
-        let (types, enums) = (self.behaves("validates_types"), self.behaves("validates_enums"));
+        let (types, enums) = (
+            self.behaves("validates_types"),
+            self.behaves("validates_enums"),
+        );
         let breaks = |name: &str, field: &DeclaredField| {
             let shape = fields::find(one, name).map(|known| known.shape);
-            let has_type = shape.is_some_and(|shape| !matches!(shape, Shape::Reference | Shape::OneOrMany));
-            let ranged = field.maximum.is_some() || field.minimum.is_some() || field.max_length.is_some();
+            let has_type =
+                shape.is_some_and(|shape| !matches!(shape, Shape::Reference | Shape::OneOrMany));
+            let ranged =
+                field.maximum.is_some() || field.minimum.is_some() || field.max_length.is_some();
             let narrowed = field.kind == "enum" && field.values.is_some();
-            field.required || ranged || narrowed || (types && has_type) || (enums && shape == Some(Shape::Enum))
+            field.required
+                || ranged
+                || narrowed
+                || (types && has_type)
+                || (enums && shape == Some(Shape::Enum))
         };
         let own = self.fields(one).into_iter().flatten();
-        own.filter(|(name, field)| field.writable && !field.computed && breaks(name, field)).count()
+        own.filter(|(name, field)| field.writable && !field.computed && breaks(name, field))
+            .count()
     }
 }
 
@@ -132,6 +174,13 @@ fn empties(one: &str, name: &str, field: &DeclaredField) -> bool {
 /// Whether a field is a list that an update replaces (CRU-18).
 fn is_list(one: &str, name: &str, field: &DeclaredField) -> bool {
     let shape = fields::find(one, name).map(|known| known.shape);
-    let listed = matches!(shape, Some(Shape::Texts | Shape::Objects | Shape::OneOrMany));
-    listed && field.kind.ends_with("[]") && field.writable && field.readable && (one, name) != ("attendance", "tickets")
+    let listed = matches!(
+        shape,
+        Some(Shape::Texts | Shape::Objects | Shape::OneOrMany)
+    );
+    listed
+        && field.kind.ends_with("[]")
+        && field.writable
+        && field.readable
+        && (one, name) != ("attendance", "tickets")
 }

@@ -1,4 +1,5 @@
-//! What stands in the file of a declaration and is known to nobody: a mistyped name would count as "not supported".
+//! What stands in the file of a declaration and is known to nobody: a mistyped name would count as
+//! "not supported".
 
 use std::fmt::Write as _;
 
@@ -7,8 +8,8 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 use svc_declaration::{
-    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
-    DeclaredHelper, DeclaredLimits,
+    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint,
+    DeclaredField, DeclaredHelper, DeclaredLimits,
 };
 
 use crate::catalogue::{Catalogue, FUNCTIONS, OPERATIONS};
@@ -30,32 +31,79 @@ pub(super) fn unknown(declaration: &Value) -> Vec<String> {
         members(&declaration[name], &format!("{name}."), known, &mut found);
     }
     let kinds: Vec<&str> = KINDS.iter().map(|kind| kind.many).collect();
-    members(&declaration["collections"], "collections.", &kinds, &mut found);
+    members(
+        &declaration["collections"],
+        "collections.",
+        &kinds,
+        &mut found,
+    );
     for (many, collection) in object(&declaration["collections"]) {
         let place = format!("collections.{many}.");
-        members(collection, &place, members_of::<DeclaredCollection>(), &mut found);
-        names(&collection["operations"], &format!("{place}operations: "), OPERATIONS, &mut found);
-        names(&collection["sub"], &format!("{place}sub: "), &kinds, &mut found);
-        fields(&collection["fields"], &format!("{place}fields."), &mut found);
+        members(
+            collection,
+            &place,
+            members_of::<DeclaredCollection>(),
+            &mut found,
+        );
+        names(
+            &collection["operations"],
+            &format!("{place}operations: "),
+            OPERATIONS,
+            &mut found,
+        );
+        names(
+            &collection["sub"],
+            &format!("{place}sub: "),
+            &kinds,
+            &mut found,
+        );
+        fields(
+            &collection["fields"],
+            &format!("{place}fields."),
+            &mut found,
+        );
     }
     members(&declaration["fixture"], "fixture.", &fixtures(), &mut found);
     let mut helpers: Vec<&str> = KINDS.iter().filter_map(|kind| kind.helper).collect();
     helpers.push("schedule");
     members(&declaration["helpers"], "helpers.", &helpers, &mut found);
     for (name, helper) in object(&declaration["helpers"]) {
-        members(helper, &format!("helpers.{name}."), members_of::<DeclaredHelper>(), &mut found);
+        members(
+            helper,
+            &format!("helpers.{name}."),
+            members_of::<DeclaredHelper>(),
+            &mut found,
+        );
     }
     let behaviours = Catalogue::built_in().map_or(&[][..], Catalogue::behaviours);
-    let behaviours: Vec<&str> = behaviours.iter().map(|behaviour| behaviour.name.as_str()).collect();
-    names(&declaration["behaviours"], "behaviours: ", &behaviours, &mut found);
-    names(&declaration["action_functions"], "action_functions: ", FUNCTIONS, &mut found);
+    let behaviours: Vec<&str> = behaviours
+        .iter()
+        .map(|behaviour| behaviour.name.as_str())
+        .collect();
+    names(
+        &declaration["behaviours"],
+        "behaviours: ",
+        &behaviours,
+        &mut found,
+    );
+    names(
+        &declaration["action_functions"],
+        "action_functions: ",
+        FUNCTIONS,
+        &mut found,
+    );
     found
 }
 
 /// The flags of fields; which fields a server has beyond those of the interface, it is free in.
 fn fields(declared: &Value, place: &str, found: &mut Vec<String>) {
     for (name, field) in object(declared) {
-        members(field, &format!("{place}{name}."), members_of::<DeclaredField>(), found);
+        members(
+            field,
+            &format!("{place}{name}."),
+            members_of::<DeclaredField>(),
+            found,
+        );
         fields(&field["fields"], &format!("{place}{name}.fields."), found);
     }
 }

@@ -1,4 +1,5 @@
-//! CSV: what each check sent and created, in the form of the `costs.csv` that `plan` estimates with.
+//! CSV: what each check sent and created, in the form of the `costs.csv` that `plan` estimates
+//! with.
 
 use std::fmt::Write as _;
 
@@ -6,9 +7,17 @@ use crate::report::Report;
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = String::new();
-    for check in report.checks.iter().filter(|check| !check.end.starts_with("disabled")) {
+    for check in report
+        .checks
+        .iter()
+        .filter(|check| !check.end.starts_with("disabled"))
+    {
         let intensity = report.intensity.as_str();
-        let _ = writeln!(text, "{},{intensity},{},{}", check.id, check.requests, check.records);
+        let _ = writeln!(
+            text,
+            "{},{intensity},{},{}",
+            check.id, check.requests, check.records
+        );
     }
     text
 }

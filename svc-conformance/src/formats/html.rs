@@ -1,4 +1,5 @@
-//! One page for a browser, to look at and to print: no script, no other file, everything that a server sent escaped.
+//! One page for a browser, to look at and to print: no script, no other file, everything that a
+//! server sent escaped.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,9 @@ use crate::catalogue::Catalogue;
 use crate::outcome::Outcome;
 use crate::recorder::Exchange;
 use crate::replay::Replay;
-use crate::report::{AREAS, CauseReport, CheckReport, Report, RowReport, Score, Tally, area, source};
+use crate::report::{
+    AREAS, CauseReport, CheckReport, Report, RowReport, Score, Tally, area, source,
+};
 
 /// Exchanges of one check that are shown at most.
 const MOST: usize = 60;
@@ -37,16 +40,30 @@ pub(super) fn written(report: &Report) -> String {
     text.push_str(&picture::trend(report));
     choices(&mut text, report);
     for (name, title) in AREAS {
-        let mut rows = report.rows.iter().filter(|row| area(&row.id) == *name).peekable();
+        let mut rows = report
+            .rows
+            .iter()
+            .filter(|row| area(&row.id) == *name)
+            .peekable();
         if rows.peek().is_none() {
             continue;
         }
-        let _ = writeln!(text, "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>\n<caption>Rows of {title}</caption>");
-        columns(&mut text, &["Row", "Level", "Outcome", "Requirement", "Observed"]);
+        let _ = writeln!(
+            text,
+            "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>\n<caption>Rows of {title}</caption>"
+        );
+        columns(
+            &mut text,
+            &["Row", "Level", "Outcome", "Requirement", "Observed"],
+        );
         rows.for_each(|row| line(&mut text, row, report.page(&row.id)));
         text.push_str("</tbody>\n</table>\n");
     }
-    let mut traced = report.checks.iter().filter(|check| !check.trace.is_empty()).peekable();
+    let mut traced = report
+        .checks
+        .iter()
+        .filter(|check| !check.trace.is_empty())
+        .peekable();
     if traced.peek().is_some() {
         text.push_str("<h2 class=\"traffic\">Traffic of checks that failed</h2>\n");
     }
@@ -78,8 +95,16 @@ fn head(text: &mut String, report: &Report) {
         report.requests,
         report.seconds
     );
-    let suite = format!("svc-conformance {}, catalogue {}; {}", report.suite, report.catalogue, Score::built_in());
-    let cleaned = format!("{} of {} records removed", report.clean_up.removed, report.clean_up.created);
+    let suite = format!(
+        "svc-conformance {}, catalogue {}; {}",
+        report.suite,
+        report.catalogue,
+        Score::built_in()
+    );
+    let cleaned = format!(
+        "{} of {} records removed",
+        report.clean_up.removed, report.clean_up.created
+    );
     for (name, value) in [
         ("Server", report.target.as_str()),
         ("Interface", &report.interface),
@@ -93,8 +118,12 @@ fn head(text: &mut String, report: &Report) {
     }
     text.push_str("</dl>\n");
     for (check, cut) in report.cut() {
-        let _ =
-            writeln!(text, "<p class=\"inconclusive\">Cut: {}: {}</p>", escaped(&check.id), escaped(&cut.said(MOST)));
+        let _ = writeln!(
+            text,
+            "<p class=\"inconclusive\">Cut: {}: {}</p>",
+            escaped(&check.id),
+            escaped(&cut.said(MOST))
+        );
     }
     for problem in report.broken_waivers.iter().chain(&report.profile_lacks) {
         let _ = writeln!(text, "<p class=\"fail\">{}</p>", escaped(problem));
@@ -107,11 +136,18 @@ fn causes(text: &mut String, causes: &[CauseReport]) {
     }
     text.push_str("<h2 id=\"causes\">Causes</h2>\n");
     for cause in causes {
-        let links: Vec<String> = cause.rows.iter().map(|id| format!("<a href=\"#{id}\">{id}</a>")).collect();
+        let links: Vec<String> = cause
+            .rows
+            .iter()
+            .map(|id| format!("<a href=\"#{id}\">{id}</a>"))
+            .collect();
         let (sentence, remedy) = (marked(&cause.sentence()), marked(&cause.remedy));
         let like = match &*cause.like {
             [] => String::new(),
-            like => format!("<p>A known fault with these failures: {}</p>", marked(&like.join("; "))),
+            like => format!(
+                "<p>A known fault with these failures: {}</p>",
+                marked(&like.join("; "))
+            ),
         };
         let _ = writeln!(
             text,
@@ -133,14 +169,27 @@ fn failure(text: &mut String, report: &Report, row: &RowReport) {
         marked(statement(row)),
         escaped(&cut(&row.reason, 1500))
     );
-    if let Some(finding) = row.findings.iter().find(|finding| !finding.smallest.is_empty()) {
+    if let Some(finding) = row
+        .findings
+        .iter()
+        .find(|finding| !finding.smallest.is_empty())
+    {
         let steps = finding.smallest.iter().enumerate();
-        let steps: Vec<String> = steps.map(|(at, step)| format!("{:>3} {step}", at.saturating_add(1))).collect();
-        let _ = writeln!(text, "<p>Smallest case:</p><pre>{}</pre>", escaped(&steps.join("\n")));
+        let steps: Vec<String> = steps
+            .map(|(at, step)| format!("{:>3} {step}", at.saturating_add(1)))
+            .collect();
+        let _ = writeln!(
+            text,
+            "<p>Smallest case:</p><pre>{}</pre>",
+            escaped(&steps.join("\n"))
+        );
     }
     if let Some(replay) = Replay::of(report, id) {
         let script = escaped(&cut(&replay.to_curl(), BODY));
-        let _ = writeln!(text, "<details><summary>As <code>curl</code> lines</summary><pre>{script}</pre></details>");
+        let _ = writeln!(
+            text,
+            "<details><summary>As <code>curl</code> lines</summary><pre>{script}</pre></details>"
+        );
     }
     text.push_str("</div>\n");
 }
@@ -155,10 +204,33 @@ fn columns(text: &mut String, names: &[&str]) {
 }
 
 fn areas(text: &mut String, report: &Report) {
-    let outcomes = [Outcome::Fail, Outcome::Error, Outcome::Inconclusive, Outcome::Warn, Outcome::NotApplicable];
-    text.push_str("<h2 id=\"areas\">Areas</h2>\n<table>\n<caption>Rows by area and outcome</caption>\n");
-    columns(text, &["Area", "About", "Passed", "Fail", "Error", "Inconclusive", "Warn", "Not applicable"]);
-    for (name, title) in AREAS.iter().filter(|(name, _)| report.rows.iter().any(|row| area(&row.id) == *name)) {
+    let outcomes = [
+        Outcome::Fail,
+        Outcome::Error,
+        Outcome::Inconclusive,
+        Outcome::Warn,
+        Outcome::NotApplicable,
+    ];
+    text.push_str(
+        "<h2 id=\"areas\">Areas</h2>\n<table>\n<caption>Rows by area and outcome</caption>\n",
+    );
+    columns(
+        text,
+        &[
+            "Area",
+            "About",
+            "Passed",
+            "Fail",
+            "Error",
+            "Inconclusive",
+            "Warn",
+            "Not applicable",
+        ],
+    );
+    for (name, title) in AREAS
+        .iter()
+        .filter(|(name, _)| report.rows.iter().any(|row| area(&row.id) == *name))
+    {
         let tally = Tally::of(report, name);
         let _ = write!(
             text,
@@ -189,7 +261,10 @@ fn choices(text: &mut String, report: &Report) {
     columns(text, &["Where", "Form"]);
     for (what, forms) in &report.choices {
         let (what, forms) = (escaped(what), escaped(&forms.join(", ")));
-        let _ = writeln!(text, "<tr><th scope=\"row\">{what}</th><td>{forms}</td></tr>");
+        let _ = writeln!(
+            text,
+            "<tr><th scope=\"row\">{what}</th><td>{forms}</td></tr>"
+        );
     }
     text.push_str("</tbody>\n</table>\n");
 }
@@ -199,19 +274,33 @@ fn line(text: &mut String, row: &RowReport, page: Option<String>) {
         text,
         "<tr id=\"{id}\"><th scope=\"row\">{name}</th><td>{level}</td><td class=\"{class}\">{outcome}</td><td>{statement}",
         id = row.id,
-        name = page.map_or_else(|| row.id.clone(), |page| format!("<a href=\"{}\">{}</a>", escaped(&page), row.id)),
+        name = page.map_or_else(
+            || row.id.clone(),
+            |page| format!("<a href=\"{}\">{}</a>", escaped(&page), row.id)
+        ),
         level = row.level,
         class = class(row.outcome),
         outcome = row.outcome,
         statement = marked(statement(row))
     );
     if !row.reason.is_empty() {
-        let _ = write!(text, "<br><small>{}</small>", escaped(&cut(&row.told(), 1500)));
+        let _ = write!(
+            text,
+            "<br><small>{}</small>",
+            escaped(&cut(&row.told(), 1500))
+        );
     }
     for finding in &row.findings {
         let (check, found) = (escaped(&finding.check), escaped(&finding.message));
-        let _ = write!(text, "<details><summary>{check}</summary><pre>{found}</pre>");
-        let _ = write!(text, "<a href=\"#{}\">traffic</a></details>", anchor(&finding.check));
+        let _ = write!(
+            text,
+            "<details><summary>{check}</summary><pre>{found}</pre>"
+        );
+        let _ = write!(
+            text,
+            "<a href=\"#{}\">traffic</a></details>",
+            anchor(&finding.check)
+        );
     }
     let _ = writeln!(text, "</td><td>{}</td></tr>", row.observations);
 }
@@ -236,7 +325,10 @@ fn traffic(text: &mut String, check: &CheckReport) {
 
 /// An exchange as it would stand on the wire.
 fn shown(exchange: &Exchange) -> String {
-    let mut text = format!("#{} {} {}\n", exchange.number, exchange.method, exchange.url);
+    let mut text = format!(
+        "#{} {} {}\n",
+        exchange.number, exchange.method, exchange.url
+    );
     for (name, value) in &exchange.headers {
         let _ = writeln!(text, "{name}: {value}");
     }
@@ -259,7 +351,10 @@ fn shown(exchange: &Exchange) -> String {
 }
 
 fn statement(row: &RowReport) -> &'static str {
-    Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement)
+    Catalogue::built_in()
+        .ok()
+        .and_then(|catalogue| catalogue.row(&row.id))
+        .map_or("", |row| &row.statement)
 }
 
 fn class(outcome: Outcome) -> String {
@@ -267,7 +362,10 @@ fn class(outcome: Outcome) -> String {
 }
 
 fn anchor(check: &str) -> String {
-    format!("check-{}", check.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
+    format!(
+        "check-{}",
+        check.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+    )
 }
 
 fn cut(text: &str, most: usize) -> String {

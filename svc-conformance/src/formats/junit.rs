@@ -9,7 +9,9 @@ use crate::report::{AREAS, Report, RowReport, area};
 pub(super) fn written(report: &Report) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let failures = report.count(Outcome::Fail);
-    let errors = report.count(Outcome::Error).saturating_add(report.inconclusive().count());
+    let errors = report
+        .count(Outcome::Error)
+        .saturating_add(report.inconclusive().count());
     let skipped = report.rows.iter().filter(|row| is_skipped(row)).count();
     let _ = writeln!(
         text,
@@ -19,8 +21,15 @@ pub(super) fn written(report: &Report) -> String {
         report.seconds
     );
     for (name, title) in AREAS {
-        let rows: Vec<&RowReport> = report.rows.iter().filter(|row| area(&row.id) == *name).collect();
-        let failures = rows.iter().filter(|row| row.outcome == Outcome::Fail).count();
+        let rows: Vec<&RowReport> = report
+            .rows
+            .iter()
+            .filter(|row| area(&row.id) == *name)
+            .collect();
+        let failures = rows
+            .iter()
+            .filter(|row| row.outcome == Outcome::Fail)
+            .count();
         let errors = rows.iter().filter(|row| is_error(row)).count();
         let skipped = rows.iter().filter(|row| is_skipped(row)).count();
         let _ = writeln!(
@@ -39,10 +48,19 @@ pub(super) fn written(report: &Report) -> String {
 }
 
 fn case(text: &mut String, row: &RowReport) {
-    let _ = write!(text, "    <testcase classname=\"{}\" name=\"{} {}\"", area(&row.id), row.id, row.level);
+    let _ = write!(
+        text,
+        "    <testcase classname=\"{}\" name=\"{} {}\"",
+        area(&row.id),
+        row.id,
+        row.level
+    );
     let reason = escaped(&row.told());
     let inner = if row.outcome == Outcome::Fail {
-        format!("<failure message=\"{reason}\">{}</failure>", escaped(&details(row)))
+        format!(
+            "<failure message=\"{reason}\">{}</failure>",
+            escaped(&details(row))
+        )
     } else if is_error(row) {
         format!("<error message=\"{}: {reason}\"/>", row.outcome.as_str())
     } else if is_skipped(row) {
@@ -51,7 +69,10 @@ fn case(text: &mut String, row: &RowReport) {
         text.push_str("/>\n");
         return;
     } else {
-        format!("<system-out>{}: {reason}</system-out>", row.outcome.as_str())
+        format!(
+            "<system-out>{}: {reason}</system-out>",
+            row.outcome.as_str()
+        )
     };
     let _ = writeln!(text, ">{inner}</testcase>");
 }
@@ -73,13 +94,17 @@ pub(super) fn is_error(row: &RowReport) -> bool {
 
 /// Whether a row counts neither for nor against the server.
 pub(super) fn is_skipped(row: &RowReport) -> bool {
-    matches!(row.outcome, Outcome::NotApplicable | Outcome::Disabled | Outcome::Waived)
-        || (row.outcome == Outcome::Inconclusive && row.level != "MUST")
+    matches!(
+        row.outcome,
+        Outcome::NotApplicable | Outcome::Disabled | Outcome::Waived
+    ) || (row.outcome == Outcome::Inconclusive && row.level != "MUST")
 }
 
 /// Text as XML has it; characters that XML 1.0 does not know become a replacement character.
 fn escaped(text: &str) -> String {
-    markup::escaped(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}").replace('\n', "&#10;")
+    markup::escaped(text)
+        .replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+        .replace('\n', "&#10;")
 }
 
 #[cfg(test)]

@@ -29,7 +29,9 @@ pub(super) fn written(report: &Report) -> String {
         report.intensity.as_str(),
         report.seed
     );
-    text.push_str("| Area | | Passed | Failed | Inconclusive | Not applicable |\n|---|---|---|---|---|---|\n");
+    text.push_str(
+        "| Area | | Passed | Failed | Inconclusive | Not applicable |\n|---|---|---|---|---|---|\n",
+    );
     for (name, title) in AREAS {
         let tally = Tally::of(report, name);
         let _ = writeln!(
@@ -46,13 +48,30 @@ pub(super) fn written(report: &Report) -> String {
         text.push_str("\n## Causes\n\n| Rows | Cause | What to do |\n|---|---|---|\n");
     }
     for cause in &report.causes {
-        let _ = writeln!(text, "| {} | {} | {} |", some(&cause.rows), visible(&cause.what), cause.remedy);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            some(&cause.rows),
+            visible(&cause.what),
+            cause.remedy
+        );
     }
-    for outcome in [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn] {
+    for outcome in [
+        Outcome::Fail,
+        Outcome::Error,
+        Outcome::Waived,
+        Outcome::Inconclusive,
+        Outcome::Warn,
+    ] {
         section(&mut text, report, outcome);
     }
     for (check, cut) in report.cut() {
-        let _ = writeln!(text, "\n- Cut: {}: {}", cell(&check.id), cell(&cut.said(MOST)));
+        let _ = writeln!(
+            text,
+            "\n- Cut: {}: {}",
+            cell(&check.id),
+            cell(&cut.said(MOST))
+        );
     }
     for problem in report.broken_waivers.iter().chain(&report.profile_lacks) {
         let _ = writeln!(text, "\n- {}", cell(problem));
@@ -63,7 +82,11 @@ pub(super) fn written(report: &Report) -> String {
             let _ = writeln!(text, "| {} | {} |", cell(what), cell(&forms.join(", ")));
         }
     }
-    let _ = writeln!(text, "\nClean-up: {} of {} records removed.", report.clean_up.removed, report.clean_up.created);
+    let _ = writeln!(
+        text,
+        "\nClean-up: {} of {} records removed.",
+        report.clean_up.removed, report.clean_up.created
+    );
     text
 }
 
@@ -72,24 +95,39 @@ fn section(text: &mut String, report: &Report, outcome: Outcome) {
     if rows.is_empty() {
         return;
     }
-    let _ =
-        writeln!(text, "\n## {} ({})\n\n| Row | Level | Requirement | Found |\n|---|---|---|---|", outcome, rows.len());
+    let _ = writeln!(
+        text,
+        "\n## {} ({})\n\n| Row | Level | Requirement | Found |\n|---|---|---|---|",
+        outcome,
+        rows.len()
+    );
     let catalogue = Catalogue::built_in().ok();
     for row in rows.iter().take(MOST) {
-        let statement = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.statement);
+        let statement = catalogue
+            .and_then(|catalogue| catalogue.row(&row.id))
+            .map_or("", |row| &row.statement);
         let mut reason: String = row.reason.chars().take(300).collect();
         if !row.advice.is_empty() {
             reason = format!("{reason}. {}", row.advice);
         }
-        let id = report.page(&row.id).map_or_else(|| row.id.clone(), |page| format!("[{}](<{page}>)", row.id));
-        let _ = writeln!(text, "| {id} | {} | {} | {} |", row.level, cell(statement), code(&reason));
+        let id = report
+            .page(&row.id)
+            .map_or_else(|| row.id.clone(), |page| format!("[{}](<{page}>)", row.id));
+        let _ = writeln!(
+            text,
+            "| {id} | {} | {} | {} |",
+            row.level,
+            cell(statement),
+            code(&reason)
+        );
     }
     if rows.len() > MOST {
         let _ = writeln!(text, "\nand {} more", rows.len().saturating_sub(MOST));
     }
 }
 
-/// Text in a cell: what would end the cell or be taken for markup is escaped, and invisible characters are named.
+/// Text in a cell: what would end the cell or be taken for markup is escaped, and invisible
+/// characters are named.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
@@ -104,5 +142,10 @@ fn cell(text: &str) -> String {
 
 /// Text of the server as code, whatever it contains.
 fn code(text: &str) -> String {
-    format!("`` {} ``", visible(text).replace(['\n', '\t', '`'], " ").replace('|', "\\|"))
+    format!(
+        "`` {} ``",
+        visible(text)
+            .replace(['\n', '\t', '`'], " ")
+            .replace('|', "\\|")
+    )
 }

@@ -5,7 +5,15 @@ use svc_declaration::visible;
 /// Our own text, in which names stand between back quotes.
 pub(crate) fn marked(text: &str) -> String {
     let parts = text.split('`').map(escaped).enumerate();
-    parts.map(|(at, part)| if at % 2 == 1 { format!("<code>{part}</code>") } else { part }).collect()
+    parts
+        .map(|(at, part)| {
+            if at % 2 == 1 {
+                format!("<code>{part}</code>")
+            } else {
+                part
+            }
+        })
+        .collect()
 }
 
 /// Text of a server or of ours, in which nothing is markup and invisible characters are named.
@@ -31,7 +39,10 @@ mod tests {
     #[test]
     fn what_servers_send_is_no_markup() {
         let text = escaped("<script>alert('1')</script>\"&\u{1b}[31m\u{202e}");
-        assert!(!text.contains(['<', '>', '"', '\'', '\u{1b}', '\u{202e}']), "{text}");
+        assert!(
+            !text.contains(['<', '>', '"', '\'', '\u{1b}', '\u{202e}']),
+            "{text}"
+        );
         assert!(text.ends_with("[U+001B][31m[U+202E]"), "{text}");
     }
 }

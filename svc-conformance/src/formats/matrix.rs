@@ -9,7 +9,9 @@ pub(super) fn written(report: &Report) -> String {
     let mut text = "row,level,condition,checks,observations,outcome,reason\n".to_owned();
     let catalogue = Catalogue::built_in().ok();
     for row in &report.rows {
-        let condition = catalogue.and_then(|catalogue| catalogue.row(&row.id)).map_or("", |row| &row.condition);
+        let condition = catalogue
+            .and_then(|catalogue| catalogue.row(&row.id))
+            .map_or("", |row| &row.condition);
         let cells = [
             row.id.clone(),
             row.level.clone(),
@@ -27,7 +29,11 @@ pub(super) fn written(report: &Report) -> String {
 
 /// A cell as RFC 4180 has it; one that a spreadsheet would take for a formula begins with a space.
 fn quoted(cell: &str) -> String {
-    let guard = if cell.starts_with(['=', '+', '-', '@']) { " " } else { "" };
+    let guard = if cell.starts_with(['=', '+', '-', '@']) {
+        " "
+    } else {
+        ""
+    };
     if cell.contains([',', '"', '\n', '\r']) || !guard.is_empty() {
         format!("\"{guard}{}\"", cell.replace('"', "\"\""))
     } else {
@@ -41,9 +47,14 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_where_needed() {
-        for (cell, expected) in
-            [("a b", "a b"), ("a,b", "\"a,b\""), ("\"", "\"\"\"\""), ("a\nb", "\"a\nb\""), ("=1", "\" =1\""), ("", "")]
-        {
+        for (cell, expected) in [
+            ("a b", "a b"),
+            ("a,b", "\"a,b\""),
+            ("\"", "\"\"\"\""),
+            ("a\nb", "\"a\nb\""),
+            ("=1", "\" =1\""),
+            ("", ""),
+        ] {
             assert_eq!(quoted(cell), expected);
         }
     }

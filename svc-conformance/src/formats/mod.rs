@@ -46,7 +46,9 @@ pub enum Format {
 
 /// A name that is no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no format of a report: expected text, json, junit, tap, html, markdown, matrix, badge or costs")]
+#[error(
+    "`{0}` is no format of a report: expected text, json, junit, tap, html, markdown, matrix, badge or costs"
+)]
 pub struct UnknownFormat(String);
 
 impl Format {
@@ -93,7 +95,10 @@ impl FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(text: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| UnknownFormat(text.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text)
+            .ok_or_else(|| UnknownFormat(text.to_owned()))
     }
 }
 
@@ -105,7 +110,9 @@ impl Report {
             Format::Text => format!("{self}\n"),
             Format::Json => {
                 let text = serde_json::to_string_pretty(self);
-                text.unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string()) + "\n"
+                text.unwrap_or_else(|error| {
+                    serde_json::json!({ "error": error.to_string() }).to_string()
+                }) + "\n"
             }
             Format::Junit => junit::written(self),
             Format::Tap => tap::written(self),

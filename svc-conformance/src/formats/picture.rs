@@ -1,5 +1,5 @@
-//! The pictures of the page: the badge, and how earlier reports went. Colours are those of the style sheet, and every picture has
-//! its words.
+//! The pictures of the page: the badge, and how earlier reports went. Colours are those of the
+//! style sheet, and every picture has its words.
 
 use std::fmt::Write as _;
 
@@ -15,9 +15,22 @@ const STEP: usize = 72;
 
 /// The badge: the interface, and the verdict with the rows that pass.
 pub(super) fn badge(report: &Report) -> String {
-    let label = format!("svc {}", report.interface.chars().take(20).collect::<String>());
-    let verdict = format!("{} ({}/{})", report.verdict(), report.count(Outcome::Pass), report.judged());
-    let wide = |text: &str| text.chars().count().saturating_mul(LETTER).saturating_add(16);
+    let label = format!(
+        "svc {}",
+        report.interface.chars().take(20).collect::<String>()
+    );
+    let verdict = format!(
+        "{} ({}/{})",
+        report.verdict(),
+        report.count(Outcome::Pass),
+        report.judged()
+    );
+    let wide = |text: &str| {
+        text.chars()
+            .count()
+            .saturating_mul(LETTER)
+            .saturating_add(16)
+    };
     let (left, right) = (wide(&label), wide(&verdict));
     let class = match report.verdict() {
         "conformant" => "g",
@@ -33,16 +46,25 @@ pub(super) fn badge(report: &Report) -> String {
     )
 }
 
-/// Rows passed and failed, a bar for each report, and the same as a table; nothing without earlier reports.
+/// Rows passed and failed, a bar for each report, and the same as a table; nothing without earlier
+/// reports.
 pub(super) fn trend(report: &Report) -> String {
     if report.earlier.is_empty() {
         return String::new();
     }
     let now = Past::of(report);
     let all: Vec<&Past> = report.earlier.iter().chain([&now]).collect();
-    let most = all.iter().map(|past| past.passed.saturating_add(past.failed)).max().unwrap_or(0).max(1);
+    let most = all
+        .iter()
+        .map(|past| past.passed.saturating_add(past.failed))
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let scaled = |rows: usize| rows.saturating_mul(HEIGHT).div_ceil(most);
-    let (width, height) = (all.len().saturating_mul(STEP).saturating_add(8), HEIGHT.saturating_add(44));
+    let (width, height) = (
+        all.len().saturating_mul(STEP).saturating_add(8),
+        HEIGHT.saturating_add(44),
+    );
     let mut text = format!(
         "<h2 id=\"trend\">Earlier reports</h2>\n<svg role=\"img\" aria-label=\"Rows passed and failed in each report; the table \
          below has the numbers\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
@@ -51,7 +73,10 @@ pub(super) fn trend(report: &Report) -> String {
         let (good, bad) = (scaled(past.passed), scaled(past.failed));
         let x = at.saturating_mul(STEP).saturating_add(8);
         let base = HEIGHT.saturating_add(16);
-        let (top_good, top_bad) = (base.saturating_sub(good), base.saturating_sub(good.saturating_add(bad)));
+        let (top_good, top_bad) = (
+            base.saturating_sub(good),
+            base.saturating_sub(good.saturating_add(bad)),
+        );
         let _ = writeln!(
             text,
             "<rect class=\"g\" x=\"{x}\" y=\"{top_good}\" width=\"48\" height=\"{good}\"/>\

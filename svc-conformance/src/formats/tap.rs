@@ -18,7 +18,11 @@ pub(super) fn written(report: &Report) -> String {
 
 /// The line of a row.
 fn point(row: &RowReport, number: usize) -> String {
-    let ok = if row.outcome == Outcome::Fail || is_error(row) { "not ok" } else { "ok" };
+    let ok = if row.outcome == Outcome::Fail || is_error(row) {
+        "not ok"
+    } else {
+        "ok"
+    };
     let name = format!("{ok} {number} - {} {}", row.id, row.level);
     let reason = escaped(&row.told());
     match row.outcome {
@@ -30,7 +34,10 @@ fn point(row: &RowReport, number: usize) -> String {
 
 /// Text on one line, in which nothing begins a directive.
 fn escaped(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     visible(&line).replace('\\', "\\\\").replace('#', "\\#")
 }
 
@@ -52,18 +59,33 @@ mod tests {
     fn each_outcome_has_its_line() {
         let line = |level: &str, outcome: &str| point(&row(level, outcome), 1);
         assert_eq!(line("MUST", "pass"), "ok 1 - ENT-01 MUST");
-        assert_eq!(line("MUST", "warn"), "ok 1 - ENT-01 MUST: warn: why \\# not ok 2");
-        assert_eq!(line("MAY", "inconclusive"), "ok 1 - ENT-01 MAY # SKIP inconclusive: why \\# not ok 2");
+        assert_eq!(
+            line("MUST", "warn"),
+            "ok 1 - ENT-01 MUST: warn: why \\# not ok 2"
+        );
+        assert_eq!(
+            line("MAY", "inconclusive"),
+            "ok 1 - ENT-01 MAY # SKIP inconclusive: why \\# not ok 2"
+        );
         for outcome in ["not_applicable", "disabled", "waived"] {
-            assert!(line("MUST", outcome).starts_with("ok 1 - ENT-01 MUST # SKIP "), "{outcome}");
+            assert!(
+                line("MUST", outcome).starts_with("ok 1 - ENT-01 MUST # SKIP "),
+                "{outcome}"
+            );
         }
         for outcome in ["fail", "error", "inconclusive"] {
-            assert!(line("MUST", outcome).starts_with("not ok 1 - ENT-01 MUST: "), "{outcome}");
+            assert!(
+                line("MUST", outcome).starts_with("not ok 1 - ENT-01 MUST: "),
+                "{outcome}"
+            );
         }
     }
 
     #[test]
     fn what_servers_send_cannot_break_a_line() {
-        assert_eq!(escaped("a\nnot ok 3 # TODO \\ \u{202e}"), "a not ok 3 \\# TODO \\\\ [U+202E]");
+        assert_eq!(
+            escaped("a\nnot ok 3 # TODO \\ \u{202e}"),
+            "a not ok 3 \\# TODO \\\\ [U+202E]"
+        );
     }
 }

@@ -15,7 +15,8 @@ use crate::fields::{self, Field, Shape};
 /// Which body is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Every field, each with the value that the turn means: over the turns every listed value comes.
+    /// Every field, each with the value that the turn means: over the turns every listed value
+    /// comes.
     All(usize),
     /// Some of the fields, with any values.
     Some,
@@ -29,8 +30,17 @@ struct Maker<'m> {
 }
 
 /// A valid body of a kind with some of its fields; nothing where none of them can be written.
-pub(crate) fn part(declared: &Declared, one: &str, names: &[&str], unique: &str) -> Option<BoxedStrategy<Value>> {
-    let maker = Maker { declared, turn: Turn::Some, unique };
+pub(crate) fn part(
+    declared: &Declared,
+    one: &str,
+    names: &[&str],
+    unique: &str,
+) -> Option<BoxedStrategy<Value>> {
+    let maker = Maker {
+        declared,
+        turn: Turn::Some,
+        unique,
+    };
     let mut fields = declared.fields(one)?.clone();
     fields.retain(|name, _| names.contains(&name.as_str()));
     // A field that was asked for is sent.
@@ -39,20 +49,38 @@ pub(crate) fn part(declared: &Declared, one: &str, names: &[&str], unique: &str)
     }
     let one = one.to_owned();
     let whole = maker.object(&fields, &one, "", "", 0)?;
-    Some(whole.prop_map(move |body| consistent(&one, Turn::Some, body)).boxed())
+    Some(
+        whole
+            .prop_map(move |body| consistent(&one, Turn::Some, body))
+            .boxed(),
+    )
 }
 
 /// A valid body of a kind; nothing where the kind has no field that can be written.
-pub(crate) fn body(declared: &Declared, one: &str, turn: Turn, unique: &str) -> Option<BoxedStrategy<Value>> {
-    let maker = Maker { declared, turn, unique };
+pub(crate) fn body(
+    declared: &Declared,
+    one: &str,
+    turn: Turn,
+    unique: &str,
+) -> Option<BoxedStrategy<Value>> {
+    let maker = Maker {
+        declared,
+        turn,
+        unique,
+    };
     let fields = declared.fields(one)?;
     let one = one.to_owned();
     let whole = maker.object(fields, &one, "", "", 0)?;
-    Some(whole.prop_map(move |body| consistent(&one, turn, body)).boxed())
+    Some(
+        whole
+            .prop_map(move |body| consistent(&one, turn, body))
+            .boxed(),
+    )
 }
 
 impl Maker<'_> {
-    /// An object; `owner` is the resource or shared object of the catalogue, `path` where the object stands in it.
+    /// An object; `owner` is the resource or shared object of the catalogue, `path` where the
+    /// object stands in it.
     fn object(
         &self,
         fields: &BTreeMap<String, DeclaredField>,
@@ -61,24 +89,32 @@ impl Maker<'_> {
         inside: &str,
         at: usize,
     ) -> Option<BoxedStrategy<Value>> {
-        let members = fields.iter().filter(|(_, field)| field.writable && !field.computed);
+        let members = fields
+            .iter()
+            .filter(|(_, field)| field.writable && !field.computed);
         let mut strategies: Vec<BoxedStrategy<Option<(String, Value)>>> = Vec::new();
         for (name, field) in members {
-            let Some(value) = self.field(name, field, owner, path, inside, at) else { continue };
+            let Some(value) = self.field(name, field, owner, path, inside, at) else {
+                continue;
+            };
             let name = name.clone();
             let value = value.prop_map(move |value| Some((name.clone(), value)));
             strategies.push(match self.turn {
                 Turn::All(_) => value.boxed(),
                 Turn::Some if field.required => value.boxed(),
                 // One member in three is sent at the top, every second below.
-                Turn::Some if path.is_empty() => proptest::prop_oneof![2 => Just(None), 1 => value].boxed(),
+                Turn::Some if path.is_empty() => {
+                    proptest::prop_oneof![2 => Just(None), 1 => value].boxed()
+                }
                 Turn::Some => proptest::prop_oneof![1 => Just(None), 1 => value].boxed(),
             });
         }
         if strategies.is_empty() {
             return None;
         }
-        let whole = strategies.prop_map(|members| Value::Object(members.into_iter().flatten().collect::<Map<_, _>>()));
+        let whole = strategies.prop_map(|members| {
+            Value::Object(members.into_iter().flatten().collect::<Map<_, _>>())
+        });
         Some(whole.boxed())
     }
 
@@ -108,14 +144,26 @@ impl Maker<'_> {
             if matches!(shape, Shape::Object) {
                 return Some(self.free(name));
             }
-            let place = Place { owner, name, inside, at, turn, unique: self.unique };
-            let (any, field) = (leaf(place, shape, &fit::values(field, known, shape)), field.clone());
+            let place = Place {
+                owner,
+                name,
+                inside,
+                at,
+                turn,
+                unique: self.unique,
+            };
+            let (any, field) = (
+                leaf(place, shape, &fit::values(field, known, shape)),
+                field.clone(),
+            );
             return Some(any.prop_map(move |value| fit::fit(&field, value)).boxed());
         };
         // Inside a shared object paths begin anew.
         let (owner, path) = match fields::shared(name) {
             Some(shared) => (shared, String::new()),
-            None if field.kind.ends_with("[]") && !field.kind.contains(" or ") => (owner, format!("{path}{name}[].")),
+            None if field.kind.ends_with("[]") && !field.kind.contains(" or ") => {
+                (owner, format!("{path}{name}[]."))
+            }
             None => (owner, format!("{path}{name}.")),
         };
         if !matches!(shape, Shape::Objects | Shape::OneOrMany) {
@@ -139,7 +187,9 @@ impl Maker<'_> {
     /// An object with keys of the client's own (RES-person-36), or without declared members.
     fn free(&self, name: &str) -> BoxedStrategy<Value> {
         match name {
-            "custom_fields" => Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed(),
+            "custom_fields" => {
+                Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed()
+            }
             // An inline person with at least a name (RES-attendance-14).
             "person" => Just(json!({"given_name": "Holder", "family_name": self.unique})).boxed(),
             _ => Just(json!({})).boxed(),
@@ -159,7 +209,8 @@ fn neutral<'n>(declared: &Declared, wire: &'n str) -> &'n str {
     }
 }
 
-/// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row for it.
+/// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row
+/// for it.
 fn shape(field: &DeclaredField, known: Option<&Field>) -> Shape {
     if let Some(known) = known {
         let is_closed = known.shape == Shape::Flexible && field.kind == "enum";
@@ -201,10 +252,13 @@ fn prune(value: &mut Value) {
 /// The same body without what rules between fields forbid.
 fn consistent(one: &str, turn: Turn, mut body: Value) -> Value {
     prune(&mut body);
-    let Some(members) = body.as_object_mut() else { return body };
+    let Some(members) = body.as_object_mut() else {
+        return body;
+    };
     match one {
         "person"
-            // Either may follow from the other (RES-person-08, RES-person-09); one of them at a time is judged here.
+            // Either may follow from the other (RES-person-08, RES-person-09); one of them at a
+            // time is judged here.
             if members.contains_key("gender") && members.contains_key("gender_identity") => {
                 let at = if let Turn::All(turn) = turn { turn } else { members.len() };
                 let drop = if at.is_multiple_of(2) { "gender" } else { "gender_identity" };
@@ -253,7 +307,13 @@ fn consistent(one: &str, turn: Turn, mut body: Value) -> Value {
 
 /// Levels have different titles.
 fn titled(members: &mut Map<String, Value>, list: &str) {
-    for (at, level) in members.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+    for (at, level) in members
+        .get_mut(list)
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         if let Some(level) = level.as_object_mut() {
             level.insert("title".to_owned(), json!(format!("Level {at}")));
         }
@@ -262,9 +322,18 @@ fn titled(members: &mut Map<String, Value>, list: &str) {
 
 /// Tickets belong to a level of the event and cost what it costs.
 fn within_levels(members: &mut Map<String, Value>) {
-    for (at, ticket) in members.get_mut("tickets").and_then(Value::as_array_mut).into_iter().flatten().enumerate() {
+    for (at, ticket) in members
+        .get_mut("tickets")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         if let Some(ticket) = ticket.as_object_mut() {
-            ticket.insert("title".to_owned(), json!(if at == 0 { "Standard" } else { "Balcony" }));
+            ticket.insert(
+                "title".to_owned(),
+                json!(if at == 0 { "Standard" } else { "Balcony" }),
+            );
         }
     }
 }
@@ -295,7 +364,9 @@ impl Shown<'_> {
 
     /// Whether another representation has the object or the list in which the value stands here.
     pub(crate) fn has_place_in(&self, json: &Value) -> bool {
-        self.way.split_last().is_none_or(|(_, above)| follow(above, json).is_some_and(|value| !value.is_null()))
+        self.way
+            .split_last()
+            .is_none_or(|(_, above)| follow(above, json).is_some_and(|value| !value.is_null()))
     }
 }
 
@@ -313,7 +384,14 @@ pub(crate) fn shown<'v>(declared: &Declared, one: &str, body: &'v Value) -> Vec<
     out
 }
 
-fn walk<'v>(declared: &Declared, owner: &str, path: &str, object: &'v Value, way: &[Step], out: &mut Vec<Shown<'v>>) {
+fn walk<'v>(
+    declared: &Declared,
+    owner: &str,
+    path: &str,
+    object: &'v Value,
+    way: &[Step],
+    out: &mut Vec<Shown<'v>>,
+) {
     for (wire, value) in object.as_object().into_iter().flatten() {
         let name = neutral(declared, wire);
         let stands = format!("{path}{name}");
@@ -325,7 +403,12 @@ fn walk<'v>(declared: &Declared, owner: &str, path: &str, object: &'v Value, way
                 Step::At(at) => format!("[{at}]"),
             });
             let place = place.collect::<String>().trim_start_matches('.').to_owned();
-            out.push(Shown { field, place, way: way.clone(), sent: value });
+            out.push(Shown {
+                field,
+                place,
+                way: way.clone(),
+                sent: value,
+            });
         }
         let shared = fields::shared(name);
         let inner = |array: &str| match shared {

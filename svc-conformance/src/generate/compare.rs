@@ -12,20 +12,25 @@ use crate::values::{instant, is_unset};
 
 /// Whether a value that was read back is the one that was sent to a field of the catalogue.
 ///
-/// Empty, `null` and absent are one (CRU-17); instants are compared, not their text (TYP-06); numbers within 1e-9 (TYP-03);
-/// computed and other members that the server adds inside objects do not matter.
+/// Empty, `null` and absent are one (CRU-17); instants are compared, not their text (TYP-06);
+/// numbers within 1e-9 (TYP-03); computed and other members that the server adds inside objects do
+/// not matter.
 pub(crate) fn same(field: &Field, sent: &Value, got: Option<&Value>, prefix: &str) -> bool {
     if is_unset(Some(sent)) {
         return is_unset(got);
     }
     let Some(got) = got else { return false };
     match (field.owner, field.path) {
-        // A system may append the link or template it in (RES-share_options-10, RES-share_options-13).
-        ("share_options", "network_b_share.message" | "email_share.body") => {
-            got.as_str().zip(sent.as_str()).is_some_and(|(got, sent)| got.contains(sent))
-        }
+        // A system may append the link or template it in (RES-share_options-10,
+        // RES-share_options-13).
+        ("share_options", "network_b_share.message" | "email_share.body") => got
+            .as_str()
+            .zip(sent.as_str())
+            .is_some_and(|(got, sent)| got.contains(sent)),
         ("person", "custom_fields") => restored(sent, Some(&without_prefix(got, prefix))),
-        _ if matches!(field.shape, Shape::Time) || field.path.ends_with("action_date") => instants(sent, got),
+        _ if matches!(field.shape, Shape::Time) || field.path.ends_with("action_date") => {
+            instants(sent, got)
+        }
         _ => restored(sent, Some(got)),
     }
 }
@@ -37,17 +42,26 @@ pub(crate) fn restored(sent: &Value, got: Option<&Value>) -> bool {
     }
     let Some(got) = got else { return false };
     match (sent, got) {
-        (Value::Object(sent), Value::Object(_)) => sent.iter().all(|(name, value)| match name.as_str() {
-            "message" | "body" if value.is_string() => {
-                got[name].as_str().zip(value.as_str()).is_some_and(|(got, sent)| got.contains(sent))
-            }
-            _ => restored(value, got.get(name)),
-        }),
+        (Value::Object(sent), Value::Object(_)) => {
+            sent.iter().all(|(name, value)| match name.as_str() {
+                "message" | "body" if value.is_string() => got[name]
+                    .as_str()
+                    .zip(value.as_str())
+                    .is_some_and(|(got, sent)| got.contains(sent)),
+                _ => restored(value, got.get(name)),
+            })
+        }
         (Value::Array(sent), Value::Array(got)) => {
-            sent.len() == got.len() && sent.iter().zip(got).all(|(sent, got)| restored(sent, Some(got)))
+            sent.len() == got.len()
+                && sent
+                    .iter()
+                    .zip(got)
+                    .all(|(sent, got)| restored(sent, Some(got)))
         }
         (Value::Number(sent), Value::Number(got)) => close(sent.as_f64(), got.as_f64()),
-        (Value::String(one), Value::String(other)) => one == other || (looks_like_time(one) && instants(sent, got)),
+        (Value::String(one), Value::String(other)) => {
+            one == other || (looks_like_time(one) && instants(sent, got))
+        }
         _ => sent == got,
     }
 }
@@ -64,7 +78,10 @@ fn looks_like_time(text: &str) -> bool {
 }
 
 fn instants(sent: &Value, got: &Value) -> bool {
-    match (sent.as_str().and_then(instant), got.as_str().and_then(instant)) {
+    match (
+        sent.as_str().and_then(instant),
+        got.as_str().and_then(instant),
+    ) {
         // A server may keep whole seconds only.
         (Some(sent), Some(got)) => sent == got || sent.timestamp() == got.timestamp(),
         _ => sent == got,
@@ -75,7 +92,12 @@ fn without_prefix(got: &Value, prefix: &str) -> Value {
     match got {
         Value::Object(members) => members
             .iter()
-            .map(|(name, value)| (name.strip_prefix(prefix).unwrap_or(name).to_owned(), value.clone()))
+            .map(|(name, value)| {
+                (
+                    name.strip_prefix(prefix).unwrap_or(name).to_owned(),
+                    value.clone(),
+                )
+            })
             .collect::<serde_json::Map<_, _>>()
             .into(),
         other => other.clone(),
@@ -83,16 +105,34 @@ fn without_prefix(got: &Value, prefix: &str) -> Value {
 }
 
 /// The cause of a value that is not read back: the innermost field at or below a place that is not.
-pub(crate) fn lost(cx: &Cx, one: &str, sent: &Value, read: &Value, place: &[Step]) -> Option<Cause> {
+pub(crate) fn lost(
+    cx: &Cx,
+    one: &str,
+    sent: &Value,
+    read: &Value,
+    place: &[Step],
+) -> Option<Cause> {
     let prefix = &cx.declared().text.custom_field_prefix;
     let differs = |value: &Shown<'_>| {
         let is_kept = value.field.way == Way::RoundTrip && value.way.starts_with(place);
-        is_kept && value.has_place_in(read) && !same(value.field, value.sent, value.in_another(read), prefix)
+        is_kept
+            && value.has_place_in(read)
+            && !same(value.field, value.sent, value.in_another(read), prefix)
     };
     let all = shown(cx.declared(), one, sent);
     let inner = all.iter().filter(|value| differs(value));
-    let value = inner.reduce(|one, other| if other.way.len() > one.way.len() { other } else { one })?;
-    let flaw = if is_unset(value.in_another(read)) { Flaw::NotStored } else { Flaw::Altered };
+    let value = inner.reduce(|one, other| {
+        if other.way.len() > one.way.len() {
+            other
+        } else {
+            one
+        }
+    })?;
+    let flaw = if is_unset(value.in_another(read)) {
+        Flaw::NotStored
+    } else {
+        Flaw::Altered
+    };
     Some(Cause::of_field(flaw, value.field))
 }
 

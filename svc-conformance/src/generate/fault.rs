@@ -24,7 +24,9 @@ pub(crate) struct Fault {
 /// Every top-level fault of a kind that the declared behaviours allow to judge.
 pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
     let declared = cx.declared();
-    let Some(own) = declared.fields(one) else { return Vec::new() };
+    let Some(own) = declared.fields(one) else {
+        return Vec::new();
+    };
     let base = least(cx, one);
     let mut faults = Vec::new();
     for (at, (name, field)) in own.iter().enumerate() {
@@ -32,13 +34,17 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
             continue;
         }
         let known = fields::find(one, name);
-        faults.extend(fit::beyond(field, known).into_iter().map(|(what, wrong, is_list)| Fault {
-            what: format!("{name} is {what}"),
-            body: with(&base, &json!({ name: wrong })),
-            property: name.clone(),
-            row: known.map(|known| known.row),
-            is_list,
-        }));
+        faults.extend(
+            fit::beyond(field, known)
+                .into_iter()
+                .map(|(what, wrong, is_list)| Fault {
+                    what: format!("{name} is {what}"),
+                    body: with(&base, &json!({ name: wrong })),
+                    property: name.clone(),
+                    row: known.map(|known| known.row),
+                    is_list,
+                }),
+        );
         if declared.behaves("validates_types")
             && let Some(known) = known
             && let Some(wrong) = wrong(known.shape, at)
@@ -63,18 +69,27 @@ pub(crate) fn faults(cx: &Cx, one: &str) -> Vec<Fault> {
             });
         }
     }
-    // Without the responses, which a question of the type that a server might take instead may not have.
+    // Without the responses, which a question of the type that a server might take instead may not
+    // have.
     if one == "question" && declared.behaves("validates_enums") {
-        let typed = faults.iter().filter(|fault| fault.is_list && fault.property == "question_type");
+        let typed = faults
+            .iter()
+            .filter(|fault| fault.is_list && fault.property == "question_type");
         let alone = |fault: &Fault| json!({ "question_type": fault.body.get("question_type") });
-        let alone: Vec<Fault> = typed.map(|fault| Fault { body: alone(fault), ..fault.clone() }).collect();
+        let alone: Vec<Fault> = typed
+            .map(|fault| Fault {
+                body: alone(fault),
+                ..fault.clone()
+            })
+            .collect();
         faults.extend(alone);
     }
     faults.extend(nested(declared, one, &base));
     faults
 }
 
-/// Below the top, one unlisted value in each closed list, and another type in place of each number and flag.
+/// Below the top, one unlisted value in each closed list, and another type in place of each number
+/// and flag.
 fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
     if kind(one).is_none() {
         return Vec::new();
@@ -82,15 +97,23 @@ fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (at, field) in fields::all().iter().enumerate() {
         let (what, wrong, behaviour) = match field.shape {
-            Shape::Enum => ("an unlisted value", Some(json!("svc-conformance unlisted")), "validates_enums"),
+            Shape::Enum => (
+                "an unlisted value",
+                Some(json!("svc-conformance unlisted")),
+                "validates_enums",
+            ),
             Shape::Integer | Shape::Float | Shape::Number | Shape::Boolean => {
                 ("another type", wrong(field.shape, at), "validates_types")
             }
             _ => continue,
         };
-        let Some(wrong) = wrong.filter(|_| declared.behaves(behaviour)) else { continue };
+        let Some(wrong) = wrong.filter(|_| declared.behaves(behaviour)) else {
+            continue;
+        };
         for (of, place) in declared.places(field.owner, field.path) {
-            let writable = declared.field(one, &place).is_some_and(|field| field.writable);
+            let writable = declared
+                .field(one, &place)
+                .is_some_and(|field| field.writable);
             if of.one != one || !place.contains('.') || !writable || place.contains("tickets[]") {
                 continue;
             }
@@ -111,7 +134,9 @@ fn nested(declared: &Declared, one: &str, base: &Value) -> Vec<Fault> {
 pub(crate) fn inside(declared: &Declared, path: &str, value: Value) -> (Value, String) {
     let mut body = value;
     for step in path.rsplit('.') {
-        let (name, each) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
+        let (name, each) = step
+            .strip_suffix("[]")
+            .map_or((step, false), |name| (name, true));
         let inner = if each { json!([body]) } else { body };
         body = json!({ declared.wire(name): inner });
     }
@@ -122,8 +147,8 @@ pub(crate) fn inside(declared: &Declared, path: &str, value: Value) -> (Value, S
     (body, steps.collect::<Vec<_>>().join("."))
 }
 
-/// A value of a JSON type that a shape is not, by turns one that a careless server turns into what it wants; none where
-/// several types may be taken.
+/// A value of a JSON type that a shape is not, by turns one that a careless server turns into what
+/// it wants; none where several types may be taken.
 fn wrong(shape: Shape, turn: usize) -> Option<Value> {
     let near = turn.is_multiple_of(2);
     Some(match shape {

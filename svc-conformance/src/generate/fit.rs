@@ -1,4 +1,5 @@
-//! Values within what a server declares of a field beyond its type, and values just beyond it (CAP-04).
+//! Values within what a server declares of a field beyond its type, and values just beyond it
+//! (CAP-04).
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -10,9 +11,13 @@ use crate::fields::{Field, Shape};
 /// The listed values that a server takes: of those of the catalogue the ones that it declares.
 pub(super) fn values(field: &DeclaredField, known: Option<&Field>, shape: Shape) -> Vec<String> {
     let declared = field.values.clone().unwrap_or_default();
-    let is_taken = |value: &String| shape != Shape::Enum || declared.is_empty() || declared.contains(value);
+    let is_taken =
+        |value: &String| shape != Shape::Enum || declared.is_empty() || declared.contains(value);
     let listed = known.into_iter().flat_map(|known| &known.values);
-    let taken: Vec<String> = listed.map(|value| (*value).to_owned()).filter(is_taken).collect();
+    let taken: Vec<String> = listed
+        .map(|value| (*value).to_owned())
+        .filter(is_taken)
+        .collect();
     // A flexible enum that is closed may have others.
     if taken.is_empty() { declared } else { taken }
 }
@@ -34,30 +39,81 @@ pub(super) fn fit(field: &DeclaredField, value: Value) -> Value {
 
 /// As much of a text as fits, with what tells it from others; an address stays one.
 fn shortened(field: &DeclaredField, text: String) -> String {
-    let most = field.max_length.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
+    let most = field
+        .max_length
+        .and_then(|most| usize::try_from(most).ok())
+        .unwrap_or(usize::MAX);
     if text.chars().count() <= most {
         return text;
     }
-    let own = format!("{:x}", BuildHasherDefault::<DefaultHasher>::default().hash_one(&text));
-    let (front, end) = if text.contains('@') { ("", "@a.org") } else { (text.as_str(), "") };
+    let own = format!(
+        "{:x}",
+        BuildHasherDefault::<DefaultHasher>::default().hash_one(&text)
+    );
+    let (front, end) = if text.contains('@') {
+        ("", "@a.org")
+    } else {
+        (text.as_str(), "")
+    };
     let room = most.saturating_sub(end.len());
     let front = front.chars().take(room.saturating_sub(own.len()));
     front.chain(own.chars()).take(room).collect::<String>() + end
 }
 
-/// Values just beyond what is declared, each with what it is, and whether it is one of a list that is not taken.
-pub(super) fn beyond(field: &DeclaredField, known: Option<&Field>) -> Vec<(&'static str, Value, bool)> {
-    let step = |text: Option<&String>, by: i64| text?.parse::<i64>().ok()?.checked_add(by).map(Value::from);
-    let long = field.max_length.filter(|most| *most < 10_000).and_then(|most| usize::try_from(most).ok());
+/// Values just beyond what is declared, each with what it is, and whether it is one of a list that
+/// is not taken.
+pub(super) fn beyond(
+    field: &DeclaredField,
+    known: Option<&Field>,
+) -> Vec<(&'static str, Value, bool)> {
+    let step = |text: Option<&String>, by: i64| {
+        text?.parse::<i64>().ok()?.checked_add(by).map(Value::from)
+    };
+    let long = field
+        .max_length
+        .filter(|most| *most < 10_000)
+        .and_then(|most| usize::try_from(most).ok());
     let long = long.map(|most| json!("x".repeat(most.saturating_add(1))));
-    let listed = field.values.as_ref().filter(|_| field.kind == "enum").zip(known);
-    let untaken =
-        listed.and_then(|(taken, known)| known.values.iter().find(|value| !taken.iter().any(|it| it == *value)));
+    let listed = field
+        .values
+        .as_ref()
+        .filter(|_| field.kind == "enum")
+        .zip(known);
+    let untaken = listed.and_then(|(taken, known)| {
+        known
+            .values
+            .iter()
+            .find(|value| !taken.iter().any(|it| it == *value))
+    });
     let all = [
-        ("more than its maximum", step(field.maximum.as_ref(), 1), false),
-        ("less than its minimum", step(field.minimum.as_ref(), -1), false),
-        ("too long", long.map(|text| if field.kind.ends_with("[]") { json!([text]) } else { text }), false),
-        ("a value that is not declared", untaken.map(|value| json!(value)), true),
+        (
+            "more than its maximum",
+            step(field.maximum.as_ref(), 1),
+            false,
+        ),
+        (
+            "less than its minimum",
+            step(field.minimum.as_ref(), -1),
+            false,
+        ),
+        (
+            "too long",
+            long.map(|text| {
+                if field.kind.ends_with("[]") {
+                    json!([text])
+                } else {
+                    text
+                }
+            }),
+            false,
+        ),
+        (
+            "a value that is not declared",
+            untaken.map(|value| json!(value)),
+            true,
+        ),
     ];
-    all.into_iter().filter_map(|(what, value, is_list)| Some((what, value?, is_list))).collect()
+    all.into_iter()
+        .filter_map(|(what, value, is_list)| Some((what, value?, is_list)))
+        .collect()
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::fields::Shape;
 
-/// Texts that a careless server damages: empty, white space, quotes, markup, controls, combining, right to left, beyond the
-/// basic plane, and what looks like something else.
+/// Texts that a careless server damages: empty, white space, quotes, markup, controls, combining,
+/// right to left, beyond the basic plane, and what looks like something else.
 pub(crate) const TEXTS: &[&str] = &[
     "Plain Text",
     "  spaces  stay  ",
@@ -25,7 +25,8 @@ pub(crate) const TEXTS: &[&str] = &[
     "",
 ];
 
-/// What a value is for: which of the listed forms comes at this turn, and what makes it unlike its neighbours.
+/// What a value is for: which of the listed forms comes at this turn, and what makes it unlike its
+/// neighbours.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'p> {
     /// The resource or shared object.
@@ -50,13 +51,31 @@ pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedSt
     let listed = || values.iter().map(|value| json!(value)).collect::<Vec<_>>();
     match shape {
         Shape::Text | Shape::Reference => text(place),
-        Shape::Integer => turned(place, vec![json!(3), json!(0), json!(2_147_483_648_i64), json!(1_000_000)]),
-        Shape::Float | Shape::Number => {
-            turned(place, [12.5, 0.0, 1_234_567.89, 16_777_217.0, 0.1].map(Value::from).into())
-        }
+        Shape::Integer => turned(
+            place,
+            vec![
+                json!(3),
+                json!(0),
+                json!(2_147_483_648_i64),
+                json!(1_000_000),
+            ],
+        ),
+        Shape::Float | Shape::Number => turned(
+            place,
+            [12.5, 0.0, 1_234_567.89, 16_777_217.0, 0.1]
+                .map(Value::from)
+                .into(),
+        ),
         Shape::Boolean => turned(place, vec![json!(true), json!(false)]),
         Shape::Time => turned(place, TIMES.iter().map(|time| json!(time)).collect()),
-        Shape::Date => turned(place, vec![json!("2024-12-31"), json!("2028-02-29"), json!("1970-01-01")]),
+        Shape::Date => turned(
+            place,
+            vec![
+                json!("2024-12-31"),
+                json!("2028-02-29"),
+                json!("1970-01-01"),
+            ],
+        ),
         Shape::Enum => turned(place, listed()),
         Shape::Flexible => {
             // Free text comes first: no list is so long that a few turns do not reach it.
@@ -65,7 +84,10 @@ pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedSt
             values.push(json!("\u{fc}ber & more"));
             turned(place, values)
         }
-        Shape::Texts => turned(place, lists(&["one", "two", "\u{1f600} three", "four", " five "])),
+        Shape::Texts => turned(
+            place,
+            lists(&["one", "two", "\u{1f600} three", "four", " five "]),
+        ),
         Shape::Object => turned(place, vec![json!({})]),
         Shape::Objects | Shape::OneOrMany => turned(place, vec![json!([])]),
     }
@@ -74,10 +96,16 @@ pub(super) fn leaf(place: Place<'_>, shape: Shape, values: &[String]) -> BoxedSt
 /// Many texts, two of them, none, one.
 fn lists(texts: &[&str]) -> Vec<Value> {
     let two: Vec<&str> = texts.iter().take(2).rev().copied().collect();
-    vec![json!(texts), json!(two), json!([]), json!(texts.get(..1).unwrap_or_default())]
+    vec![
+        json!(texts),
+        json!(two),
+        json!([]),
+        json!(texts.get(..1).unwrap_or_default()),
+    ]
 }
 
-/// Instants with and without fractions and offsets, a leap day, and a day whose week belongs to the next year.
+/// Instants with and without fractions and offsets, a leap day, and a day whose week belongs to the
+/// next year.
 const TIMES: &[&str] = &[
     "2026-01-05T09:00:00Z",
     "2024-12-31T12:30:00.25+02:00",
@@ -90,61 +118,98 @@ const TIMES: &[&str] = &[
 fn turned(place: Place<'_>, values: Vec<Value>) -> BoxedStrategy<Value> {
     match place.turn {
         Some(turn) => {
-            let at = turn.saturating_add(place.at).checked_rem(values.len()).unwrap_or(0);
+            let at = turn
+                .saturating_add(place.at)
+                .checked_rem(values.len())
+                .unwrap_or(0);
             Just(values.get(at).cloned().unwrap_or(Value::Null)).boxed()
         }
         None => select(values).boxed(),
     }
 }
 
-/// Text of any kind; a text of a turn names its field, so that two fields that were mixed up differ.
+/// Text of any kind; a text of a turn names its field, so that two fields that were mixed up
+/// differ.
 fn text(place: Place<'_>) -> BoxedStrategy<Value> {
     let name = place.name.to_owned();
     let token = place.unique.to_owned();
     // Neighbouring fields take different texts at one turn.
-    let shift = place.name.bytes().fold(place.at, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    let shift = place.name.bytes().fold(place.at, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(usize::from(byte))
+    });
     let dress = move |text: &str| match text {
         "" | "null" | "0123" => json!(text),
         other => json!(format!("{other} {name} {token}{other}")),
     };
     if let Some(turn) = place.turn {
-        let at = turn.wrapping_add(shift).checked_rem(TEXTS.len()).unwrap_or(0);
+        let at = turn
+            .wrapping_add(shift)
+            .checked_rem(TEXTS.len())
+            .unwrap_or(0);
         Just(dress(TEXTS.get(at).copied().unwrap_or_default())).boxed()
     } else {
         let known = select(TEXTS.to_vec()).prop_map(dress);
         let long = Just(json!("long \u{e9}\u{1f600} ".repeat(300)));
-        let any = proptest::collection::vec(any::<char>().prop_filter("storable", |c| *c >= ' '), 0..20);
+        let any =
+            proptest::collection::vec(any::<char>().prop_filter("storable", |c| *c >= ' '), 0..20);
         let any = any.prop_map(|letters| json!(letters.into_iter().collect::<String>()));
         proptest::prop_oneof![6 => known, 1 => long, 3 => any].boxed()
     }
 }
 
-/// Values for which the interface has a narrower rule than the type; reserved names and numbers only.
+/// Values for which the interface has a narrower rule than the type; reserved names and numbers
+/// only.
 fn special(place: Place<'_>) -> Option<Vec<Value>> {
     let texts = |list: &[&str]| Some(list.iter().copied().map(Value::from).collect());
     let numbers = |list: &[f64]| Some(list.iter().copied().map(Value::from).collect());
     let integers = |list: &[i64]| Some(list.iter().copied().map(Value::from).collect());
-    let Place { owner, name, inside, at, unique, .. } = place;
+    let Place {
+        owner,
+        name,
+        inside,
+        at,
+        unique,
+        ..
+    } = place;
     match (owner, name) {
-        ("phone_number", "primary") => texts(if at == 0 { &["true", "false"] } else { &["false"] }),
+        ("phone_number", "primary") => texts(if at == 0 {
+            &["true", "false"]
+        } else {
+            &["false"]
+        }),
         ("phone_number", "number") => {
             // The end of the word follows from the seed.
             let seed = unique.bytes().rev().take(6).map(usize::from).sum::<usize>();
             let end = at.wrapping_mul(17).wrapping_add(seed) % 100;
-            Some(vec![json!(format!("120255501{end:02}")), json!(format!("141555501{end:02}"))])
+            Some(vec![
+                json!(format!("120255501{end:02}")),
+                json!(format!("141555501{end:02}")),
+            ])
         }
         ("phone_number", "country") => texts(&["US"]),
-        ("postal_address" | "email_address", "primary") => {
-            Some(if at == 0 { vec![json!(true), json!(false)] } else { vec![json!(false)] })
-        }
+        ("postal_address" | "email_address", "primary") => Some(if at == 0 {
+            vec![json!(true), json!(false)]
+        } else {
+            vec![json!(false)]
+        }),
         ("email_address", "address") => {
             let plain = format!("person{at}.{unique}@example.org");
-            Some(vec![json!(plain), json!(format!("a+{at}.{unique}@mail.example.com"))])
+            Some(vec![
+                json!(plain),
+                json!(format!("a+{at}.{unique}@mail.example.com")),
+            ])
         }
         // No two of them may have one name.
-        ("tag" | "list", "name") => Some(TEXTS.iter().map(|text| json!(format!("{text}{unique} {text}"))).collect()),
+        ("tag" | "list", "name") => Some(
+            TEXTS
+                .iter()
+                .map(|text| json!(format!("{text}{unique} {text}")))
+                .collect(),
+        ),
         ("event", "email_address") => texts(&["contact@example.org"]),
-        ("message", "from" | "reply_to") => texts(&["Ada <contact@example.org>", "contact@example.org"]),
+        ("message", "from" | "reply_to") => {
+            texts(&["Ada <contact@example.org>", "contact@example.org"])
+        }
         ("event", "phone_number") => texts(&["12025550123"]),
         ("person", "languages_spoken") => Some(lists(&["zh-Hant-TW", "en", "pt-BR", "de", "fr"])),
         ("person", "preferred_language") | (_, "language") => texts(&["en", "fr", "de"]),
@@ -174,7 +239,9 @@ fn special(place: Place<'_>) -> Option<Vec<Value>> {
         (_, "region") => texts(&["NY", "CA", "BY"]),
         (_, "latitude") => numbers(&[51.507_4, -90.0, 90.0, -33.865_143]),
         (_, "longitude") => numbers(&[-0.127_8, -180.0, 180.0, 151.209_9]),
-        (_, "image") => Some(vec![json!(format!("https://example.org/{unique}/image.png"))]),
+        (_, "image") => Some(vec![json!(format!(
+            "https://example.org/{unique}/image.png"
+        ))]),
         (_, name) if name == "url" || name.ends_with("_url") => Some(vec![
             json!(format!("https://example.org/{unique}/{name}?a=1&b=%20#top")),
             json!("http://example.com/"),

@@ -19,11 +19,20 @@ pub(crate) use least::{complete, least, with, without};
 
 /// One value of a strategy, the same for the same seed.
 pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {
-    strategy.new_tree(&mut runner(seed)).ok().map(|tree| tree.current())
+    strategy
+        .new_tree(&mut runner(seed))
+        .ok()
+        .map(|tree| tree.current())
 }
 
 /// A runner whose random numbers follow from the seed alone.
 pub(crate) fn runner(seed: Seed) -> TestRunner {
-    let config = Config { failure_persistence: None, ..Config::default() };
-    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &seed.bytes()))
+    let config = Config {
+        failure_persistence: None,
+        ..Config::default()
+    };
+    TestRunner::new_with_rng(
+        config,
+        TestRng::from_seed(RngAlgorithm::ChaCha, &seed.bytes()),
+    )
 }

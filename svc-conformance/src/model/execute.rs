@@ -25,19 +25,34 @@ pub(crate) struct Executed {
 
 /// Runs the steps in order, up to the first difference.
 pub(crate) async fn execute(cx: &Cx, steps: &[Step]) -> Result<Executed, Stop> {
-    let mut execution = Execution { cx, state: State::default(), held: Vec::new() };
+    let mut execution = Execution {
+        cx,
+        state: State::default(),
+        held: Vec::new(),
+    };
     for step in steps {
         if let Err(halt) = execution.step(step).await {
             return match halt {
                 Halt::Differs(row, message, cause) => {
-                    let difference = Some(Difference { row, message, cause, after: step.id });
-                    Ok(Executed { held: execution.held, difference })
+                    let difference = Some(Difference {
+                        row,
+                        message,
+                        cause,
+                        after: step.id,
+                    });
+                    Ok(Executed {
+                        held: execution.held,
+                        difference,
+                    })
                 }
                 Halt::Stop(stop) => Err(stop),
             };
         }
     }
-    Ok(Executed { held: execution.held, difference: None })
+    Ok(Executed {
+        held: execution.held,
+        difference: None,
+    })
 }
 
 enum Halt {
@@ -58,7 +73,12 @@ struct Execution<'c> {
 }
 
 impl Execution<'_> {
-    fn expect(&mut self, row: &str, holds: bool, found: impl FnOnce() -> String) -> Result<(), Halt> {
+    fn expect(
+        &mut self,
+        row: &str,
+        holds: bool,
+        found: impl FnOnce() -> String,
+    ) -> Result<(), Halt> {
         if holds {
             self.held.push(row.to_owned());
             Ok(())
@@ -70,8 +90,15 @@ impl Execution<'_> {
     async fn step(&mut self, step: &Step) -> Result<(), Halt> {
         match &step.act {
             Act::Create { kind, body } => self.create(step.id, *kind, body).await,
-            Act::Record { kind, container, person, body, helper } => {
-                self.record(step.id, *kind, (*container, *person), body, *helper).await
+            Act::Record {
+                kind,
+                container,
+                person,
+                body,
+                helper,
+            } => {
+                self.record(step.id, *kind, (*container, *person), body, *helper)
+                    .await
             }
             Act::Update { of, body } => self.update(*of, body).await,
             Act::Delete { of } => self.delete(*of).await,
@@ -100,7 +127,9 @@ impl Execution<'_> {
         helper: bool,
     ) -> Result<(), Halt> {
         let api = self.cx.api();
-        let (Some(under), Some(who)) = (self.state.get(container), self.state.get(person)) else { return Ok(()) };
+        let (Some(under), Some(who)) = (self.state.get(container), self.state.get(person)) else {
+            return Ok(());
+        };
         let body = sent(self.cx, kind, fields);
         let answer = if helper {
             let url = helper_address(&under.record, kind.helper.unwrap_or_default())?;
@@ -109,11 +138,14 @@ impl Execution<'_> {
             for (name, value) in person.as_object_mut().into_iter().flatten() {
                 value.clone_from(who.fields.get(name).unwrap_or(&Value::Null));
             }
-            let person = generate::with(&person, &json!({ "identifiers": who.record.identifiers() }));
-            api.post(&url, &generate::with(&body, &json!({ "person": person }))).await?
+            let person =
+                generate::with(&person, &json!({ "identifiers": who.record.identifiers() }));
+            api.post(&url, &generate::with(&body, &json!({ "person": person })))
+                .await?
         } else {
             let url = under.record.leads(kind.many)?;
-            api.post(&url, &api.linked(&body, "person", &who.own)).await?
+            api.post(&url, &api.linked(&body, "person", &who.own))
+                .await?
         };
         self.made(id, kind, &body, &answer, (Some(container), Some(person)))?;
         if helper && !self.is_about(id, person).await? {
@@ -126,10 +158,15 @@ impl Execution<'_> {
         self.collections(container, person, kind).await
     }
 
-    /// Whether a record that a helper made leads to this person; addresses that differ do not say so.
+    /// Whether a record that a helper made leads to this person; addresses that differ do not say
+    /// so.
     async fn is_about(&self, id: usize, person: usize) -> Result<bool, Halt> {
-        let (Some(made), Some(who)) = (self.state.get(id), self.state.get(person)) else { return Ok(false) };
-        let Some(href) = made.record.href("person") else { return Ok(false) };
+        let (Some(made), Some(who)) = (self.state.get(id), self.state.get(person)) else {
+            return Ok(false);
+        };
+        let Some(href) = made.record.href("person") else {
+            return Ok(false);
+        };
         let found = self.cx.api().get(&href).await?.record();
         Ok(found.link("self").is_some_and(|own| own == who.own))
     }
@@ -143,25 +180,60 @@ impl Execution<'_> {
         answer: &Answer,
         (container, person): (Option<usize>, Option<usize>),
     ) -> Result<(), Halt> {
-        self.expect(row::ERR_13, answer.is_created() && answer.json.is_object(), || answer.to_string())?;
+        self.expect(
+            row::ERR_13,
+            answer.is_created() && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         let record = answer.record();
         let own = record.own()?;
-        let marker = body.pointer("/identifiers/0").and_then(Value::as_str).map(ToOwned::to_owned);
+        let marker = body
+            .pointer("/identifiers/0")
+            .and_then(Value::as_str)
+            .map(ToOwned::to_owned);
         let mut fields = body.as_object().cloned().unwrap_or_default();
         fields.remove("identifiers");
         let created = record["created_date"].clone();
-        self.state.all.push(Known { id, kind, record, own, created, marker, fields, container, person, alive: true });
+        self.state.all.push(Known {
+            id,
+            kind,
+            record,
+            own,
+            created,
+            marker,
+            fields,
+            container,
+            person,
+            alive: true,
+        });
         Ok(())
     }
 
     async fn update(&mut self, of: usize, body: &Value) -> Result<(), Halt> {
-        let Some(known) = self.state.get(of).filter(|known| known.alive) else { return Ok(()) };
+        let Some(known) = self.state.get(of).filter(|known| known.alive) else {
+            return Ok(());
+        };
         let answer = self.cx.api().put(&known.own, body).await?;
-        self.expect(row::ERR_15, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
-        let before = self.state.get(of).map(|known| known.record["modified_date"].clone()).unwrap_or_default();
-        let touched: Vec<String> = body.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        self.expect(
+            row::ERR_15,
+            answer.status == 200 && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
+        let before = self
+            .state
+            .get(of)
+            .map(|known| known.record["modified_date"].clone())
+            .unwrap_or_default();
+        let touched: Vec<String> = body
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .collect();
         if let Some(known) = self.state.get_mut(of) {
-            known.fields.extend(body.as_object().cloned().unwrap_or_default());
+            known
+                .fields
+                .extend(body.as_object().cloned().unwrap_or_default());
         }
         self.shows(of, &answer.record(), &touched)?;
         let again = self.read(of).await?;
@@ -178,10 +250,16 @@ impl Execution<'_> {
     }
 
     async fn delete(&mut self, of: usize) -> Result<(), Halt> {
-        let Some(known) = self.state.get(of).filter(|known| known.alive).cloned() else { return Ok(()) };
+        let Some(known) = self.state.get(of).filter(|known| known.alive).cloned() else {
+            return Ok(());
+        };
         let api = self.cx.api();
         let top = known.container.is_none();
-        let url = if top { Some(api.collection(known.kind.many).await?) } else { None };
+        let url = if top {
+            Some(api.collection(known.kind.many).await?)
+        } else {
+            None
+        };
         let before = match &url {
             Some(url) => self.total(known.kind, url).await?,
             None => None,
@@ -192,7 +270,9 @@ impl Execution<'_> {
             known.alive = false;
         }
         let gone = api.get(&known.own).await?;
-        self.expect(row::ERR_11, gone.status == 404, || format!("a deleted record is still read: {gone}"))?;
+        self.expect(row::ERR_11, gone.status == 404, || {
+            format!("a deleted record is still read: {gone}")
+        })?;
         if let Some(url) = url {
             let after = self.total(known.kind, &url).await?;
             self.grown(before, after, (of, -1), &url).await?;
@@ -206,9 +286,15 @@ impl Execution<'_> {
 
     /// Reads a record by its address.
     async fn read(&mut self, id: usize) -> Result<Record, Halt> {
-        let Some(known) = self.state.get(id) else { return Err(Stop::Failed.into()) };
+        let Some(known) = self.state.get(id) else {
+            return Err(Stop::Failed.into());
+        };
         let answer = self.cx.api().get(&known.own).await?;
-        self.expect(row::CRU_22, answer.status == 200 && answer.json.is_object(), || answer.to_string())?;
+        self.expect(
+            row::CRU_22,
+            answer.status == 200 && answer.json.is_object(),
+            || answer.to_string(),
+        )?;
         let record = answer.record();
         // An address may change at any time: the latest one counts (HAL-06).
         let own = record.own()?;
@@ -227,16 +313,28 @@ impl Execution<'_> {
 
     /// Holds every field of the model against a representation.
     fn shows(&mut self, id: usize, record: &Record, touched: &[String]) -> Result<(), Halt> {
-        let Some(known) = self.state.get(id).cloned() else { return Ok(()) };
+        let Some(known) = self.state.get(id).cloned() else {
+            return Ok(());
+        };
         let prefix = self.cx.declared().text.custom_field_prefix.clone();
         for (name, value) in &known.fields {
-            let Some(field) = fields::find(known.kind.one, name) else { continue };
-            let readable = self.cx.declared().field(known.kind.one, name).is_some_and(|field| field.readable);
+            let Some(field) = fields::find(known.kind.one, name) else {
+                continue;
+            };
+            let readable = self
+                .cx
+                .declared()
+                .field(known.kind.one, name)
+                .is_some_and(|field| field.readable);
             if !readable {
                 continue;
             }
             let got = record.json.get(name);
-            let default = self.cx.declared().field(known.kind.one, name).is_some_and(|field| field.default.is_some());
+            let default = self
+                .cx
+                .declared()
+                .field(known.kind.one, name)
+                .is_some_and(|field| field.default.is_some());
             let same = generate::same(field, value, got, &prefix) || (value.is_null() && default);
             let row = match (touched.contains(name), value.is_null()) {
                 (true, true) => row::CRU_17,
@@ -245,11 +343,29 @@ impl Execution<'_> {
                 (false, _) if touched.is_empty() => field.row,
                 (false, _) => row::CRU_15,
             };
-            let now = if touched.is_empty() { "" } else { " after the change" };
+            let now = if touched.is_empty() {
+                ""
+            } else {
+                " after the change"
+            };
             if !same {
-                let message = format!("{}.{name} is {}{now}, the model says {value}", known.kind.one, json!(got));
-                let cause = generate::lost(self.cx, known.kind.one, &json!({ name: value }), &record.json, &[]);
-                return Err(Halt::Differs(row.to_owned(), message, cause.filter(|_| row != row::CRU_15)));
+                let message = format!(
+                    "{}.{name} is {}{now}, the model says {value}",
+                    known.kind.one,
+                    json!(got)
+                );
+                let cause = generate::lost(
+                    self.cx,
+                    known.kind.one,
+                    &json!({ name: value }),
+                    &record.json,
+                    &[],
+                );
+                return Err(Halt::Differs(
+                    row.to_owned(),
+                    message,
+                    cause.filter(|_| row != row::CRU_15),
+                ));
             }
             self.held.push(row.to_owned());
         }
@@ -260,9 +376,16 @@ impl Execution<'_> {
             })?;
         }
         if let Some(marker) = &known.marker {
-            let own = record.identifiers().iter().filter(|one| *one == marker).count();
+            let own = record
+                .identifiers()
+                .iter()
+                .filter(|one| *one == marker)
+                .count();
             self.expect(row::TYP_13, own == 1, || {
-                format!("the identifier {marker} that was sent is there {own} times: {}", record.short())
+                format!(
+                    "the identifier {marker} that was sent is there {own} times: {}",
+                    record.short()
+                )
             })?;
         }
         Ok(())
@@ -271,7 +394,12 @@ impl Execution<'_> {
     /// Another living record of the same kind did not change.
     async fn neighbour(&mut self, of: usize) -> Result<(), Halt> {
         let kind = self.state.get(of).map(|known| known.kind);
-        let other = self.state.all.iter().rev().find(|one| one.alive && one.id != of && Some(one.kind) == kind);
+        let other = self
+            .state
+            .all
+            .iter()
+            .rev()
+            .find(|one| one.alive && one.id != of && Some(one.kind) == kind);
         match other.map(|one| one.id) {
             Some(id) => {
                 let record = self.read(id).await?;
@@ -284,33 +412,70 @@ impl Execution<'_> {
 
     /// A key of another tenant does not reach a record.
     async fn strangers(&mut self, id: usize) -> Result<(), Halt> {
-        let (Some(other), Some(known)) = (self.cx.other(), self.state.get(id)) else { return Ok(()) };
+        let (Some(other), Some(known)) = (self.cx.other(), self.state.get(id)) else {
+            return Ok(());
+        };
         if !id.is_multiple_of(3) {
             return Ok(());
         }
         let answer = other.get(&known.own).await?;
         let shown = answer.is_success() && answer.json.is_object();
-        self.expect(row::AUT_02, !shown, || format!("a key of another tenant reads the record: {answer}"))
+        self.expect(row::AUT_02, !shown, || {
+            format!("a key of another tenant reads the record: {answer}")
+        })
     }
 
-    /// The collections of a container and of a person have exactly the living records, and the container counts them.
-    async fn collections(&mut self, container: usize, person: usize, kind: Kind) -> Result<(), Halt> {
+    /// The collections of a container and of a person have exactly the living records, and the
+    /// container counts them.
+    async fn collections(
+        &mut self,
+        container: usize,
+        person: usize,
+        kind: Kind,
+    ) -> Result<(), Halt> {
         let declared = self.cx.declared();
         let later = declared.behaves("totals_follow_later");
-        let (Some(under), Some(who)) = (self.state.get(container).cloned(), self.state.get(person).cloned()) else {
+        let (Some(under), Some(who)) = (
+            self.state.get(container).cloned(),
+            self.state.get(person).cloned(),
+        ) else {
             return Ok(());
         };
         if declared.lists_below(under.kind.one, kind.many)
             && let Some(url) = under.record.href(kind.many)
         {
-            let owns: Vec<String> = self.state.under(container, kind).iter().map(|one| one.name()).collect();
-            self.members(&url, &owns, &format!("{} of its {}", kind.many, under.kind.one), row::COL_31, later).await?;
+            let owns: Vec<String> = self
+                .state
+                .under(container, kind)
+                .iter()
+                .map(|one| one.name())
+                .collect();
+            self.members(
+                &url,
+                &owns,
+                &format!("{} of its {}", kind.many, under.kind.one),
+                row::COL_31,
+                later,
+            )
+            .await?;
         }
         if declared.lists_below("person", kind.many)
             && let Some(url) = who.record.href(kind.many)
         {
-            let owns: Vec<String> = self.state.of_person(person, kind).iter().map(|one| one.name()).collect();
-            self.members(&url, &owns, &format!("{} of its person", kind.many), person_row(kind), later).await?;
+            let owns: Vec<String> = self
+                .state
+                .of_person(person, kind)
+                .iter()
+                .map(|one| one.name())
+                .collect();
+            self.members(
+                &url,
+                &owns,
+                &format!("{} of its person", kind.many),
+                person_row(kind),
+                later,
+            )
+            .await?;
         }
         if !later {
             self.counted(container, kind).await?;
@@ -318,32 +483,63 @@ impl Execution<'_> {
         Ok(())
     }
 
-    async fn members(&mut self, url: &str, owns: &[String], what: &str, row: &str, later: bool) -> Result<(), Halt> {
+    async fn members(
+        &mut self,
+        url: &str,
+        owns: &[String],
+        what: &str,
+        row: &str,
+        later: bool,
+    ) -> Result<(), Halt> {
         let api = self.cx.api();
         let pages = api.pages(url).await?;
-        let mut met: Vec<String> = pages.iter().flat_map(Record::embedded).filter_map(|member| name(&member)).collect();
+        let mut met: Vec<String> = pages
+            .iter()
+            .flat_map(Record::embedded)
+            .filter_map(|member| name(&member))
+            .collect();
         let mut owns = owns.to_vec();
         met.sort();
         owns.sort();
         self.expect(row, met == owns, || {
-            format!("the {what} have {} members, the model says {}: {met:?} and {owns:?}", met.len(), owns.len())
+            format!(
+                "the {what} have {} members, the model says {}: {met:?} and {owns:?}",
+                met.len(),
+                owns.len()
+            )
         })?;
-        let total = pages.first().and_then(|page| page["total_records"].as_u64());
+        let total = pages
+            .first()
+            .and_then(|page| page["total_records"].as_u64());
         let expected = u64::try_from(owns.len()).unwrap_or(u64::MAX);
         let fits = total == Some(expected) || (owns.is_empty() && total.is_none());
         self.expect(row::COL_23, fits || later, || {
-            format!("total_records of the {what} is {}, the model says {expected}", json!(total))
+            format!(
+                "total_records of the {what} is {}, the model says {expected}",
+                json!(total)
+            )
         })
     }
 
     /// The number that the container keeps.
     async fn counted(&mut self, container: usize, kind: Kind) -> Result<(), Halt> {
-        let Some(name) = kind.counted else { return Ok(()) };
-        let Some(one) = self.state.get(container).map(|known| known.kind.one) else { return Ok(()) };
-        let Some(field) = fields::find(one, name) else { return Ok(()) };
-        let declared = self.cx.declared().field(one, name).is_some_and(|field| field.readable);
+        let Some(name) = kind.counted else {
+            return Ok(());
+        };
+        let Some(one) = self.state.get(container).map(|known| known.kind.one) else {
+            return Ok(());
+        };
+        let Some(field) = fields::find(one, name) else {
+            return Ok(());
+        };
+        let declared = self
+            .cx
+            .declared()
+            .field(one, name)
+            .is_some_and(|field| field.readable);
         // Only of signatures and submissions the catalogue says what a delete does.
-        let thinned = self.state.thinned.contains(&container) && !matches!(kind.one, "signature" | "submission");
+        let thinned = self.state.thinned.contains(&container)
+            && !matches!(kind.one, "signature" | "submission");
         if !declared || thinned {
             return Ok(());
         }
@@ -351,7 +547,10 @@ impl Execution<'_> {
         let record = self.read(container).await?;
         let got = record[name].as_u64();
         self.expect(field.row, got == u64::try_from(expected).ok(), || {
-            format!("{one}.{name} is {}, the model says {expected}", record[name])
+            format!(
+                "{one}.{name} is {}, the model says {expected}",
+                record[name]
+            )
         })
     }
 
@@ -363,8 +562,9 @@ impl Execution<'_> {
         Ok(self.cx.api().total(url).await?)
     }
 
-    /// A collection has one record more or less than before the step. Where it has not, other callers may have written to it: then
-    /// the total is still the number of its members, and the record is among them or not.
+    /// A collection has one record more or less than before the step. Where it has not, other
+    /// callers may have written to it: then the total is still the number of its members, and the
+    /// record is among them or not.
     async fn grown(
         &mut self,
         before: Option<u64>,
@@ -372,11 +572,19 @@ impl Execution<'_> {
         (id, by): (usize, i64),
         url: &str,
     ) -> Result<(), Halt> {
-        let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
+        let (Some(before), Some(after)) = (before, after) else {
+            return Ok(());
+        };
         let mut fits = before.checked_add_signed(by) == Some(after);
         if let Some(record) = self.state.get(id).filter(|_| !fits) {
             let listed = self.cx.api().listed(url, &record.own).await?;
-            fits = listed.is_none_or(|listed| listed == Listed { is_counted: true, has_record: by > 0 });
+            fits = listed.is_none_or(|listed| {
+                listed
+                    == Listed {
+                        is_counted: true,
+                        has_record: by > 0,
+                    }
+            });
         }
         self.expect(row::COL_23, fits, || {
             format!("total_records of {url} was {before} before the step and is {after} after it")

@@ -1,8 +1,8 @@
-//! The reference model: what a server must show after a sequence of operations, and the search for a sequence after which
-//! it does not.
+//! The reference model: what a server must show after a sequence of operations, and the search for
+//! a sequence after which it does not.
 //!
-//! A [`Step`] names earlier steps, never positions, so that steps can be left out one by one until only those remain that a
-//! failure needs.
+//! A [`Step`] names earlier steps, never positions, so that steps can be left out one by one until
+//! only those remain that a failure needs.
 
 mod execute;
 mod resolve;
@@ -34,7 +34,13 @@ pub(crate) enum Act {
     /// Creates a record of the top level.
     Create { kind: Kind, body: Value },
     /// Records an action of a person under a container, by REST or by the container's helper.
-    Record { kind: Kind, container: usize, person: usize, body: Value, helper: bool },
+    Record {
+        kind: Kind,
+        container: usize,
+        person: usize,
+        body: Value,
+        helper: bool,
+    },
     /// Changes fields of a record.
     Update { of: usize, body: Value },
     /// Deletes a record.
@@ -46,7 +52,9 @@ impl Step {
     pub(crate) fn needs(&self) -> Vec<usize> {
         match &self.act {
             Act::Create { .. } => Vec::new(),
-            Act::Record { container, person, .. } => vec![*container, *person],
+            Act::Record {
+                container, person, ..
+            } => vec![*container, *person],
             Act::Update { of, .. } | Act::Delete { of } => vec![*of],
         }
     }
@@ -57,14 +65,29 @@ impl Step {
         let name = |id: &usize| letter(*id);
         let own = letter(self.id);
         match &self.act {
-            Act::Create { kind, body } => format!("{own} = POST {} {}", rel(kind.many), short(body)),
-            Act::Record { kind, container, person, body, helper } => {
+            Act::Create { kind, body } => {
+                format!("{own} = POST {} {}", rel(kind.many), short(body))
+            }
+            Act::Record {
+                kind,
+                container,
+                person,
+                body,
+                helper,
+            } => {
                 let (container, person) = (name(container), name(person));
                 if *helper {
                     let helper = rel(&format!("{}_helper", kind.helper.unwrap_or_default()));
-                    format!("{own} = POST {helper} of {container} {} with the identifiers of {person}", short(body))
+                    format!(
+                        "{own} = POST {helper} of {container} {} with the identifiers of {person}",
+                        short(body)
+                    )
                 } else {
-                    format!("{own} = POST {} of {container} {} linked to {person}", rel(kind.many), short(body))
+                    format!(
+                        "{own} = POST {} of {container} {} linked to {person}",
+                        rel(kind.many),
+                        short(body)
+                    )
                 }
             }
             Act::Update { of, body } => format!("PUT {} {}", name(of), short(body)),

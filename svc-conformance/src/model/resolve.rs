@@ -27,7 +27,10 @@ pub(crate) type Choice = (u8, u8, u8, u16);
 
 /// Sequences of choices.
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>, Tree: Send> {
-    proptest::collection::vec((0_u8..20, any::<u8>(), any::<u8>(), any::<u16>()), 2..most.max(3))
+    proptest::collection::vec(
+        (0_u8..20, any::<u8>(), any::<u8>(), any::<u16>()),
+        2..most.max(3),
+    )
 }
 
 /// A record as the resolution knows it.
@@ -39,16 +42,29 @@ struct Made {
     alive: bool,
 }
 
-/// The steps that some choices mean for this server; a choice that nothing can be made of is left out.
+/// The steps that some choices mean for this server; a choice that nothing can be made of is left
+/// out.
 pub(crate) fn resolve(cx: &Cx, choices: &[Choice]) -> Vec<Step> {
     let declared = cx.declared();
-    let tops: Vec<Kind> =
-        KINDS.iter().copied().filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create")).collect();
-    let below: Vec<Kind> = KINDS.iter().copied().filter(|kind| kind.under.is_some_and(|one| one != "person")).collect();
+    let tops: Vec<Kind> = KINDS
+        .iter()
+        .copied()
+        .filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create"))
+        .collect();
+    let below: Vec<Kind> = KINDS
+        .iter()
+        .copied()
+        .filter(|kind| kind.under.is_some_and(|one| one != "person"))
+        .collect();
     let mut made: Vec<Made> = Vec::new();
     let mut steps = Vec::new();
     for (id, &(sort, first, other, value)) in choices.iter().enumerate() {
-        let op = Op { sort, pick: first, other, value };
+        let op = Op {
+            sort,
+            pick: first,
+            other,
+            value,
+        };
         let act = match op.sort {
             0..=3 => pick(&tops, op.pick).map(|kind| create(cx, *kind, op)),
             4..=9 => record(cx, &below, &made, op),
@@ -59,9 +75,26 @@ pub(crate) fn resolve(cx: &Cx, choices: &[Choice]) -> Vec<Step> {
         let act = act.or_else(|| pick(&tops, op.pick).map(|kind| create(cx, *kind, op)));
         let Some(act) = act else { continue };
         match &act {
-            Act::Create { kind, .. } => made.push(Made { id, kind: *kind, container: None, person: None, alive: true }),
-            Act::Record { kind, container, person, .. } => {
-                made.push(Made { id, kind: *kind, container: Some(*container), person: Some(*person), alive: true });
+            Act::Create { kind, .. } => made.push(Made {
+                id,
+                kind: *kind,
+                container: None,
+                person: None,
+                alive: true,
+            }),
+            Act::Record {
+                kind,
+                container,
+                person,
+                ..
+            } => {
+                made.push(Made {
+                    id,
+                    kind: *kind,
+                    container: Some(*container),
+                    person: Some(*person),
+                    alive: true,
+                });
             }
             Act::Delete { of } => {
                 if let Some(gone) = made.iter_mut().find(|one| one.id == *of) {
@@ -82,38 +115,65 @@ fn pick<T>(things: &[T], choice: u8) -> Option<&T> {
 /// One of the records, newer ones twice as often, so that one record is changed again and again.
 fn recent<'m>(made: &[&'m Made], choice: u8) -> Option<&'m Made> {
     let last = made.last().copied();
-    if choice.is_multiple_of(2) { last } else { pick(made, choice / 2).copied() }
+    if choice.is_multiple_of(2) {
+        last
+    } else {
+        pick(made, choice / 2).copied()
+    }
 }
 
 fn create(cx: &Cx, kind: Kind, op: Op) -> Act {
-    Act::Create { kind, body: fields(cx, kind, op, MOST_FIELDS) }
+    Act::Create {
+        kind,
+        body: fields(cx, kind, op, MOST_FIELDS),
+    }
 }
 
 /// An action of a living person under a living container of its kind.
 fn record(cx: &Cx, below: &[Kind], made: &[Made], op: Op) -> Option<Act> {
     let declared = cx.declared();
-    let people: Vec<&Made> = made.iter().filter(|one| one.alive && one.kind.one == "person").collect();
+    let people: Vec<&Made> = made
+        .iter()
+        .filter(|one| one.alive && one.kind.one == "person")
+        .collect();
     let possible: Vec<(Kind, usize)> = made
         .iter()
         .filter(|one| one.alive)
-        .flat_map(|one| below.iter().filter(|kind| kind.under == Some(one.kind.one)).map(|kind| (*kind, one.id)))
+        .flat_map(|one| {
+            below
+                .iter()
+                .filter(|kind| kind.under == Some(one.kind.one))
+                .map(|kind| (*kind, one.id))
+        })
         .collect();
     let (kind, container) = *pick(&possible, op.pick)?;
     let person = recent(&people, op.other)?.id;
-    let is_same = |one: &&Made| one.kind == kind && one.container == Some(container) && one.person == Some(person);
-    let repeats = declared.has_one_per_person(kind) && made.iter().filter(is_same).any(|one| one.alive);
-    let helper = kind.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
+    let is_same = |one: &&Made| {
+        one.kind == kind && one.container == Some(container) && one.person == Some(person)
+    };
+    let repeats =
+        declared.has_one_per_person(kind) && made.iter().filter(is_same).any(|one| one.alive);
+    let helper =
+        kind.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
     let rest = declared.offers(kind.one, "create");
     if repeats || (!rest && !helper) {
         return None;
     }
     let helper = helper && (!rest || op.value.is_multiple_of(3));
-    Some(Act::Record { kind, container, person, body: fields(cx, kind, op, 2), helper })
+    Some(Act::Record {
+        kind,
+        container,
+        person,
+        body: fields(cx, kind, op, 2),
+        helper,
+    })
 }
 
 fn update(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
-    let living: Vec<&Made> =
-        made.iter().filter(|one| one.alive && cx.declared().offers(one.kind.one, "update")).collect();
+    let living: Vec<&Made> = made
+        .iter()
+        .filter(|one| one.alive && cx.declared().offers(one.kind.one, "update"))
+        .collect();
     let one = recent(&living, op.pick)?;
     let mut body = fields(cx, one.kind, op, 2);
     // The records of these kinds hang together with others by their fields.
@@ -129,15 +189,27 @@ fn update(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
 
 /// An update that empties what another one fills, but for what may not be empty.
 pub(super) fn emptied(cx: &Cx, kind: Kind, body: Map<String, Value>) -> Map<String, Value> {
-    let firm = |name: &str| cx.declared().field(kind.one, name).is_some_and(|field| field.required);
-    body.into_iter().filter(|(name, _)| !firm(name)).map(|(name, _)| (name, Value::Null)).collect()
+    let firm = |name: &str| {
+        cx.declared()
+            .field(kind.one, name)
+            .is_some_and(|field| field.required)
+    };
+    body.into_iter()
+        .filter(|(name, _)| !firm(name))
+        .map(|(name, _)| (name, Value::Null))
+        .collect()
 }
 
 /// Deletes what nothing living hangs on.
 fn delete(cx: &Cx, made: &[Made], op: Op) -> Option<Act> {
-    let hangs = |id: usize| made.iter().any(|one| one.alive && (one.container == Some(id) || one.person == Some(id)));
-    let leaves: Vec<&Made> =
-        made.iter().filter(|one| one.alive && cx.declared().offers(one.kind.one, "delete") && !hangs(one.id)).collect();
+    let hangs = |id: usize| {
+        made.iter()
+            .any(|one| one.alive && (one.container == Some(id) || one.person == Some(id)))
+    };
+    let leaves: Vec<&Made> = made
+        .iter()
+        .filter(|one| one.alive && cx.declared().offers(one.kind.one, "delete") && !hangs(one.id))
+        .collect();
     recent(&leaves, op.pick).map(|one| Act::Delete { of: one.id })
 }
 
@@ -155,13 +227,21 @@ pub(super) fn fields(cx: &Cx, kind: Kind, op: Op, most: usize) -> Value {
     let count = rng.below(most).saturating_add(1);
     let mut names: Vec<&str> = Vec::new();
     for _ in 0..count {
-        names.extend(rng.pick(&free).filter(|name| !names.contains(name)).copied());
+        names.extend(
+            rng.pick(&free)
+                .filter(|name| !names.contains(name))
+                .copied(),
+        );
     }
     let strategy = generate::part(declared, kind.one, &names, &cx.run.word(seed));
     let body = strategy.and_then(|strategy| generate::sample(&strategy, seed));
-    let mut members = body.and_then(|body| body.as_object().cloned()).unwrap_or_default();
+    let mut members = body
+        .and_then(|body| body.as_object().cloned())
+        .unwrap_or_default();
     members.retain(|name, value| {
-        !FINAL.iter().any(|(one, field, last)| (*one, *field) == (kind.one, name) && value == last)
+        !FINAL
+            .iter()
+            .any(|(one, field, last)| (*one, *field) == (kind.one, name) && value == last)
     });
     Value::Object(members)
 }
@@ -206,7 +286,10 @@ pub(super) fn sent(cx: &Cx, kind: Kind, fields: &Value) -> Value {
     if kind.one == "donation" {
         body = generate::with(&body, &json!({"amount": 12.5, "currency": "USD"}));
     }
-    let currency = cx.declared().field(kind.one, "currency").is_some_and(|field| field.writable);
+    let currency = cx
+        .declared()
+        .field(kind.one, "currency")
+        .is_some_and(|field| field.writable);
     if kind.one == "fundraising_page" && currency {
         body = generate::with(&body, &json!({"currency": "USD"}));
     }

@@ -1,4 +1,5 @@
-//! The second shrinking: steps are left out one by one, with whatever builds on them, while the same row still breaks.
+//! The second shrinking: steps are left out one by one, with whatever builds on them, while the
+//! same row still breaks.
 
 use super::execute::execute;
 use super::{Act, Difference, Step};
@@ -63,7 +64,9 @@ pub(crate) async fn shortened(
 
 async fn broken(cx: &Cx, steps: &[Step], row: &str) -> Result<Option<Difference>, Stop> {
     let executed = execute(cx, steps).await?;
-    Ok(executed.difference.filter(|difference| difference.row == row))
+    Ok(executed
+        .difference
+        .filter(|difference| difference.row == row))
 }
 
 /// The steps without some and without those that build on them.
@@ -83,10 +86,16 @@ fn without(steps: &[Step], ids: &[usize]) -> Vec<Step> {
 /// The same steps with one member less in the body of one of them.
 fn smaller_bodies(steps: &[Step], at: usize) -> Vec<Vec<Step>> {
     let body = steps.get(at).and_then(|step| match &step.act {
-        Act::Create { body, .. } | Act::Record { body, .. } | Act::Update { body, .. } => body.as_object(),
+        Act::Create { body, .. } | Act::Record { body, .. } | Act::Update { body, .. } => {
+            body.as_object()
+        }
         Act::Delete { .. } => None,
     });
-    let names: Vec<String> = body.into_iter().flatten().map(|(name, _)| name.clone()).collect();
+    let names: Vec<String> = body
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.clone())
+        .collect();
     let shrunk = names.iter().filter_map(|name| {
         let mut fewer = steps.to_vec();
         let body = match &mut fewer.get_mut(at)?.act {

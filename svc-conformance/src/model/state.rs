@@ -26,7 +26,8 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What tells the record from others: its marker, or its address where identifiers are not kept.
+    /// What tells the record from others: its marker, or its address where identifiers are not
+    /// kept.
     pub(super) fn name(&self) -> String {
         self.marker.clone().unwrap_or_else(|| self.own.clone())
     }
@@ -34,8 +35,13 @@ impl Known {
 
 /// What tells a member of a collection from others; as [`Known::name`].
 pub(super) fn name(member: &Record) -> Option<String> {
-    let marker = member.identifiers().into_iter().find(|one| one.split(':').next() == Some(SYSTEM));
-    marker.map(ToOwned::to_owned).or_else(|| member.link("self"))
+    let marker = member
+        .identifiers()
+        .into_iter()
+        .find(|one| one.split(':').next() == Some(SYSTEM));
+    marker
+        .map(ToOwned::to_owned)
+        .or_else(|| member.link("self"))
 }
 
 /// Every record of a sequence.
@@ -57,15 +63,21 @@ impl State {
 
     /// The living records of a kind under a container.
     pub(super) fn under(&self, container: usize, kind: Kind) -> Vec<&Known> {
-        self.living(kind).filter(|known| known.container == Some(container)).collect()
+        self.living(kind)
+            .filter(|known| known.container == Some(container))
+            .collect()
     }
 
     /// The living records of a kind of a person.
     pub(super) fn of_person(&self, person: usize, kind: Kind) -> Vec<&Known> {
-        self.living(kind).filter(|known| known.person == Some(person)).collect()
+        self.living(kind)
+            .filter(|known| known.person == Some(person))
+            .collect()
     }
 
     fn living(&self, kind: Kind) -> impl Iterator<Item = &Known> {
-        self.all.iter().filter(move |known| known.alive && known.kind == kind)
+        self.all
+            .iter()
+            .filter(move |known| known.alive && known.kind == kind)
     }
 }

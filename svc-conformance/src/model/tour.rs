@@ -1,5 +1,6 @@
-//! Sequences that are not left to chance: for each relation of the interface a tour through its operations, so that each of
-//! them comes after each other one, on the container, on the person and on what belongs to both.
+//! Sequences that are not left to chance: for each relation of the interface a tour through its
+//! operations, so that each of them comes after each other one, on the container, on the person and
+//! on what belongs to both.
 
 use serde_json::{Map, Value};
 
@@ -12,25 +13,43 @@ use crate::seed::Rng;
 /// Bodies that are tried for an update before it is left out.
 const MOST_BODIES: usize = 12;
 
-/// A tour for each kind that belongs to a container and a person, where the server offers what it takes.
+/// A tour for each kind that belongs to a container and a person, where the server offers what it
+/// takes.
 pub(crate) fn tours(cx: &Cx) -> Vec<Vec<Step>> {
     KINDS.iter().filter_map(|kind| tour(cx, *kind)).collect()
 }
 
 fn tour(cx: &Cx, member: Kind) -> Option<Vec<Step>> {
     let declared = cx.declared();
-    let (container, person) = (kind(member.under.filter(|one| *one != "person")?)?, kind("person")?);
-    if container.under.is_some() || ![container, person].iter().all(|kind| declared.offers(kind.one, "create")) {
+    let (container, person) = (
+        kind(member.under.filter(|one| *one != "person")?)?,
+        kind("person")?,
+    );
+    if container.under.is_some()
+        || ![container, person]
+            .iter()
+            .all(|kind| declared.offers(kind.one, "create"))
+    {
         return None;
     }
     let rest = declared.offers(member.one, "create");
-    let helps = member.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
+    let helps =
+        member.helper.is_some_and(|helper| declared.helps(helper)) && declared.matches_persons();
     if !rest && !helps {
         return None;
     }
-    let mut tour = Tour { cx, rng: cx.rng(&format!("tour of {}", member.one)), steps: Vec::new(), helper: !rest };
+    let mut tour = Tour {
+        cx,
+        rng: cx.rng(&format!("tour of {}", member.one)),
+        steps: Vec::new(),
+        helper: !rest,
+    };
     let (who, under) = (tour.create(person), tour.create(container));
-    let other = if declared.has_one_per_person(member) { tour.create(person) } else { who };
+    let other = if declared.has_one_per_person(member) {
+        tour.create(person)
+    } else {
+        who
+    };
     // What needs the fewest records comes first, so that a case is as small as it can be.
     for (kind, of) in [(person, who), (container, under)] {
         tour.update(kind, of);
@@ -80,7 +99,17 @@ impl Tour<'_> {
 
     fn body(&mut self, kind: Kind, most: usize) -> Value {
         let value = u16::try_from(self.rng.below(usize::from(u16::MAX))).unwrap_or_default();
-        fields(self.cx, kind, Op { sort: 0, pick: 0, other: 0, value }, most)
+        fields(
+            self.cx,
+            kind,
+            Op {
+                sort: 0,
+                pick: 0,
+                other: 0,
+                value,
+            },
+            most,
+        )
     }
 
     fn create(&mut self, kind: Kind) -> usize {
@@ -90,12 +119,21 @@ impl Tour<'_> {
 
     fn record(&mut self, kind: Kind, container: usize, person: usize) -> usize {
         let (body, helper) = (self.body(kind, 2), self.helper);
-        self.then(Act::Record { kind, container, person, body, helper })
+        self.then(Act::Record {
+            kind,
+            container,
+            person,
+            body,
+            helper,
+        })
     }
 
     fn update(&mut self, kind: Kind, of: usize) {
         if let Some(body) = self.change(kind) {
-            self.then(Act::Update { of, body: Value::Object(body) });
+            self.then(Act::Update {
+                of,
+                body: Value::Object(body),
+            });
         }
     }
 
@@ -104,7 +142,10 @@ impl Tour<'_> {
         if let Some(body) = self.change(kind) {
             let body = emptied(self.cx, kind, body);
             if !body.is_empty() {
-                self.then(Act::Update { of, body: Value::Object(body) });
+                self.then(Act::Update {
+                    of,
+                    body: Value::Object(body),
+                });
             }
         }
     }

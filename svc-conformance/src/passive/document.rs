@@ -1,4 +1,5 @@
-//! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to HAL-19).
+//! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to
+//! HAL-19).
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -23,13 +24,27 @@ const PLAIN: &[&str] = &[
     "version-history", "via", "working-copy",
 ];
 
-/// Relations without a prefix that the interface gives a meaning: a link of them is one link, but for `curies`.
-const HELD: &[&str] = &["curies", "docs", "first", "last", "next", "prev", "previous", "self", "service-meta"];
+/// Relations without a prefix that the interface gives a meaning: a link of them is one link, but
+/// for `curies`.
+const HELD: &[&str] = &[
+    "curies",
+    "docs",
+    "first",
+    "last",
+    "next",
+    "prev",
+    "previous",
+    "self",
+    "service-meta",
+];
 
 /// The body of a successful answer.
 pub(crate) fn whole(cx: &Cx, answer: &Answer) {
-    let Some(object) = answer.json.as_object() else { return };
-    let bare = object.is_empty() || (object.contains_key("notice") && !object.contains_key("_links"));
+    let Some(object) = answer.json.as_object() else {
+        return;
+    };
+    let bare =
+        object.is_empty() || (object.contains_key("notice") && !object.contains_key("_links"));
     if bare {
         return;
     }
@@ -38,10 +53,14 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
     let is_page = object.contains_key("total_records") || object.contains_key("total_pages");
     match known {
         Some(Known::Record(of)) if is_read => {
-            cx.holds(row::HAL_14, !is_page, || format!("svc:{} leads to a collection: {answer}", of.one));
+            cx.holds(row::HAL_14, !is_page, || {
+                format!("svc:{} leads to a collection: {answer}", of.one)
+            });
         }
         Some(Known::Collection(of)) if is_read => {
-            cx.holds(row::HAL_14, is_page, || format!("svc:{} leads to no collection: {answer}", of.many));
+            cx.holds(row::HAL_14, is_page, || {
+                format!("svc:{} leads to no collection: {answer}", of.many)
+            });
         }
         _ => {}
     }
@@ -67,7 +86,9 @@ pub(crate) fn whole(cx: &Cx, answer: &Answer) {
 /// The other pages of a collection are pages of the same one, whatever their addresses look like.
 fn neighbours(cx: &Cx, answer: &Answer, page: &Map<String, Value>, known: Known) {
     for rel in ["self", "first", "prev", "previous", "next", "last"] {
-        let href = page.get("_links").and_then(|links| links.get(rel)?.get("href")?.as_str());
+        let href = page
+            .get("_links")
+            .and_then(|links| links.get(rel)?.get("href")?.as_str());
         // What another relation leads to is known from there.
         if let Some(url) = href.and_then(|href| address::resolve(&answer.url, href))
             && cx.run.relations.of(&url).is_none()
@@ -77,15 +98,28 @@ fn neighbours(cx: &Cx, answer: &Answer, page: &Map<String, Value>, known: Known)
     }
 }
 
-/// Extensions of a document have the curie of their prefix, and its members not the prefix of the interface (HAL-19).
+/// Extensions of a document have the curie of their prefix, and its members not the prefix of the
+/// interface (HAL-19).
 fn extensions(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
-    let curies = object.get("_links").and_then(|links| links["curies"].as_array()).map_or(&[][..], Vec::as_slice);
-    let links = object.get("_links").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    let curies = object
+        .get("_links")
+        .and_then(|links| links["curies"].as_array())
+        .map_or(&[][..], Vec::as_slice);
+    let links = object
+        .get("_links")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(Map::keys);
     for (rel, prefix) in links.filter_map(|rel| Some((rel, extension(rel)?))) {
         let is_named = curies.iter().any(|curie| curie["name"] == prefix);
-        cx.holds(row::HAL_19, is_named, || format!("no curie of the prefix of the extension `{rel}` in {answer}"));
+        cx.holds(row::HAL_19, is_named, || {
+            format!("no curie of the prefix of the extension `{rel}` in {answer}")
+        });
     }
-    for (name, prefix) in object.keys().filter_map(|name| Some((name, extension(name)?))) {
+    for (name, prefix) in object
+        .keys()
+        .filter_map(|name| Some((name, extension(name)?)))
+    {
         cx.holds(row::HAL_19, prefix != answer.prefix, || {
             format!("the extension `{name}` has the prefix of the specification, in {answer}")
         });
@@ -94,14 +128,20 @@ fn extensions(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
 
 /// The prefix of a relation or member that is an extension.
 fn extension(name: &str) -> Option<&str> {
-    name.split_once(':').filter(|(_, rest)| EXTENSIONS.contains(rest)).map(|(prefix, _)| prefix)
+    name.split_once(':')
+        .filter(|(_, rest)| EXTENSIONS.contains(rest))
+        .map(|(prefix, _)| prefix)
 }
 
 /// One document or embedded member, of a kind if it is a record.
 pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>) {
-    let Some(object) = document.as_object() else { return };
+    let Some(object) = document.as_object() else {
+        return;
+    };
     let links = object.get("_links").and_then(Value::as_object);
-    cx.holds(row::HAL_07, links.is_some(), || format!("no `_links` in {}", short(object, answer)));
+    cx.holds(row::HAL_07, links.is_some(), || {
+        format!("no `_links` in {}", short(object, answer))
+    });
     if let Some(links) = links {
         relations(cx, answer, object, links, of);
         if let (Some(of), Some(own)) = (of, links.get("self").and_then(|own| own["href"].as_str()))
@@ -110,12 +150,22 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>)
             cx.run.relations.learn(&own, Known::Record(of));
         }
     }
-    for (rel, list) in object.get("_embedded").and_then(Value::as_object).into_iter().flatten() {
+    for (rel, list) in object
+        .get("_embedded")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         let linked = links.and_then(|links| links.get(rel));
-        cx.holds(row::HAL_08, linked.is_some(), || format!("{rel} is embedded, not linked, in {answer}"));
+        cx.holds(row::HAL_08, linked.is_some(), || {
+            format!("{rel} is embedded, not linked, in {answer}")
+        });
         let name = rel.strip_prefix(&format!("{}:", answer.prefix));
         let of = name.and_then(|name| kind_of(name).or_else(|| kind(name)));
-        for member in list.as_array().map_or(std::slice::from_ref(list), Vec::as_slice) {
+        for member in list
+            .as_array()
+            .map_or(std::slice::from_ref(list), Vec::as_slice)
+        {
             look(cx, answer, member, of);
         }
     }
@@ -124,7 +174,13 @@ pub(crate) fn look(cx: &Cx, answer: &Answer, document: &Value, of: Option<Kind>)
     }
 }
 
-fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<String, Value>, of: Option<Kind>) {
+fn relations(
+    cx: &Cx,
+    answer: &Answer,
+    object: &Map<String, Value>,
+    links: &Map<String, Value>,
+    of: Option<Kind>,
+) {
     let own = format!("{}:", answer.prefix);
     for (rel, link) in links {
         let name = rel.strip_prefix(&own);
@@ -133,28 +189,49 @@ fn relations(cx: &Cx, answer: &Answer, object: &Map<String, Value>, links: &Map<
         });
         if let Some(name) = name {
             cx.holds(row::HAL_19, is_standard(name), || {
-                format!("the specification does not have `{rel}`, which has its prefix, in {answer}")
+                format!(
+                    "the specification does not have `{rel}`, which has its prefix, in {answer}"
+                )
             });
         }
         // What other relations lead to, and how, is the vendor's business.
         if name.is_none() && !HELD.contains(&rel.as_str()) {
             continue;
         }
-        let members = object.get("_embedded").and_then(|embedded| embedded.get(rel)).is_some_and(Value::is_array);
+        let members = object
+            .get("_embedded")
+            .and_then(|embedded| embedded.get(rel))
+            .is_some_and(Value::is_array);
         let is_page = object.contains_key("total_records");
-        let many = rel == "curies" || (is_page && name.is_some_and(|name| kind_of(name).is_some())) || members;
+        let many = rel == "curies"
+            || (is_page && name.is_some_and(|name| kind_of(name).is_some()))
+            || members;
         let formed = match link {
-            Value::Array(list) => many && list.iter().all(|link| rel == "curies" || leads(&answer.url, link)),
+            Value::Array(list) => {
+                many && list
+                    .iter()
+                    .all(|link| rel == "curies" || leads(&answer.url, link))
+            }
             other => rel != "curies" && !members && leads(&answer.url, other),
         };
-        cx.holds(row::HAL_13, formed, || format!("the link `{rel}` is {link}, in {answer}"));
-        let Some(known) = name.and_then(|name| meaning(name, of)) else { continue };
+        cx.holds(row::HAL_13, formed, || {
+            format!("the link `{rel}` is {link}, in {answer}")
+        });
+        let Some(known) = name.and_then(|name| meaning(name, of)) else {
+            continue;
+        };
         let known = match (link, known) {
             (Value::Array(_), Known::Collection(of)) => Known::Record(of),
             (_, known) => known,
         };
-        for link in link.as_array().map_or(std::slice::from_ref(link), Vec::as_slice) {
-            if let Some(url) = link["href"].as_str().and_then(|href| address::resolve(&answer.url, href)) {
+        for link in link
+            .as_array()
+            .map_or(std::slice::from_ref(link), Vec::as_slice)
+        {
+            if let Some(url) = link["href"]
+                .as_str()
+                .and_then(|href| address::resolve(&answer.url, href))
+            {
                 cx.run.relations.learn(&url, known);
             }
         }
@@ -170,7 +247,10 @@ fn is_relation(rel: &str, name: Option<&str>, links: &Map<String, Value>) -> boo
         None => PLAIN.contains(&rel),
         Some((_, rest)) if rest.starts_with("//") => true,
         Some((prefix, rest)) => {
-            let curies = links.get("curies").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let curies = links
+                .get("curies")
+                .and_then(Value::as_array)
+                .map_or(&[][..], Vec::as_slice);
             // A record embedded in a page has no curies of its own.
             let foreign = curies.is_empty() || curies.iter().any(|curie| curie["name"] == prefix);
             let interface = kind(rest).is_some() || kind_of(rest).is_some();
@@ -185,24 +265,42 @@ fn leads(document: &str, link: &Value) -> bool {
     href.is_some_and(|href| templated || address::resolve(document, href).is_some())
 }
 
-/// HAL-18, on every document that has curies, on the entry point and on collections also where they lack.
+/// HAL-18, on every document that has curies, on the entry point and on collections also where they
+/// lack.
 fn curies(cx: &Cx, answer: &Answer, object: &Map<String, Value>, is_page: bool) {
     let curies = object.get("_links").and_then(|links| links.get("curies"));
     let is_entry = answer.url == cx.run.target.base();
     if curies.is_none() && !is_page && !is_entry {
         return;
     }
-    let list = curies.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let list = curies
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
     let good = list.iter().any(|curie| {
-        let template = curie["href"].as_str().is_some_and(|href| href.contains("{rel}"));
+        let template = curie["href"]
+            .as_str()
+            .is_some_and(|href| href.contains("{rel}"));
         curie["name"] == answer.prefix && template && curie["templated"] == true
     });
-    for (row, _) in [(row::HAL_18, true), (row::COL_26, is_page), (row::ENT_26, is_entry)].iter().filter(|one| one.1) {
-        cx.holds(row, good, || format!("curies are {} in {answer}", json!(curies)));
+    for (row, _) in [
+        (row::HAL_18, true),
+        (row::COL_26, is_page),
+        (row::ENT_26, is_entry),
+    ]
+    .iter()
+    .filter(|one| one.1)
+    {
+        cx.holds(row, good, || {
+            format!("curies are {} in {answer}", json!(curies))
+        });
     }
 }
 
 fn short(object: &Map<String, Value>, answer: &Answer) -> String {
-    let text: String = Value::Object(object.clone()).to_string().chars().take(300).collect();
+    let text: String = Value::Object(object.clone())
+        .to_string()
+        .chars()
+        .take(300)
+        .collect();
     format!("{text} of {}", answer.request)
 }

@@ -10,12 +10,16 @@ use crate::kinds::kind;
 use crate::row;
 
 /// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
-const CODES: [u64; 18] = [200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 409, 412, 413, 415, 422, 428, 501, 503];
+const CODES: [u64; 18] = [
+    200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 409, 412, 413, 415, 422, 428, 501, 503,
+];
 
 /// The body of a failing answer that is neither 401 nor 403.
 pub(crate) fn look(cx: &Cx, answer: &Answer) {
     if !(400..600).contains(&answer.status) {
-        cx.holds(row::ERR_01, false, || format!("neither success nor failure: {answer}"));
+        cx.holds(row::ERR_01, false, || {
+            format!("neither success nor failure: {answer}")
+        });
         return;
     }
     if answer.status == 500 {
@@ -24,30 +28,54 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
     // A missing record needs no body; ERR-11 judges what it has.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
-        cx.holds(row::ERR_01, bare, || format!("the body has no error object: {answer}"));
-        cx.prefers(row::ERR_02, !bare, || format!("a bare description: {answer}"));
+        cx.holds(row::ERR_01, bare, || {
+            format!("the body has no error object: {answer}")
+        });
+        cx.prefers(row::ERR_02, !bare, || {
+            format!("a bare description: {answer}")
+        });
         return;
     };
     cx.holds(row::ERR_01, true, String::new);
     cx.run.met.add(Encounter::ErrorBody);
     let sort = error["request_type"].as_str().unwrap_or_default();
-    cx.holds(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || format!("request_type {sort:?}: {answer}"));
+    cx.holds(row::ERR_18, matches!(sort, "atomic" | "non-atomic"), || {
+        format!("request_type {sort:?}: {answer}")
+    });
     let code = error["response_code"].as_u64();
-    cx.holds(row::ERR_19, code == Some(answer.status.into()), || format!("response_code {}: {answer}", json!(code)));
-    cx.holds(row::ERR_03, code.is_none_or(|code| code == u64::from(answer.status)), || answer.to_string());
+    cx.holds(row::ERR_19, code == Some(answer.status.into()), || {
+        format!("response_code {}: {answer}", json!(code))
+    });
+    cx.holds(
+        row::ERR_03,
+        code.is_none_or(|code| code == u64::from(answer.status)),
+        || answer.to_string(),
+    );
     if sort == "non-atomic" {
-        cx.holds(row::ERR_19, code == Some(400), || format!("non-atomic with {}: {answer}", json!(code)));
+        cx.holds(row::ERR_19, code == Some(400), || {
+            format!("non-atomic with {}: {answer}", json!(code))
+        });
     }
     let entries = answer.entries();
-    let right = if sort == "non-atomic" { entries.len() >= 2 } else { entries.len() == 1 };
-    cx.holds(row::ERR_20, right, || format!("{} entries in a {sort} error: {answer}", entries.len()));
+    let right = if sort == "non-atomic" {
+        entries.len() >= 2
+    } else {
+        entries.len() == 1
+    };
+    cx.holds(row::ERR_20, right, || {
+        format!("{} entries in a {sort} error: {answer}", entries.len())
+    });
     for one in entries {
         entry(cx, answer, one, sort == "non-atomic");
     }
     let bare = entries.iter().all(|entry| descriptions(entry).is_empty());
-    cx.prefers(row::ERR_02, !bare, || format!("no descriptions in any entry: {answer}"));
+    cx.prefers(row::ERR_02, !bare, || {
+        format!("no descriptions in any entry: {answer}")
+    });
     for (rel, value) in answer.json.as_object().into_iter().flatten() {
-        let name = rel.strip_prefix(&format!("{}:", answer.prefix)).filter(|name| *name != "error");
+        let name = rel
+            .strip_prefix(&format!("{}:", answer.prefix))
+            .filter(|name| *name != "error");
         if let Some(of) = name.and_then(kind) {
             document::look(cx, answer, value, Some(of));
         }
@@ -56,72 +84,138 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
 
 fn entry(cx: &Cx, answer: &Answer, entry: &Value, non_atomic: bool) {
     let relation = entry["resource"].as_str().unwrap_or_default();
-    let prefixed = relation.strip_prefix(&format!("{}:", answer.prefix)).is_some_and(|name| !name.is_empty());
-    cx.holds(row::ERR_21, prefixed, || format!("resource {relation:?}: {answer}"));
-    let code = entry["response_code"].as_u64().unwrap_or_default();
-    cx.holds(row::ERR_22, CODES.contains(&code), || format!("entry code {code}: {answer}"));
-    let whole = answer.error().and_then(|error| error["response_code"].as_u64());
-    // The entry of what is not supported has a code of its own (ERR-38).
-    let unsupported = descriptions(entry).iter().any(|one| one["error_code"] == "NOT_SUPPORTED");
-    cx.holds(row::ERR_22, non_atomic || unsupported || Some(code) == whole, || {
-        format!("the only entry has {code}, the request {}: {answer}", json!(whole))
+    let prefixed = relation
+        .strip_prefix(&format!("{}:", answer.prefix))
+        .is_some_and(|name| !name.is_empty());
+    cx.holds(row::ERR_21, prefixed, || {
+        format!("resource {relation:?}: {answer}")
     });
+    let code = entry["response_code"].as_u64().unwrap_or_default();
+    cx.holds(row::ERR_22, CODES.contains(&code), || {
+        format!("entry code {code}: {answer}")
+    });
+    let whole = answer
+        .error()
+        .and_then(|error| error["response_code"].as_u64());
+    // The entry of what is not supported has a code of its own (ERR-38).
+    let unsupported = descriptions(entry)
+        .iter()
+        .any(|one| one["error_code"] == "NOT_SUPPORTED");
+    cx.holds(
+        row::ERR_22,
+        non_atomic || unsupported || Some(code) == whole,
+        || {
+            format!(
+                "the only entry has {code}, the request {}: {answer}",
+                json!(whole)
+            )
+        },
+    );
     let list = descriptions(entry);
     if matches!(code, 400 | 500) {
         cx.run.met.add(Encounter::FailedEntry);
-        let own = entry.get("error_descriptions").or_else(|| entry.get("errors").filter(|_| non_atomic));
-        let filled = own.and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-        cx.holds(row::ERR_23, filled, || format!("an entry with {code} has no descriptions: {answer}"));
+        let own = entry
+            .get("error_descriptions")
+            .or_else(|| entry.get("errors").filter(|_| non_atomic));
+        let filled = own
+            .and_then(Value::as_array)
+            .is_some_and(|list| !list.is_empty());
+        cx.holds(row::ERR_23, filled, || {
+            format!("an entry with {code} has no descriptions: {answer}")
+        });
         if non_atomic {
-            let spelling = if entry.get("error_descriptions").is_some() { "error_descriptions" } else { "errors" };
+            let spelling = if entry.get("error_descriptions").is_some() {
+                "error_descriptions"
+            } else {
+                "errors"
+            };
             cx.chose("descriptions of non-atomic entries", spelling);
         }
     }
     for description in list {
         meant(cx, answer, description, non_atomic.then_some(code));
-        let code = description.get("error_code").or_else(|| description.get("code").filter(|_| non_atomic));
-        let word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
-        let snake = code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
-        cx.holds(row::ERR_24, snake, || format!("error_code {}: {answer}", json!(code)));
+        let code = description
+            .get("error_code")
+            .or_else(|| description.get("code").filter(|_| non_atomic));
+        let word = |word: &str| {
+            !word.is_empty()
+                && word
+                    .bytes()
+                    .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+        };
+        let snake =
+            code.is_none_or(|code| code.as_str().is_some_and(|code| code.split('_').all(word)));
+        cx.holds(row::ERR_24, snake, || {
+            format!("error_code {}: {answer}", json!(code))
+        });
         let text = description.get("description");
         let said = text.is_none_or(|text| text.as_str().is_some_and(|text| !text.is_empty()));
-        cx.holds(row::ERR_25, said, || format!("description {}: {answer}", json!(text)));
+        cx.holds(row::ERR_25, said, || {
+            format!("description {}: {answer}", json!(text))
+        });
         let names = description.get("properties");
-        let listed = names.is_none_or(|names| names.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
-        cx.holds(row::ERR_26, listed, || format!("properties {}: {answer}", json!(names)));
+        let listed = names.is_none_or(|names| {
+            names
+                .as_array()
+                .is_some_and(|names| names.iter().all(Value::is_string))
+        });
+        cx.holds(row::ERR_26, listed, || {
+            format!("properties {}: {answer}", json!(names))
+        });
         for (row, name) in [(row::ERR_27, "hint"), (row::ERR_28, "reference_code")] {
             if let Some(value) = description.get(name) {
-                cx.run.met.add(if name == "hint" { Encounter::Hint } else { Encounter::ReferenceCode });
-                cx.holds(row, value.is_string(), || format!("{name} {value}: {answer}"));
+                cx.run.met.add(if name == "hint" {
+                    Encounter::Hint
+                } else {
+                    Encounter::ReferenceCode
+                });
+                cx.holds(row, value.is_string(), || {
+                    format!("{name} {value}: {answer}")
+                });
             }
         }
     }
 }
 
-/// A description says what is wrong; a code that the interface defines stands for that fault alone (ERR-35 to ERR-38).
-/// Elsewhere than in `part`, the status of one part of a helper's call, `NOT_SUPPORTED` may stand for what a server likes.
+/// A description says what is wrong; a code that the interface defines stands for that fault alone
+/// (ERR-35 to ERR-38). Elsewhere than in `part`, the status of one part of a helper's call,
+/// `NOT_SUPPORTED` may stand for what a server likes.
 fn meant(cx: &Cx, answer: &Answer, description: &Value, part: Option<u64>) {
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
-    cx.holds(row::ERR_23, code.is_some() || text("description").is_some(), || {
-        format!("a description says neither code nor reason: {answer}")
-    });
+    cx.holds(
+        row::ERR_23,
+        code.is_some() || text("description").is_some(),
+        || format!("a description says neither code nor reason: {answer}"),
+    );
     let names = description["properties"].as_array();
-    let names: Vec<&str> = names.into_iter().flatten().filter_map(Value::as_str).collect();
+    let names: Vec<&str> = names
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let (row, fits) = match (code, part) {
-        (Some("PARAGRAPH_CANNOT_HAVE_RESPONSES"), _) => {
-            (row::ERR_35, names.iter().any(|name| name.contains("question_type")))
-        }
-        (Some("RESPONSE_NAME_INVALID"), _) => {
-            (row::ERR_36, names.iter().any(|name| name.contains("responses[") && name.ends_with("].name")))
-        }
+        (Some("PARAGRAPH_CANNOT_HAVE_RESPONSES"), _) => (
+            row::ERR_35,
+            names.iter().any(|name| name.contains("question_type")),
+        ),
+        (Some("RESPONSE_NAME_INVALID"), _) => (
+            row::ERR_36,
+            names
+                .iter()
+                .any(|name| name.contains("responses[") && name.ends_with("].name")),
+        ),
         (Some("TAG_NAME_DOES_NOT_EXIST"), _) => (row::ERR_37, names.contains(&"add_tags")),
         (Some("NOT_SUPPORTED"), Some(status)) => (row::ERR_38, status >= 500),
         _ => return,
     };
-    cx.holds(row, fits, || format!("{} stands for something else: {answer}", json!(code)));
+    cx.holds(row, fits, || {
+        format!("{} stands for something else: {answer}", json!(code))
+    });
     for row in [row, row::ERR_25] {
-        cx.holds(row, text("description").is_some(), || format!("{} comes without a reason: {answer}", json!(code)));
+        cx.holds(row, text("description").is_some(), || {
+            format!("{} comes without a reason: {answer}", json!(code))
+        });
     }
 }
 
@@ -129,15 +223,27 @@ fn meant(cx: &Cx, answer: &Answer, description: &Value, part: Option<u64>) {
 fn unexpected(cx: &Cx, answer: &Answer) {
     let list = answer.descriptions();
     let not_there = |description: &&Value| {
-        let code = description.get("error_code").or_else(|| description.get("code"));
+        let code = description
+            .get("error_code")
+            .or_else(|| description.get("code"));
         code.is_some_and(|code| code == "NOT_IMPLEMENTED" || code == "NOT_SUPPORTED")
     };
     if !list.is_empty() && list.iter().all(not_there) {
         return;
     }
     cx.run.met.add(Encounter::Status500);
-    let told = list.iter().any(|d| d["error_code"].is_string() && d["description"].is_string());
-    cx.holds(row::ERR_05, told, || format!("an unexpected error without a description of it: {answer}"));
-    let named = list.iter().all(|d| d["reference_code"].as_str().is_some_and(|code| !code.is_empty()));
-    cx.prefers(row::ERR_06, named && !list.is_empty(), || format!("no reference_code: {answer}"));
+    let told = list
+        .iter()
+        .any(|d| d["error_code"].is_string() && d["description"].is_string());
+    cx.holds(row::ERR_05, told, || {
+        format!("an unexpected error without a description of it: {answer}")
+    });
+    let named = list.iter().all(|d| {
+        d["reference_code"]
+            .as_str()
+            .is_some_and(|code| !code.is_empty())
+    });
+    cx.prefers(row::ERR_06, named && !list.is_empty(), || {
+        format!("no reference_code: {answer}")
+    });
 }

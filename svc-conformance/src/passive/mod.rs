@@ -31,22 +31,40 @@ pub(crate) const ROWS: &[&str] = &[
 pub(crate) fn look(cx: &Cx, answer: &Answer) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
-        cx.holds(row::HAL_04, directives(cache), || format!("Cache-Control {cache:?} on {answer}"));
+        cx.holds(row::HAL_04, directives(cache), || {
+            format!("Cache-Control {cache:?} on {answer}")
+        });
     }
     if answer.status == 204 {
-        cx.holds(row::ERR_03, answer.body.is_empty(), || format!("a 204 has a body: {answer}"));
+        cx.holds(row::ERR_03, answer.body.is_empty(), || {
+            format!("a 204 has a body: {answer}")
+        });
     }
-    if answer.body.is_empty() || matches!(answer.status, 401 | 403) || answer.method == Method::HEAD {
+    if answer.body.is_empty() || matches!(answer.status, 401 | 403) || answer.method == Method::HEAD
+    {
         return;
     }
     if answer.is_success() {
-        cx.holds(row::HAL_02, answer.json.is_object(), || format!("the body is no JSON object: {answer}"));
+        cx.holds(row::HAL_02, answer.json.is_object(), || {
+            format!("the body is no JSON object: {answer}")
+        });
         let media = answer.header("content-type").unwrap_or_default();
-        let kind = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        cx.holds(row::HAL_03, kind == "application/hal+json", || format!("Content-Type {media:?} on {answer}"));
+        let kind = media
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        cx.holds(row::HAL_03, kind == "application/hal+json", || {
+            format!("Content-Type {media:?} on {answer}")
+        });
         document::whole(cx, answer);
         let code = answer.json.get("response_code");
-        cx.holds(row::ERR_03, code.is_none_or(|code| code == answer.status), || answer.to_string());
+        cx.holds(
+            row::ERR_03,
+            code.is_none_or(|code| code == answer.status),
+            || answer.to_string(),
+        );
     } else {
         error::look(cx, answer);
     }
@@ -54,7 +72,10 @@ pub(crate) fn look(cx: &Cx, answer: &Answer) {
 
 /// The three directives of HAL-04 as a set; order and case do not matter.
 fn directives(value: &str) -> bool {
-    let mut found: Vec<String> = value.split(',').map(|one| one.trim().to_ascii_lowercase()).collect();
+    let mut found: Vec<String> = value
+        .split(',')
+        .map(|one| one.trim().to_ascii_lowercase())
+        .collect();
     found.sort();
     found.dedup();
     found == ["max-age=0", "must-revalidate", "private"]

@@ -1,4 +1,5 @@
-//! Values of fields: type, form and listed values of whatever the catalogue names (TC, and the type rows).
+//! Values of fields: type, form and listed values of whatever the catalogue names (TC, and the type
+//! rows).
 
 use std::borrow::Cow;
 
@@ -14,7 +15,13 @@ use crate::row;
 use crate::values::{at, each, instant};
 
 /// Every declared field and link of one record.
-pub(crate) fn record(cx: &Cx, answer: &Answer, record: &Value, object: &Map<String, Value>, of: Kind) {
+pub(crate) fn record(
+    cx: &Cx,
+    answer: &Answer,
+    record: &Value,
+    object: &Map<String, Value>,
+    of: Kind,
+) {
     owner(cx, answer, record, of.one);
     present(cx, answer, record, of);
     common(cx, answer, object);
@@ -32,9 +39,19 @@ fn owner(cx: &Cx, answer: &Answer, object: &Value, name: &str) {
                 return;
             }
             one(cx, answer, field, value);
-            let last = field.path.rsplit('.').next().unwrap_or_default().trim_end_matches("[]");
-            let Some(shared) = fields::shared(last) else { return };
-            for member in value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice) {
+            let last = field
+                .path
+                .rsplit('.')
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches("[]");
+            let Some(shared) = fields::shared(last) else {
+                return;
+            };
+            for member in value
+                .as_array()
+                .map_or(std::slice::from_ref(value), Vec::as_slice)
+            {
                 owner(cx, answer, member, shared);
             }
         });
@@ -46,32 +63,60 @@ pub(crate) fn wire<'p>(cx: &Cx, path: &'p str) -> Cow<'p, str> {
     if !cx.declared().renames() {
         return Cow::Borrowed(path);
     }
-    let name = |step: &'p str| step.strip_suffix("[]").map_or((step, ""), |name| (name, "[]"));
-    if path.split('.').all(|step| cx.declared().wire(name(step).0) == name(step).0) {
+    let name = |step: &'p str| {
+        step.strip_suffix("[]")
+            .map_or((step, ""), |name| (name, "[]"))
+    };
+    if path
+        .split('.')
+        .all(|step| cx.declared().wire(name(step).0) == name(step).0)
+    {
         return Cow::Borrowed(path);
     }
-    let steps = path.split('.').map(|step| [cx.declared().wire(name(step).0), name(step).1].concat());
+    let steps = path
+        .split('.')
+        .map(|step| [cx.declared().wire(name(step).0), name(step).1].concat());
     Cow::Owned(steps.collect::<Vec<_>>().join("."))
 }
 
 fn one(cx: &Cx, answer: &Answer, field: &Field, value: &Value) {
     let right = is_shape(value, field.shape) && is_listed(value, field);
     let found = || format!("{}.{} is {value}: {answer}", field.owner, field.path);
-    let entries = matches!(value.as_array(), Some(list) if field.shape == Shape::Objects && !list.is_empty());
-    for row in [Some(field.row), row(field.shape), entries.then_some(row::TYP_11)].into_iter().flatten() {
-        cx.holds_for(row, right, found, || Some(Cause::of_field(Flaw::Type, field)));
+    let entries =
+        matches!(value.as_array(), Some(list) if field.shape == Shape::Objects && !list.is_empty());
+    for row in [
+        Some(field.row),
+        row(field.shape),
+        entries.then_some(row::TYP_11),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        cx.holds_for(row, right, found, || {
+            Some(Cause::of_field(Flaw::Type, field))
+        });
     }
     if field.shape == Shape::Time && right {
-        let zulu = value.as_str().is_some_and(|text| text.ends_with(['Z', 'z']));
-        cx.prefers(row::TYP_06, zulu, || format!("{}.{} is not in UTC: {value}", field.owner, field.path));
+        let zulu = value
+            .as_str()
+            .is_some_and(|text| text.ends_with(['Z', 'z']));
+        cx.prefers(row::TYP_06, zulu, || {
+            format!("{}.{} is not in UTC: {value}", field.owner, field.path)
+        });
     }
     if field.row == row::RES_PHONE_NUMBER_03 {
-        let digits = value.as_str().is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
+        let digits = value
+            .as_str()
+            .is_some_and(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()));
         cx.holds(row::RES_PHONE_NUMBER_03, digits, found);
         cx.holds(row::LIM_03, digits, found);
     }
     if field.row == row::RES_PERSON_35 {
-        cx.holds(row::RES_PERSON_35, value.as_str().is_some_and(|text| !text.starts_with('@')), found);
+        cx.holds(
+            row::RES_PERSON_35,
+            value.as_str().is_some_and(|text| !text.starts_with('@')),
+            found,
+        );
     }
     if matches!(field.row, row::RES_PERSON_16 | row::RES_PERSON_17) {
         cx.holds(field.row, is_unique(value), found);
@@ -97,7 +142,10 @@ pub(crate) const fn row(shape: Shape) -> Option<&'static str> {
 }
 
 fn is_listed(value: &Value, field: &Field) -> bool {
-    field.shape != Shape::Enum || value.as_str().is_some_and(|text| field.values.contains(&text))
+    field.shape != Shape::Enum
+        || value
+            .as_str()
+            .is_some_and(|text| field.values.contains(&text))
 }
 
 /// Whether a value has the JSON type and form of a shape.
@@ -106,23 +154,38 @@ pub(crate) fn is_shape(value: &Value, shape: Shape) -> bool {
         Shape::Text | Shape::Enum | Shape::Flexible => value.is_string(),
         // 3.0 has no fraction, however it is written.
         Shape::Integer => {
-            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+            value.is_i64()
+                || value.is_u64()
+                || value.as_f64().is_some_and(|number| number.fract() == 0.0)
         }
         Shape::Float | Shape::Number => value.is_number(),
         Shape::Boolean => value.is_boolean(),
         Shape::Time => value.as_str().is_some_and(|text| instant(text).is_some()),
-        Shape::Date => value.as_str().is_some_and(|text| NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()),
+        Shape::Date => value
+            .as_str()
+            .is_some_and(|text| NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()),
         Shape::Object => value.is_object(),
-        Shape::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
-        Shape::Objects => value.as_array().is_some_and(|list| list.iter().all(Value::is_object)),
+        Shape::Texts => value
+            .as_array()
+            .is_some_and(|list| list.iter().all(Value::is_string)),
+        Shape::Objects => value
+            .as_array()
+            .is_some_and(|list| list.iter().all(Value::is_object)),
         Shape::Reference => value.is_string() || value["href"].is_string(),
-        Shape::OneOrMany => value.is_object() || value.as_array().is_some_and(|list| list.iter().all(Value::is_object)),
+        Shape::OneOrMany => {
+            value.is_object()
+                || value
+                    .as_array()
+                    .is_some_and(|list| list.iter().all(Value::is_object))
+        }
     }
 }
 
 fn is_unique(value: &Value) -> bool {
     let list = value.as_array().map_or(&[][..], Vec::as_slice);
-    list.iter().enumerate().all(|(at, one)| !list.iter().take(at).any(|other| other == one))
+    list.iter()
+        .enumerate()
+        .all(|(at, one)| !list.iter().take(at).any(|other| other == one))
 }
 
 /// Computed fields are there when declared.
@@ -133,10 +196,16 @@ fn present(cx: &Cx, answer: &Answer, record: &Value, of: Kind) {
             inside(cx, answer, record, field, field.path);
         }
     }
-    let Some(_) = cx.declared().field(of.one, "share_options") else { return };
+    let Some(_) = cx.declared().field(of.one, "share_options") else {
+        return;
+    };
     for field in fields::of("share_options").filter(|field| field.way == Way::Type) {
         let place = format!("share_options[].{}", field.path);
-        if cx.declared().field(of.one, &place).is_some_and(|field| field.computed && field.readable) {
+        if cx
+            .declared()
+            .field(of.one, &place)
+            .is_some_and(|field| field.computed && field.readable)
+        {
             inside(cx, answer, record, field, &place);
         }
     }
@@ -151,7 +220,9 @@ fn inside(cx: &Cx, answer: &Answer, record: &Value, field: &Field, path: &str) {
     for parent in parents.into_iter().filter(|parent| parent.is_object()) {
         let there = parent.get(name).is_some_and(|value| !value.is_null());
         let found = || format!("the declared computed field {path} is missing: {answer}");
-        cx.holds_for(field.row, there, found, || Some(Cause::of_field(Flaw::Missing, field)));
+        cx.holds_for(field.row, there, found, || {
+            Some(Cause::of_field(Flaw::Missing, field))
+        });
     }
 }
 
@@ -160,13 +231,22 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
     if let Some(identifiers) = object.get("identifiers").filter(|value| !value.is_null()) {
         let list = identifiers.as_array();
         let formed = |entry: &Value| {
-            entry.as_str().and_then(|e| e.split_once(':')).is_some_and(|(s, i)| !s.is_empty() && !i.is_empty())
+            entry
+                .as_str()
+                .and_then(|e| e.split_once(':'))
+                .is_some_and(|(s, i)| !s.is_empty() && !i.is_empty())
         };
-        cx.holds(row::TYP_13, list.is_some_and(|list| list.iter().all(formed)), || {
+        cx.holds(
+            row::TYP_13,
+            list.is_some_and(|list| list.iter().all(formed)),
+            || format!("{identifiers} in {answer}"),
+        );
+        cx.holds(row::TYP_12, is_shape(identifiers, Shape::Texts), || {
             format!("{identifiers} in {answer}")
         });
-        cx.holds(row::TYP_12, is_shape(identifiers, Shape::Texts), || format!("{identifiers} in {answer}"));
-        cx.holds(row::TYP_14, is_unique(identifiers), || format!("{identifiers} in {answer}"));
+        cx.holds(row::TYP_14, is_unique(identifiers), || {
+            format!("{identifiers} in {answer}")
+        });
     }
     let time = |name: &str| object.get(name).filter(|value| !value.is_null());
     let read = |value: Option<&Value>| value.and_then(Value::as_str).and_then(instant);
@@ -174,22 +254,37 @@ fn common(cx: &Cx, answer: &Answer, object: &Map<String, Value>) {
     for (row, value) in [(row::TYP_15, created), (row::TYP_16, modified)] {
         if value.is_some() {
             for row in [row, row::TYP_06] {
-                cx.holds(row, read(value).is_some(), || format!("{} is no timestamp, in {answer}", json!(value)));
+                cx.holds(row, read(value).is_some(), || {
+                    format!("{} is no timestamp, in {answer}", json!(value))
+                });
             }
         }
     }
     if let (Some(created), Some(modified)) = (read(created), read(modified)) {
-        cx.holds(row::TYP_16, modified >= created, || format!("modified before it was created: {answer}"));
+        cx.holds(row::TYP_16, modified >= created, || {
+            format!("modified before it was created: {answer}")
+        });
     }
 }
 
-/// The links that the catalogue names are in every representation when declared; those to a person only where one is known.
+/// The links that the catalogue names are in every representation when declared; those to a person
+/// only where one is known.
 fn links(cx: &Cx, answer: &Answer, object: &Map<String, Value>, of: Kind) {
-    let Some(links) = object.get("_links").and_then(Value::as_object) else { return };
+    let Some(links) = object.get("_links").and_then(Value::as_object) else {
+        return;
+    };
     for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_where_declared()) {
         let name = link.name.as_str();
-        let rel = if name == "self" { name.to_owned() } else { cx.declared().rel(name) };
-        let is_embedded = || object.get("_embedded").is_some_and(|embedded| embedded.get(&rel).is_some());
+        let rel = if name == "self" {
+            name.to_owned()
+        } else {
+            cx.declared().rel(name)
+        };
+        let is_embedded = || {
+            object
+                .get("_embedded")
+                .is_some_and(|embedded| embedded.get(&rel).is_some())
+        };
         let there = links.contains_key(&rel) || (cx.declared().helpers_only() && is_embedded());
         if there || (!link.is_to_person() && cx.declared().links(of.one, name)) {
             cx.holds(&row.id, there, || format!("no link `{rel}` in {answer}"));
@@ -206,8 +301,13 @@ fn person(cx: &Cx, answer: &Answer, person: &Value) {
     ];
     for (row, name) in places {
         if let Some(list) = person[name].as_array() {
-            let primary = list.iter().filter(|one| one["primary"] == true || one["primary"] == "true").count();
-            cx.holds(row, primary <= 1, || format!("{primary} of {name} are primary: {answer}"));
+            let primary = list
+                .iter()
+                .filter(|one| one["primary"] == true || one["primary"] == "true")
+                .count();
+            cx.holds(row, primary <= 1, || {
+                format!("{primary} of {name} are primary: {answer}")
+            });
         }
     }
 }

@@ -12,32 +12,59 @@ use crate::values::is_unset;
 const DEPTH: usize = 6;
 
 /// Kinds for whose texts the catalogue has no rows of their own.
-const TEXTS: &[(&str, &[&str])] =
-    &[("tag", &["name", "description"]), ("list", &["name", "description"]), ("query", &["name", "description"])];
+const TEXTS: &[(&str, &[&str])] = &[
+    ("tag", &["name", "description"]),
+    ("list", &["name", "description"]),
+    ("query", &["name", "description"]),
+];
 
-/// Objects whose members have their rows at another object: whose they are, where, whose rows, and which of these they lack.
+/// Objects whose members have their rows at another object: whose they are, where, whose rows, and
+/// which of these they lack.
 const ALSO: &[(&str, &str, &str, &str, &[&str])] = &[
-    ("person", "employer_address.", "postal_address", "", &["primary", "address_type", "last_verified_date"]),
-    ("event", "location.location.", "postal_address", "location.", &[]),
+    (
+        "person",
+        "employer_address.",
+        "postal_address",
+        "",
+        &["primary", "address_type", "last_verified_date"],
+    ),
+    (
+        "event",
+        "location.location.",
+        "postal_address",
+        "location.",
+        &[],
+    ),
 ];
 
 /// Every field that the catalogue gives a resource or shared object, in the form of a declaration.
 pub(super) fn fields(owner: &str, dialect: &DeclaredDialect) -> BTreeMap<String, DeclaredField> {
     let mut found = tree(owner, "", dialect, 0);
-    for name in TEXTS.iter().filter(|(of, _)| *of == owner).flat_map(|(_, names)| *names) {
+    for name in TEXTS
+        .iter()
+        .filter(|(of, _)| *of == owner)
+        .flat_map(|(_, names)| *names)
+    {
         let text = found.entry((*name).to_owned()).or_default();
         "string".clone_into(&mut text.kind);
     }
     found
 }
 
-fn tree(owner: &str, above: &str, dialect: &DeclaredDialect, depth: usize) -> BTreeMap<String, DeclaredField> {
+fn tree(
+    owner: &str,
+    above: &str,
+    dialect: &DeclaredDialect,
+    depth: usize,
+) -> BTreeMap<String, DeclaredField> {
     let mut found = BTreeMap::new();
     if depth > DEPTH {
         return found;
     }
     for field in fields::of(owner) {
-        let Some(rest) = field.path.strip_prefix(above) else { continue };
+        let Some(rest) = field.path.strip_prefix(above) else {
+            continue;
+        };
         let step = rest.split('.').next().unwrap_or_default();
         let name = step.trim_end_matches("[]");
         let wire = wire(name, dialect);
@@ -49,13 +76,25 @@ fn tree(owner: &str, above: &str, dialect: &DeclaredDialect, depth: usize) -> BT
         let inner = if let Some(shared) = fields::shared(name) {
             tree(shared, "", dialect, depth.saturating_add(1))
         } else {
-            let array = if declared.kind.ends_with("[]") { "[]" } else { "" };
-            tree(owner, &format!("{above}{name}{array}."), dialect, depth.saturating_add(1))
+            let array = if declared.kind.ends_with("[]") {
+                "[]"
+            } else {
+                ""
+            };
+            tree(
+                owner,
+                &format!("{above}{name}{array}."),
+                dialect,
+                depth.saturating_add(1),
+            )
         };
         declared.fields = Some(inner).filter(|inner| !inner.is_empty());
         found.insert(wire.to_owned(), declared);
     }
-    for (_, _, of, at, without) in ALSO.iter().filter(|(one, place, ..)| (*one, *place) == (owner, above)) {
+    for (_, _, of, at, without) in ALSO
+        .iter()
+        .filter(|(one, place, ..)| (*one, *place) == (owner, above))
+    {
         let mut also = tree(of, at, dialect, depth.saturating_add(1));
         also.retain(|name, _| !without.contains(&name.as_str()));
         also.append(&mut found);
@@ -76,7 +115,12 @@ fn wire<'n>(name: &'n str, dialect: &'n DeclaredDialect) -> &'n str {
 /// An object for which the catalogue has rows of its members alone.
 fn group(step: &str) -> DeclaredField {
     let mut declared = DeclaredField::default();
-    (if step.ends_with("[]") { "object[]" } else { "object" }).clone_into(&mut declared.kind);
+    (if step.ends_with("[]") {
+        "object[]"
+    } else {
+        "object"
+    })
+    .clone_into(&mut declared.kind);
     declared
 }
 
@@ -101,13 +145,19 @@ fn leaf(field: &Field) -> DeclaredField {
     declared.computed = field.way == Way::Computed;
     declared.writable = !declared.computed;
     if matches!(field.shape, Shape::Enum | Shape::Flexible) && !field.values.is_empty() {
-        declared.values = Some(field.values.iter().map(|value| (*value).to_owned()).collect());
+        declared.values = Some(
+            field
+                .values
+                .iter()
+                .map(|value| (*value).to_owned())
+                .collect(),
+        );
     }
     declared
 }
 
-/// The fields that a representation shows. Of those that were sent (`sent`), only these count as writable; without anything
-/// sent it stays as the catalogue has it.
+/// The fields that a representation shows. Of those that were sent (`sent`), only these count as
+/// writable; without anything sent it stays as the catalogue has it.
 pub(super) fn shown(
     assumed: &BTreeMap<String, DeclaredField>,
     got: &Value,
@@ -137,16 +187,28 @@ fn members(
     got: &Value,
     sent: Option<&Value>,
 ) -> BTreeMap<String, DeclaredField> {
-    let Value::Array(list) = got else { return shown(assumed, got, sent) };
+    let Value::Array(list) = got else {
+        return shown(assumed, got, sent);
+    };
     let mut found = BTreeMap::new();
     for (at, one) in list.iter().enumerate() {
-        merge(&mut found, shown(assumed, one, sent.map(|sent| sent.get(at).unwrap_or(&Value::Null))));
+        merge(
+            &mut found,
+            shown(
+                assumed,
+                one,
+                sent.map(|sent| sent.get(at).unwrap_or(&Value::Null)),
+            ),
+        );
     }
     found
 }
 
 /// Adds what another representation shows.
-pub(super) fn merge(into: &mut BTreeMap<String, DeclaredField>, more: BTreeMap<String, DeclaredField>) {
+pub(super) fn merge(
+    into: &mut BTreeMap<String, DeclaredField>,
+    more: BTreeMap<String, DeclaredField>,
+) {
     for (name, field) in more {
         let known = into.entry(name).or_insert_with(|| field.clone());
         known.writable |= field.writable;
@@ -182,22 +244,44 @@ mod tests {
                 "venue"
             ]
         );
-        assert_eq!(address["status"].values.as_ref().map(Vec::len), Some(3), "those of an employer's address");
+        assert_eq!(
+            address["status"].values.as_ref().map(Vec::len),
+            Some(3),
+            "those of an employer's address"
+        );
         let event = fields("event", &DeclaredDialect::default());
         let place = event["location"].fields.as_ref().expect("members");
-        assert!(place["location"].fields.as_ref().is_some_and(|inner| inner.contains_key("latitude")));
+        assert!(
+            place["location"]
+                .fields
+                .as_ref()
+                .is_some_and(|inner| inner.contains_key("latitude"))
+        );
     }
 
     #[test]
     fn what_is_shown_is_declared_and_what_was_not_sent_is_not_writable() {
         let assumed = fields("person", &DeclaredDialect::default());
-        assert!(assumed["email_addresses"].fields.as_ref().is_some_and(|inner| inner.contains_key("address")));
-        assert!(assumed["birthdate"].fields.as_ref().is_some_and(|inner| inner.contains_key("month")));
+        assert!(
+            assumed["email_addresses"]
+                .fields
+                .as_ref()
+                .is_some_and(|inner| inner.contains_key("address"))
+        );
+        assert!(
+            assumed["birthdate"]
+                .fields
+                .as_ref()
+                .is_some_and(|inner| inner.contains_key("month"))
+        );
         let got = json!({"given_name": "Ada", "family_name": "B", "other": 1, "gender": null,
             "email_addresses": [{"address": "a@example.org", "status": "subscribed"}]});
         let sent = json!({"given_name": "Ada", "email_addresses": [{"address": "a@example.org"}]});
         let found = shown(&assumed, &got, Some(&sent));
-        assert_eq!(found.keys().collect::<Vec<_>>(), ["email_addresses", "family_name", "given_name"]);
+        assert_eq!(
+            found.keys().collect::<Vec<_>>(),
+            ["email_addresses", "family_name", "given_name"]
+        );
         assert!(found["given_name"].writable && !found["family_name"].writable);
         let inner = found["email_addresses"].fields.as_ref().expect("members");
         assert!(inner["address"].writable && !inner["status"].writable);

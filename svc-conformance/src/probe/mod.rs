@@ -43,8 +43,9 @@ struct Found {
 }
 
 impl Suite {
-    /// Finds out what the server supports: by links, `OPTIONS` and the records it shows and, where this suite may write, by
-    /// records of its own, which it removes. What was found is a beginning: a vendor reads it and completes it.
+    /// Finds out what the server supports: by links, `OPTIONS` and the records it shows and, where
+    /// this suite may write, by records of its own, which it removes. What was found is a
+    /// beginning: a vendor reads it and completes it.
     ///
     /// # Errors
     /// The target does not answer, or what it answers is no entry point.
@@ -52,18 +53,27 @@ impl Suite {
         let mut found = Found::default();
         found.text.declaration_version = 1;
         self.dialect(&mut found).await?;
-        let reading = self.clone().without_journal().declaration_from(found.text.clone(), Source::Probed);
+        let reading = self
+            .clone()
+            .without_journal()
+            .declaration_from(found.text.clone(), Source::Probed);
         let run = Arc::new(reading.prepare().await?);
         run.target.base().clone_into(&mut found.text.base_url);
         let cx = prober(&run);
-        reading::read(&cx, &mut found).await.map_err(|stop| unreadable(&cx, stop))?;
+        reading::read(&cx, &mut found)
+            .await
+            .map_err(|stop| unreadable(&cx, stop))?;
         let mut requests = run.recorder.count();
         let mut clean_up = CleanUp::default();
         if run.settings.writes {
-            let writing = self.clone().declaration_from(writing::assumed(&found), Source::Probed);
+            let writing = self
+                .clone()
+                .declaration_from(writing::assumed(&found), Source::Probed);
             let run = Arc::new(writing.prepare().await?);
             let cx = prober(&run);
-            writing::write(&cx, &mut found).await.map_err(|stop| unreadable(&cx, stop))?;
+            writing::write(&cx, &mut found)
+                .await
+                .map_err(|stop| unreadable(&cx, stop))?;
             clean_up = clean_up::clean(&run).await;
             requests = requests.saturating_add(run.recorder.count());
         } else {
@@ -73,35 +83,67 @@ impl Suite {
                     .to_owned(),
             );
         }
-        Ok(Probed { declaration: found.text, notes: found.notes, requests, clean_up })
+        Ok(Probed {
+            declaration: found.text,
+            notes: found.notes,
+            requests,
+            clean_up,
+        })
     }
 
     /// The prefix of relations and the key header, as the entry point's links have them.
     async fn dialect(&self, found: &mut Found) -> Result<(), SuiteError> {
-        let bare = self.clone().without_journal().declaration_from(found.text.clone(), Source::Probed);
+        let bare = self
+            .clone()
+            .without_journal()
+            .declaration_from(found.text.clone(), Source::Probed);
         let run = Arc::new(bare.prepare().await?);
         let cx = prober(&run);
         let start = run.target.base().to_owned();
-        let mut answer = cx.anonymous().get(&start).await.map_err(|stop| unreadable(&cx, stop))?;
+        let mut answer = cx
+            .anonymous()
+            .get(&start)
+            .await
+            .map_err(|stop| unreadable(&cx, stop))?;
         if !answer.is_success() {
-            answer = cx.api().get(&start).await.map_err(|stop| unreadable(&cx, stop))?;
+            answer = cx
+                .api()
+                .get(&start)
+                .await
+                .map_err(|stop| unreadable(&cx, stop))?;
         }
         found.text.dialect = run.declared.text.dialect.clone();
-        let links = answer.json.get("_links").and_then(|links| links.as_object()).cloned().unwrap_or_default();
+        let links = answer
+            .json
+            .get("_links")
+            .and_then(|links| links.as_object())
+            .cloned()
+            .unwrap_or_default();
         let mut prefixes: BTreeMap<&str, usize> = BTreeMap::new();
         let named = links.keys().filter_map(|rel| rel.split_once(':'));
         for (prefix, _) in named.filter(|(_, name)| meaning(name, None).is_some()) {
             let count = prefixes.entry(prefix).or_default();
             *count = count.saturating_add(1);
         }
-        let most = prefixes.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix.to_owned());
-        let extension = links.keys().filter_map(|rel| rel.split_once(':')).find(|(prefix, name)| {
-            EXTENSIONS.contains(name) && most.as_deref() != Some(*prefix) && answer["namespace"] != **prefix
-        });
+        let most = prefixes
+            .into_iter()
+            .max_by_key(|(_, count)| *count)
+            .map(|(prefix, _)| prefix.to_owned());
+        let extension =
+            links
+                .keys()
+                .filter_map(|rel| rel.split_once(':'))
+                .find(|(prefix, name)| {
+                    EXTENSIONS.contains(name)
+                        && most.as_deref() != Some(*prefix)
+                        && answer["namespace"] != **prefix
+                });
         if let Some((prefix, _)) = extension {
             prefix.clone_into(&mut found.text.dialect.extension_prefix);
         }
-        let Some(prefix) = most.filter(|prefix| *prefix != found.text.dialect.prefix) else { return Ok(()) };
+        let Some(prefix) = most.filter(|prefix| *prefix != found.text.dialect.prefix) else {
+            return Ok(());
+        };
         if !self.names_header() {
             found.text.dialect.key_header = format!("{}-API-Token", prefix.to_ascii_uppercase());
             found.notes.push(format!(
@@ -116,7 +158,11 @@ impl Suite {
 
 /// What probing sends is recorded under this name.
 fn prober(run: &Arc<Run>) -> Cx {
-    Cx::new(Arc::clone(run), Check::new("probe", &[], |_| Box::pin(async { Ok(()) })), 0)
+    Cx::new(
+        Arc::clone(run),
+        Check::new("probe", &[], |_| Box::pin(async { Ok(()) })),
+        0,
+    )
 }
 
 /// A server that cannot be probed.
@@ -127,7 +173,9 @@ fn unreadable(cx: &Cx, stop: Stop) -> SuiteError {
     }
     match stop {
         Stop::Failed => SuiteError::Target(TargetError::Broken(found())),
-        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => SuiteError::NotPublished(reason),
+        Stop::Inconclusive(reason) | Stop::Disabled(reason) | Stop::Unlike(reason) => {
+            SuiteError::NotPublished(reason)
+        }
     }
 }
 

@@ -36,22 +36,36 @@ pub(super) async fn read(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
 /// The entry point's own fields and links (ENT-02 to ENT-26).
 fn entry_point(entry: &Record, found: &mut Found) {
     let mut declared = DeclaredEntryPoint::default();
-    for (name, value) in entry.json.as_object().into_iter().flatten().filter(|(name, _)| !name.starts_with('_')) {
+    for (name, value) in entry
+        .json
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| !name.starts_with('_'))
+    {
         declared.fields.push(name.clone());
         match name.as_str() {
-            "namespace" => value.as_str().unwrap_or_default().clone_into(&mut found.text.namespace),
+            "namespace" => value
+                .as_str()
+                .unwrap_or_default()
+                .clone_into(&mut found.text.namespace),
             "max_pagesize" => {
                 let most = value.as_u64().and_then(|most| u32::try_from(most).ok());
                 found.text.limits.max_pagesize = most.unwrap_or_default();
             }
             other if other.ends_with("_version") => {
                 other.clone_into(&mut found.text.dialect.version_field);
-                value.as_str().unwrap_or_default().clone_into(&mut found.text.interface_version);
+                value
+                    .as_str()
+                    .unwrap_or_default()
+                    .clone_into(&mut found.text.interface_version);
             }
             _ => {}
         }
     }
-    let own = |name: &str| !matches!(name, "self" | "curies") && !name.ends_with("_helper") && kind_of(name).is_none();
+    let own = |name: &str| {
+        !matches!(name, "self" | "curies") && !name.ends_with("_helper") && kind_of(name).is_none()
+    };
     declared.links = names(entry).into_iter().filter(|name| own(name)).collect();
     found.text.entry_point = Some(declared);
 }
@@ -59,16 +73,29 @@ fn entry_point(entry: &Record, found: &mut Found) {
 /// The names of a representation's links, without prefix.
 pub(super) fn names(record: &Record) -> Vec<String> {
     let prefix = format!("{}:", record.prefix);
-    let links = record.json.get("_links").and_then(Value::as_object).into_iter().flatten();
-    links.map(|(rel, _)| rel.strip_prefix(&prefix).unwrap_or(rel).to_owned()).collect()
+    let links = record
+        .json
+        .get("_links")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    links
+        .map(|(rel, _)| rel.strip_prefix(&prefix).unwrap_or(rel).to_owned())
+        .collect()
 }
 
 /// Notes the helpers that a representation leads to.
 pub(super) fn helpers_of(record: &Record, found: &mut Found) {
     for link in names(record) {
-        let Some(name) = link.strip_suffix("_helper") else { continue };
+        let Some(name) = link.strip_suffix("_helper") else {
+            continue;
+        };
         // A person's may be spelled in two ways (RES-person-48).
-        let name = if name == "record_canvas" { "record_canvass" } else { name };
+        let name = if name == "record_canvas" {
+            "record_canvass"
+        } else {
+            name
+        };
         let mut helper = DeclaredHelper::default();
         helper.relation = format!("{}:{link}", record.prefix);
         found.text.helpers.entry(name.to_owned()).or_insert(helper);
@@ -77,7 +104,11 @@ pub(super) fn helpers_of(record: &Record, found: &mut Found) {
 
 /// The declared collection of a kind.
 pub(super) fn declared(found: &mut Found, kind: Kind) -> &mut DeclaredCollection {
-    let collection = found.text.collections.entry(kind.many.to_owned()).or_default();
+    let collection = found
+        .text
+        .collections
+        .entry(kind.many.to_owned())
+        .or_default();
     kind.one.clone_into(&mut collection.singular);
     collection
 }
@@ -100,13 +131,20 @@ pub(super) async fn collection(
 ) -> Result<bool, Stop> {
     let answer = api.get(url).await?;
     if answer.status != 200 {
-        found.notes.push(format!("{} is linked, and answers {}: not declared", kind.many, answer.status));
+        found.notes.push(format!(
+            "{} is linked, and answers {}: not declared",
+            kind.many, answer.status
+        ));
         return Ok(false);
     }
     let page = answer.record();
     if top {
         offers(found, kind, "list");
-        let size = page.json.get("per_page").and_then(Value::as_u64).and_then(|size| u32::try_from(size).ok());
+        let size = page
+            .json
+            .get("per_page")
+            .and_then(Value::as_u64)
+            .and_then(|size| u32::try_from(size).ok());
         found.text.limits.per_page = size.unwrap_or(found.text.limits.per_page);
     } else {
         declared(found, kind);
@@ -118,27 +156,46 @@ pub(super) async fn collection(
         assumed::merge(&mut declared(found, kind).fields, fields);
     }
     allowed(api, kind, url, &[("POST", "create")], found).await?;
-    let Some(own) = members.first().and_then(|member| member.link("self")) else { return Ok(true) };
+    let Some(own) = members.first().and_then(|member| member.link("self")) else {
+        return Ok(true);
+    };
     let answer = api.get(&own).await?;
     if answer.status == 200 {
         offers(found, kind, "read");
         record(api, kind, &answer.record(), found).await?;
-        allowed(api, kind, &own, &[("PUT", "update"), ("DELETE", "delete")], found).await?;
+        allowed(
+            api,
+            kind,
+            &own,
+            &[("PUT", "update"), ("DELETE", "delete")],
+            found,
+        )
+        .await?;
     }
     Ok(true)
 }
 
 /// The links of a record, its helpers, and the collections below it.
-pub(super) async fn record(api: &Client<'_>, kind: Kind, record: &Record, found: &mut Found) -> Result<(), Stop> {
+pub(super) async fn record(
+    api: &Client<'_>,
+    kind: Kind,
+    record: &Record,
+    found: &mut Found,
+) -> Result<(), Stop> {
     helpers_of(record, found);
-    for name in names(record).into_iter().filter(|name| !matches!(name.as_str(), "self" | "curies")) {
+    for name in names(record)
+        .into_iter()
+        .filter(|name| !matches!(name.as_str(), "self" | "curies"))
+    {
         let below = kind_of(&name).filter(|below| below.one != kind.one);
         let known = declared(found, kind).links.contains(&name);
         if known {
             continue;
         }
         declared(found, kind).links.push(name.clone());
-        let (Some(below), Some(url)) = (below, record.href(&name)) else { continue };
+        let (Some(below), Some(url)) = (below, record.href(&name)) else {
+            continue;
+        };
         if Box::pin(collection(api, below, &url, false, found)).await? {
             declared(found, kind).sub.push(name);
         }
@@ -155,7 +212,11 @@ async fn allowed(
     found: &mut Found,
 ) -> Result<(), Stop> {
     let answer = api.options(url).await?;
-    let allow = answer.header("allow").filter(|_| answer.is_success()).unwrap_or_default().to_ascii_uppercase();
+    let allow = answer
+        .header("allow")
+        .filter(|_| answer.is_success())
+        .unwrap_or_default()
+        .to_ascii_uppercase();
     for (method, operation) in operations {
         if allow.split(',').any(|one| one.trim() == *method) {
             offers(found, kind, operation);

@@ -20,18 +20,25 @@ const TURNS: usize = 6;
 /// How often a create is tried again without the fields that were refused.
 const TRIES: usize = 6;
 
-/// The widest declaration that what was read allows: with it bodies are made and records found again.
+/// The widest declaration that what was read allows: with it bodies are made and records found
+/// again.
 pub(super) fn assumed(found: &Found) -> Declaration {
     let mut text = found.text.clone();
-    for kind in KINDS.iter().filter(|kind| found.text.collections.contains_key(kind.many) || kind.under.is_some()) {
+    for kind in KINDS
+        .iter()
+        .filter(|kind| found.text.collections.contains_key(kind.many) || kind.under.is_some())
+    {
         let collection = text.collections.entry(kind.many.to_owned()).or_default();
         collection.fields = assumed::fields(kind.one, &found.text.dialect);
-        collection.operations = ["list", "read", "create", "update", "delete"].map(ToOwned::to_owned).to_vec();
+        collection.operations = ["list", "read", "create", "update", "delete"]
+            .map(ToOwned::to_owned)
+            .to_vec();
     }
     text
 }
 
-/// Creates, changes and deletes one record of each kind that can be reached, and calls each helper once.
+/// Creates, changes and deletes one record of each kind that can be reached, and calls each helper
+/// once.
 pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -42,7 +49,10 @@ pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
             Some(above) => made.get(above).and_then(|above| above.href(kind.many)),
         };
         let Some(url) = url else { continue };
-        let person = made.get("person").filter(|_| kind.under.is_some()).and_then(|person| person.link("self"));
+        let person = made
+            .get("person")
+            .filter(|_| kind.under.is_some())
+            .and_then(|person| person.link("self"));
         if let Some(record) = create(&api, *kind, &url, person.as_deref(), found).await? {
             made.insert(kind.one, record);
         }
@@ -50,7 +60,9 @@ pub(super) async fn write(cx: &Cx, found: &mut Found) -> Result<(), Stop> {
     values(&api, &made, &entry, found).await?;
     helpers(&api, &made, &entry, found).await?;
     for (one, record) in made.iter().rev() {
-        let (Some(kind), Some(own)) = (kind(one), record.link("self")) else { continue };
+        let (Some(kind), Some(own)) = (kind(one), record.link("self")) else {
+            continue;
+        };
         let answer = api.delete(&own).await?;
         if matches!(answer.status, 200 | 204) {
             reading::offers(found, kind, "delete");
@@ -70,14 +82,21 @@ async fn create(
     let cx = api.cx;
     let marked = |body: &Value| {
         let body = cx.marked(body);
-        person.map_or_else(|| body.clone(), |person| api.linked(&body, "person", person))
+        person.map_or_else(
+            || body.clone(),
+            |person| api.linked(&body, "person", person),
+        )
     };
     let mut body = with(&whole(cx, kind.one), &least(cx, kind.one));
     for _ in 0..TRIES {
         let answer = api.post(url, &marked(&body)).await?;
         if answer.is_created() && answer.json.is_object() {
             reading::offers(found, kind, "create");
-            let style = if answer.status == 201 { "table" } else { "examples" };
+            let style = if answer.status == 201 {
+                "table"
+            } else {
+                "examples"
+            };
             style.clone_into(&mut found.text.response_style);
             let record = shown(api, kind, &body, &answer, found).await?;
             let least = least(cx, kind.one);
@@ -88,7 +107,9 @@ async fn create(
                 required(kind, &refused(&bare), found);
             }
             for (name, value) in empty_objects(kind, found) {
-                let answer = api.post(url, &marked(&with(&body, &json!({ &name: value })))).await?;
+                let answer = api
+                    .post(url, &marked(&with(&body, &json!({ &name: value }))))
+                    .await?;
                 if answer.status == 400 {
                     required_inside(kind, &name, &answer, found);
                 }
@@ -97,11 +118,17 @@ async fn create(
         }
         let refused = refused(&answer);
         let Some(members) = body.as_object_mut().filter(|_| answer.status == 400) else {
-            found.notes.push(format!("a create in {} answers {}: not declared", kind.many, answer.status));
+            found.notes.push(format!(
+                "a create in {} answers {}: not declared",
+                kind.many, answer.status
+            ));
             return Ok(None);
         };
         for name in refused.iter().filter(|name| members.contains_key(*name)) {
-            found.notes.push(format!("{}.{name} was refused: not declared as writable", kind.one));
+            found.notes.push(format!(
+                "{}.{name} was refused: not declared as writable",
+                kind.one
+            ));
         }
         let before = members.len();
         members.retain(|name, _| !refused.contains(name));
@@ -109,11 +136,15 @@ async fn create(
             body = least(cx, kind.one);
         }
     }
-    found.notes.push(format!("a create in {} was refused {TRIES} times: not declared", kind.many));
+    found.notes.push(format!(
+        "a create in {} was refused {TRIES} times: not declared",
+        kind.many
+    ));
     Ok(None)
 }
 
-/// A body with every field of a kind. A turn may mean an empty value, so each field has the first that is none.
+/// A body with every field of a kind. A turn may mean an empty value, so each field has the first
+/// that is none.
 fn whole(cx: &Cx, one: &str) -> Value {
     let mut whole = json!({});
     for turn in 0..TURNS {
@@ -148,10 +179,20 @@ fn fill(into: &mut Value, more: &Value) {
 /// Fields that have a value though none was sent (CAP-08).
 fn defaults(kind: Kind, sent: &Value, got: &Value, found: &mut Found) {
     for (name, field) in &mut reading::declared(found, kind).fields {
-        let Some(value) = got.get(name).filter(|value| !is_unset(Some(value)) && field.writable) else { continue };
+        let Some(value) = got
+            .get(name)
+            .filter(|value| !is_unset(Some(value)) && field.writable)
+        else {
+            continue;
+        };
         if sent.get(name).is_none() && !value.is_object() && !value.is_array() {
-            let time = value.as_str().filter(|text| crate::values::instant(text).is_some()).map(|_| "time of receipt");
-            let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+            let time = value
+                .as_str()
+                .filter(|text| crate::values::instant(text).is_some())
+                .map(|_| "time of receipt");
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), ToOwned::to_owned);
             field.default = Some(time.map_or(text, ToOwned::to_owned));
         }
     }
@@ -167,19 +208,33 @@ fn required(kind: Kind, names: &[String], found: &mut Found) {
 /// Each field that holds objects, with one that has no member.
 fn empty_objects(kind: Kind, found: &mut Found) -> Vec<(String, Value)> {
     let fields = &reading::declared(found, kind).fields;
-    let nested = fields.iter().filter(|(_, field)| field.writable && field.fields.is_some());
+    let nested = fields
+        .iter()
+        .filter(|(_, field)| field.writable && field.fields.is_some());
     nested
-        .map(|(name, field)| (name.clone(), if field.kind.ends_with("[]") { json!([{}]) } else { json!({}) }))
+        .map(|(name, field)| {
+            (
+                name.clone(),
+                if field.kind.ends_with("[]") {
+                    json!([{}])
+                } else {
+                    json!({})
+                },
+            )
+        })
         .collect()
 }
 
 /// Members that the objects in a field need: those that the refusal of an empty one names (CAP-05).
 fn required_inside(kind: Kind, name: &str, answer: &Answer, found: &mut Found) {
-    let Some(field) = reading::declared(found, kind).fields.get_mut(name) else { return };
+    let Some(field) = reading::declared(found, kind).fields.get_mut(name) else {
+        return;
+    };
     for problem in answer.problems() {
         for property in &problem.properties {
-            let inner =
-                property.strip_prefix(name).and_then(|rest| rest.strip_prefix("[0].").or(rest.strip_prefix('.')));
+            let inner = property
+                .strip_prefix(name)
+                .and_then(|rest| rest.strip_prefix("[0].").or(rest.strip_prefix('.')));
             if let Some(inner) = inner.and_then(|inner| field.fields.as_mut()?.get_mut(inner)) {
                 inner.required = true;
             }
@@ -191,11 +246,20 @@ fn required_inside(kind: Kind, name: &str, answer: &Answer, found: &mut Found) {
 fn refused(answer: &Answer) -> Vec<String> {
     let problems = answer.problems();
     let names = problems.iter().flat_map(|problem| &problem.properties);
-    names.filter_map(|name| name.split(['.', '[']).next()).map(ToOwned::to_owned).collect()
+    names
+        .filter_map(|name| name.split(['.', '[']).next())
+        .map(ToOwned::to_owned)
+        .collect()
 }
 
 /// What a new record shows, whether it can be read and changed, and what it leads to.
-async fn shown(api: &Client<'_>, kind: Kind, sent: &Value, answer: &Answer, found: &mut Found) -> Result<Record, Stop> {
+async fn shown(
+    api: &Client<'_>,
+    kind: Kind,
+    sent: &Value,
+    answer: &Answer,
+    found: &mut Found,
+) -> Result<Record, Stop> {
     let mut record = answer.record();
     if let Some(own) = record.link("self") {
         let again = api.get(&own).await?;
@@ -212,10 +276,14 @@ async fn shown(api: &Client<'_>, kind: Kind, sent: &Value, answer: &Answer, foun
     let fields = assumed::shown(&all, &record.json, Some(sent));
     for (name, field) in &fields {
         let known = fields::find(kind.one, name);
-        let differs =
-            known.is_some_and(|known| !generate::same(known, &sent[name.as_str()], record.json.get(name), ""));
+        let differs = known.is_some_and(|known| {
+            !generate::same(known, &sent[name.as_str()], record.json.get(name), "")
+        });
         if field.writable && differs {
-            found.notes.push(format!("{}.{name} was sent and is shown otherwise; declared as writable", kind.one));
+            found.notes.push(format!(
+                "{}.{name} was sent and is shown otherwise; declared as writable",
+                kind.one
+            ));
         }
     }
     // What a client sent and got back says more than what others left there.
@@ -237,15 +305,20 @@ async fn values(
     entry: &Record,
     found: &mut Found,
 ) -> Result<(), Stop> {
-    for (word, shape, wrong) in
-        [("validates_types", "string", json!(7)), ("validates_enums", "enum", json!("no such value"))]
-    {
+    for (word, shape, wrong) in [
+        ("validates_types", "string", json!(7)),
+        ("validates_enums", "enum", json!("no such value")),
+    ] {
         for one in made.keys() {
             let Some(kind) = kind(one) else { continue };
-            let Some(url) = entry.href(kind.many) else { continue };
+            let Some(url) = entry.href(kind.many) else {
+                continue;
+            };
             let fields = &reading::declared(found, kind).fields;
-            let name =
-                fields.iter().find(|(_, field)| field.kind == shape && field.writable).map(|(name, _)| name.clone());
+            let name = fields
+                .iter()
+                .find(|(_, field)| field.kind == shape && field.writable)
+                .map(|(name, _)| name.clone());
             let Some(name) = name else { continue };
             let body = with(&least(api.cx, one), &json!({ name: wrong.clone() }));
             let answer = api.post(&url, &api.cx.marked(&body)).await?;
@@ -272,32 +345,55 @@ async fn helpers(
     found: &mut Found,
 ) -> Result<(), Stop> {
     let mut reached = Vec::new();
-    let names: Vec<(String, String)> =
-        found.text.helpers.iter().map(|(name, helper)| (name.clone(), helper.relation.clone())).collect();
+    let names: Vec<(String, String)> = found
+        .text
+        .helpers
+        .iter()
+        .map(|(name, helper)| (name.clone(), helper.relation.clone()))
+        .collect();
     for (name, relation) in names {
         let records = std::iter::once(entry).chain(made.values());
-        let Some(url) = records.into_iter().find_map(|record| record.link(&relation)) else {
-            found.notes.push(format!("the helper {name} is reached from no record that could be made: not called"));
+        let Some(url) = records
+            .into_iter()
+            .find_map(|record| record.link(&relation))
+        else {
+            found.notes.push(format!(
+                "the helper {name} is reached from no record that could be made: not called"
+            ));
             continue;
         };
         if name == "schedule" {
-            found.notes.push("the helper schedule was not called: it may send messages".to_owned());
+            found
+                .notes
+                .push("the helper schedule was not called: it may send messages".to_owned());
             continue;
         }
         let answer = api.post(&url, &body(api.cx, &name)).await?;
         if !answer.is_success() {
-            found.notes.push(format!("the helper {name} answers {}: not declared", answer.status));
+            found.notes.push(format!(
+                "the helper {name} answers {}: not declared",
+                answer.status
+            ));
             found.text.helpers.remove(&name);
             continue;
         }
-        let open = api.cx.anonymous().post(&url, &body(api.cx, &name)).await?.is_success();
+        let open = api
+            .cx
+            .anonymous()
+            .post(&url, &body(api.cx, &name))
+            .await?
+            .is_success();
         if let Some(helper) = found.text.helpers.get_mut(&name) {
             helper.anonymous = open;
         }
         reached.push(Reached { name, url });
     }
     let signup = reached.iter().find(|helper| helper.name == "person_signup");
-    let Some(helper) = signup.or_else(|| reached.iter().find(|helper| helper.name != "record_canvass")) else {
+    let Some(helper) = signup.or_else(|| {
+        reached
+            .iter()
+            .find(|helper| helper.name != "record_canvass")
+    }) else {
         return Ok(());
     };
     functions(api, helper, found).await?;
@@ -314,7 +410,8 @@ fn body(cx: &Cx, helper: &str) -> Value {
     }
 }
 
-/// Which action functions are known: one that is not is refused as unsupported (ERR-38), one that is names what is missing.
+/// Which action functions are known: one that is not is refused as unsupported (ERR-38), one that
+/// is names what is missing.
 async fn functions(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Result<(), Stop> {
     let cx = api.cx;
     let nowhere = format!("{}nowhere-{}", cx.run.target.base(), cx.unique());
@@ -323,25 +420,47 @@ async fn functions(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Res
         ("add_tags_uri", json!([nowhere])),
         ("add_lists", json!([cx.unique()])),
         ("add_lists_uri", json!([nowhere])),
-        ("add_questions_responses_uri", json!([{"question": nowhere, "responses": ["a1"]}])),
+        (
+            "add_questions_responses_uri",
+            json!([{"question": nowhere, "responses": ["a1"]}]),
+        ),
     ];
     for (function, value) in tries {
-        let answer = api.post(&helper.url, &with(&body(cx, &helper.name), &json!({ function: value }))).await?;
+        let answer = api
+            .post(
+                &helper.url,
+                &with(&body(cx, &helper.name), &json!({ function: value })),
+            )
+            .await?;
         let entries = answer.entries();
-        let codes = entries.iter().filter_map(|entry| entry.get("response_code")?.as_u64());
+        let codes = entries
+            .iter()
+            .filter_map(|entry| entry.get("response_code")?.as_u64());
         let is_unknown = answer.status >= 500 || codes.into_iter().any(|code| code >= 500);
         if answer.status == 400 && !is_unknown {
             found.text.action_functions.push(function.to_owned());
         }
-        let sort = answer.error().and_then(|error| error.get("request_type")?.as_str());
-        if sort == Some("non-atomic") && !found.text.behaviours.iter().any(|word| word == "helper.non_atomic") {
+        let sort = answer
+            .error()
+            .and_then(|error| error.get("request_type")?.as_str());
+        if sort == Some("non-atomic")
+            && !found
+                .text
+                .behaviours
+                .iter()
+                .any(|word| word == "helper.non_atomic")
+        {
             found.text.behaviours.push("helper.non_atomic".to_owned());
         }
         if answer.is_success() {
-            found.notes.push(format!("{function} with what does not exist was taken without a word: not declared"));
+            found.notes.push(format!(
+                "{function} with what does not exist was taken without a word: not declared"
+            ));
         }
     }
-    found.notes.push("triggers were not called: they may send messages".to_owned());
+    found
+        .notes
+        .push("triggers were not called: they may send messages".to_owned());
     Ok(())
 }
 
@@ -355,7 +474,11 @@ async fn matching(api: &Client<'_>, helper: &Reached, found: &mut Found) -> Resu
             person.insert("email_addresses".to_owned(), json!([{ "address": email }]));
         }
         let record = api.post(&helper.url, &body).await?.record();
-        people.push(if helper.name == "person_signup" { record.link("self") } else { record.href("person") });
+        people.push(if helper.name == "person_signup" {
+            record.link("self")
+        } else {
+            record.href("person")
+        });
     }
     if let [Some(one), Some(other)] = &people[..]
         && one == other

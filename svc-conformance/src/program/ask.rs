@@ -1,4 +1,5 @@
-//! The program without arguments on a terminal: asks for what a first run needs, explains the run, and starts it.
+//! The program without arguments on a terminal: asks for what a first run needs, explains the run,
+//! and starts it.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal as _, Write};
@@ -27,16 +28,32 @@ pub(super) fn can_ask(given: &[OsString]) -> bool {
 pub(super) async fn ask() -> Result<u8, Trouble> {
     let has_file = Path::new(config::FILE).exists();
     let secret = |_: &mut io::Stderr| Term::stderr().read_secure_line();
-    // Not a lock of the input, which the reading of the key needs. A terminal gives a line at a time.
-    let answers = asked(&mut io::BufReader::new(io::stdin()), &mut io::stderr(), secret, has_file);
-    let answers = answers.map_err(|error| Trouble::new(5, format!("the terminal cannot be read: {error}")))?;
-    let Some(answers) = answers else { return Err(Trouble::usage("the input ended before the last question")) };
+    // Not a lock of the input, which the reading of the key needs. A terminal gives a line at a
+    // time.
+    let answers = asked(
+        &mut io::BufReader::new(io::stdin()),
+        &mut io::stderr(),
+        secret,
+        has_file,
+    );
+    let answers = answers
+        .map_err(|error| Trouble::new(5, format!("the terminal cannot be read: {error}")))?;
+    let Some(answers) = answers else {
+        return Err(Trouble::usage("the input ended before the last question"));
+    };
     let options = answers.options()?;
     if answers.writes_file {
-        let wanted = InitOptions { url: options.url.clone(), access: options.access.clone() };
+        let wanted = InitOptions {
+            url: options.url.clone(),
+            access: options.access.clone(),
+        };
         super::note(&init::written(Path::new(config::FILE), &wanted).await?);
     }
-    if answers.runs { run::run(options).await } else { Ok(0) }
+    if answers.runs {
+        run::run(options).await
+    } else {
+        Ok(0)
+    }
 }
 
 /// What a person answered.
@@ -68,7 +85,8 @@ impl Answers {
     }
 }
 
-/// Asks the questions; none where the input ends before the last answer. `secret` reads a line without an echo.
+/// Asks the questions; none where the input ends before the last answer. `secret` reads a line
+/// without an echo.
 fn asked<W: Write>(
     input: &mut impl BufRead,
     output: &mut W,
@@ -76,10 +94,18 @@ fn asked<W: Write>(
     has_file: bool,
 ) -> io::Result<Option<Answers>> {
     if has_file {
-        writeln!(output, "{} is in this folder; `svc-conformance run` uses it.", config::FILE)?;
+        writeln!(
+            output,
+            "{} is in this folder; `svc-conformance run` uses it.",
+            config::FILE
+        )?;
     }
     let (address, is_local) = loop {
-        let Some(address) = line(input, output, "Address of the entry point, such as http://127.0.0.1:8080/api/v1/: ")?
+        let Some(address) = line(
+            input,
+            output,
+            "Address of the entry point, such as http://127.0.0.1:8080/api/v1/: ",
+        )?
         else {
             return Ok(None);
         };
@@ -88,28 +114,51 @@ fn asked<W: Write>(
             Err(error) => writeln!(output, "{error}.")?,
         }
     };
-    write!(output, "Key to data that the run may write to (not shown; empty for none): ")?;
+    write!(
+        output,
+        "Key to data that the run may write to (not shown; empty for none): "
+    )?;
     output.flush()?;
     let key = secret(output)?.trim().to_owned();
     write!(output, "{EXPLAINED}")?;
-    let mut answers = Answers { address, key, allows_writes: false, writes_file: false, runs: false };
+    let mut answers = Answers {
+        address,
+        key,
+        allows_writes: false,
+        writes_file: false,
+        runs: false,
+    };
     if !is_local {
-        let question = "The server is on another machine. Create and delete records of the run there? [y/N] ";
-        let Some(yes) = confirmed(input, output, question, false)? else { return Ok(None) };
+        let question =
+            "The server is on another machine. Create and delete records of the run there? [y/N] ";
+        let Some(yes) = confirmed(input, output, question, false)? else {
+            return Ok(None);
+        };
         answers.allows_writes = yes;
     }
     if !has_file {
-        let question = format!("Write the address and its options to {}, without the key? [Y/n] ", config::FILE);
-        let Some(yes) = confirmed(input, output, &question, true)? else { return Ok(None) };
+        let question = format!(
+            "Write the address and its options to {}, without the key? [Y/n] ",
+            config::FILE
+        );
+        let Some(yes) = confirmed(input, output, &question, true)? else {
+            return Ok(None);
+        };
         answers.writes_file = yes;
     }
-    let Some(yes) = confirmed(input, output, "Run now? [Y/n] ", true)? else { return Ok(None) };
+    let Some(yes) = confirmed(input, output, "Run now? [Y/n] ", true)? else {
+        return Ok(None);
+    };
     answers.runs = yes;
     Ok(Some(answers))
 }
 
 /// A line of the input; none at its end.
-fn line(input: &mut impl BufRead, output: &mut impl Write, question: &str) -> io::Result<Option<String>> {
+fn line(
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+    question: &str,
+) -> io::Result<Option<String>> {
     write!(output, "{question}")?;
     output.flush()?;
     let mut text = String::new();
@@ -117,7 +166,8 @@ fn line(input: &mut impl BufRead, output: &mut impl Write, question: &str) -> io
     Ok((read > 0).then(|| text.trim().to_owned()))
 }
 
-/// Whether a question is answered with yes; an empty line is the default, and another answer is asked again.
+/// Whether a question is answered with yes; an empty line is the default, and another answer is
+/// asked again.
 fn confirmed(
     input: &mut impl BufRead,
     output: &mut impl Write,
@@ -125,7 +175,9 @@ fn confirmed(
     default: bool,
 ) -> io::Result<Option<bool>> {
     loop {
-        let Some(answer) = line(input, output, question)? else { return Ok(None) };
+        let Some(answer) = line(input, output, question)? else {
+            return Ok(None);
+        };
         match answer.to_ascii_lowercase().as_str() {
             "" => return Ok(Some(default)),
             "y" | "yes" => return Ok(Some(true)),
@@ -142,13 +194,27 @@ mod tests {
     /// The answers to some input, and what was shown.
     fn after(input: &str, has_file: bool) -> (Option<Answers>, String) {
         let mut shown = Vec::new();
-        let answers = asked(&mut input.as_bytes(), &mut shown, |_| Ok(" secret-key\n".to_owned()), has_file);
-        (answers.expect("answers"), String::from_utf8(shown).expect("text"))
+        let answers = asked(
+            &mut input.as_bytes(),
+            &mut shown,
+            |_| Ok(" secret-key\n".to_owned()),
+            has_file,
+        );
+        (
+            answers.expect("answers"),
+            String::from_utf8(shown).expect("text"),
+        )
     }
 
     fn answers(address: &str, [allows_writes, writes_file, runs]: [bool; 3]) -> Answers {
         let (address, key) = (address.to_owned(), "secret-key".to_owned());
-        Answers { address, key, allows_writes, writes_file, runs }
+        Answers {
+            address,
+            key,
+            allows_writes,
+            writes_file,
+            runs,
+        }
     }
 
     const HERE: &str = "http://127.0.0.1:8080/api/v1/";
@@ -165,15 +231,24 @@ mod tests {
 
     #[test]
     fn another_machine_is_only_read_until_the_answer_is_yes() {
-        assert_eq!(after(&format!("{THERE}\n\nn\ny\n"), false).0, Some(answers(THERE, [false, false, true])));
-        assert_eq!(after(&format!("{THERE}\nYES\nno\nno\n"), false).0, Some(answers(THERE, [true, false, false])));
+        assert_eq!(
+            after(&format!("{THERE}\n\nn\ny\n"), false).0,
+            Some(answers(THERE, [false, false, true]))
+        );
+        assert_eq!(
+            after(&format!("{THERE}\nYES\nno\nno\n"), false).0,
+            Some(answers(THERE, [true, false, false]))
+        );
     }
 
     #[test]
     fn a_file_that_exists_is_not_offered() {
         let (found, shown) = after(&format!("{HERE}\n\n"), true);
         assert_eq!(found, Some(answers(HERE, [false, false, true])));
-        assert!(shown.contains("`svc-conformance run` uses it") && !shown.contains("Write the address"), "{shown}");
+        assert!(
+            shown.contains("`svc-conformance run` uses it") && !shown.contains("Write the address"),
+            "{shown}"
+        );
     }
 
     #[test]
@@ -189,8 +264,13 @@ mod tests {
 
     #[test]
     fn the_answers_are_the_options_of_a_run() {
-        let options = answers(THERE, [true, false, true]).options().expect("options");
-        assert_eq!((options.url.as_str(), options.access.key.as_deref()), (THERE, Some("secret-key")));
+        let options = answers(THERE, [true, false, true])
+            .options()
+            .expect("options");
+        assert_eq!(
+            (options.url.as_str(), options.access.key.as_deref()),
+            (THERE, Some("secret-key"))
+        );
         assert!(options.allow_writes && options.access.no_config);
     }
 }

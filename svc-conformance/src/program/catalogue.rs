@@ -12,12 +12,21 @@ use pages::Pages;
 pub(super) fn catalogue(folder: &Path) -> Result<u8, Trouble> {
     let catalogue = Catalogue::built_in().map_err(|error| Trouble::new(5, error.to_string()))?;
     let pages = Pages::new(catalogue, crate::report::RESULTS).all();
-    let broken = |error: std::io::Error| Trouble::new(5, format!("{} cannot be written: {error}", folder.display()));
+    let broken = |error: std::io::Error| {
+        Trouble::new(
+            5,
+            format!("{} cannot be written: {error}", folder.display()),
+        )
+    };
     fs::create_dir_all(folder).map_err(broken)?;
     for (name, text) in &pages {
         fs::write(folder.join(name), text).map_err(broken)?;
     }
-    say(&format!("{} pages are written; they begin at {}\n", pages.len(), folder.join("index.html").display()));
+    say(&format!(
+        "{} pages are written; they begin at {}\n",
+        pages.len(),
+        folder.join("index.html").display()
+    ));
     Ok(0)
 }
 

@@ -11,21 +11,40 @@ use crate::values::shown;
 pub(super) async fn clean(options: CleanOptions) -> Result<u8, Trouble> {
     let keys = settings::keys(&options.access)?;
     if let Err(error) = std::fs::File::open(&options.journal) {
-        return Err(Trouble::usage(format!("{} cannot be read: {error}", options.journal.display())));
+        return Err(Trouble::usage(format!(
+            "{} cannot be read: {error}",
+            options.journal.display()
+        )));
     }
-    let target = |base: &str| match settings::target_of(base, options.url.as_deref(), &options.access) {
-        Ok(target) if target.base() == base => Ok(target),
-        Ok(target) => Err(SuiteError::Usage(format!("the journal is of a run against {base}, not {}", target.base()))),
-        Err(trouble) => Err(SuiteError::Usage(trouble.text)),
-    };
-    let cleaned = clean_up::resume(&options.journal, keys, target).await.map_err(|error| match error {
-        // The journal is a file that was named on the command line.
-        SuiteError::Journal(error) => Trouble::usage(format!("{}: {error}", options.journal.display())),
-        other => other.into(),
-    })?;
-    let mut text = format!("clean-up: {} of {} records removed\n", cleaned.removed, cleaned.created);
+    let target =
+        |base: &str| match settings::target_of(base, options.url.as_deref(), &options.access) {
+            Ok(target) if target.base() == base => Ok(target),
+            Ok(target) => Err(SuiteError::Usage(format!(
+                "the journal is of a run against {base}, not {}",
+                target.base()
+            ))),
+            Err(trouble) => Err(SuiteError::Usage(trouble.text)),
+        };
+    let cleaned = clean_up::resume(&options.journal, keys, target)
+        .await
+        .map_err(|error| match error {
+            // The journal is a file that was named on the command line.
+            SuiteError::Journal(error) => {
+                Trouble::usage(format!("{}: {error}", options.journal.display()))
+            }
+            other => other.into(),
+        })?;
+    let mut text = format!(
+        "clean-up: {} of {} records removed\n",
+        cleaned.removed, cleaned.created
+    );
     for (address, reason) in &cleaned.left {
-        let _ = writeln!(text, "  left: {} ({})", shown(address, 200), shown(reason, 300));
+        let _ = writeln!(
+            text,
+            "  left: {} ({})",
+            shown(address, 200),
+            shown(reason, 300)
+        );
     }
     say(&text);
     if cleaned.left.is_empty() {

@@ -47,9 +47,11 @@ pub(super) enum Command {
     Init(InitOptions),
     /// Checks a server and reports
     Run(Box<RunOptions>),
-    /// Runs, waits until the server was restarted, runs what failed again, and says what turned green or red
+    /// Runs, waits until the server was restarted, runs what failed again, and says what turned
+    /// green or red
     Watch(Box<WatchOptions>),
-    /// Shows what a run would look at and send, and sends nothing but the reading of the declaration
+    /// Shows what a run would look at and send, and sends nothing but the reading of the
+    /// declaration
     Plan(Box<RunOptions>),
     /// Finds out what a server supports that publishes no declaration, and writes one
     Probe(ProbeOptions),
@@ -73,9 +75,11 @@ pub(super) enum Command {
         /// The id of a row such as COL-23, or of a check
         what: String,
     },
-    /// Shows what can be exchanged between two servers, field by field, and what is lost, from their capability documents or reports
+    /// Shows what can be exchanged between two servers, field by field, and what is lost, from
+    /// their capability documents or reports
     Compare(CompareOptions),
-    /// Compares two JSON reports of one server; exit code 1 if a row of the second is worse (`compare` is for two servers)
+    /// Compares two JSON reports of one server; exit code 1 if a row of the second is worse
+    /// (`compare` is for two servers)
     Diff {
         /// The report before
         old: PathBuf,
@@ -87,7 +91,8 @@ pub(super) enum Command {
 /// What a command needs to send requests to a server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct AccessOptions {
-    /// The file with options, over which the command line wins [default: svc-conformance.toml, where the current folder has it]
+    /// The file with options, over which the command line wins [default: svc-conformance.toml,
+    /// where the current folder has it]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
@@ -96,18 +101,34 @@ pub(super) struct AccessOptions {
     pub(super) no_config: bool,
 
     /// The key that may do everything the server declares
-    #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_KEY", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "K",
+        env = "SVC_CONFORMANCE_KEY",
+        hide_env_values = true
+    )]
     pub(super) key: Option<String>,
 
     /// A key whose data is apart from that of the first
-    #[arg(long, value_name = "K", env = "SVC_CONFORMANCE_OTHER_KEY", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "K",
+        env = "SVC_CONFORMANCE_OTHER_KEY",
+        hide_env_values = true
+    )]
     pub(super) other_key: Option<String>,
 
     /// A key that lacks one operation, such as K=people.create
-    #[arg(long, value_name = "K=OPERATION", env = "SVC_CONFORMANCE_RESTRICTED_KEY", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "K=OPERATION",
+        env = "SVC_CONFORMANCE_RESTRICTED_KEY",
+        hide_env_values = true
+    )]
     pub(super) restricted_key: Option<String>,
 
-    /// Trust the authority with this certificate (PEM), in addition to those that this machine trusts; repeatable
+    /// Trust the authority with this certificate (PEM), in addition to those that this machine
+    /// trusts; repeatable
     #[arg(long, value_name = "FILE")]
     pub(super) ca: Vec<PathBuf>,
 
@@ -130,7 +151,10 @@ pub(super) struct InitOptions {
 }
 
 #[derive(Debug, Clone, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line of its own")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
 pub(super) struct RunOptions {
     /// The address of the entry point
     pub(super) url: String,
@@ -138,12 +162,14 @@ pub(super) struct RunOptions {
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// What the server supports, TOML or JSON (-: from standard input) [default: as the server publishes it]
+    /// What the server supports, TOML or JSON (-: from standard input) [default: as the server
+    /// publishes it]
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
 
-    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17, or the address of a helper,
-    /// such as `helper.record_signature=/api/v1/petitions/17/record_signature_helper`; repeatable
+    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17,
+    /// or the address of a helper, such as
+    /// `helper.record_signature=/api/v1/petitions/17/record_signature_helper`; repeatable
     #[arg(long, value_name = "NAME=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
@@ -195,23 +221,28 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub(super) check_timeout: Duration,
 
-    /// Start a receiver of webhooks at this address, and judge what the server sends there [ADDR: 127.0.0.1:0, any free port]
+    /// Start a receiver of webhooks at this address, and judge what the server sends there [ADDR:
+    /// 127.0.0.1:0, any free port]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = listen)]
     pub(super) webhook_receiver: Option<String>,
 
-    /// The URL by which the server reaches the receiver, where that is another one, such as that of a tunnel
+    /// The URL by which the server reaches the receiver, where that is another one, such as that of
+    /// a tunnel
     #[arg(long, value_name = "URL", requires = "webhook_receiver", value_parser = web)]
     pub(super) webhook_receiver_url: Option<String>,
 
-    /// Longest wait for one message of a webhook, another attempt included; a third of --check-timeout at most
+    /// Longest wait for one message of a webhook, another attempt included; a third of
+    /// --check-timeout at most
     #[arg(long, value_name = "TIME", default_value = "40s", value_parser = duration)]
     pub(super) webhook_timeout: Duration,
 
-    /// A report: text, json, junit, tap, html, markdown, matrix, badge or costs, and its file; repeatable
+    /// A report: text, json, junit, tap, html, markdown, matrix, badge or costs, and its file;
+    /// repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
-    /// A small file with the result of a whole run, to publish it: no traffic, keys or addresses; `results` lists such files
+    /// A small file with the result of a whole run, to publish it: no traffic, keys or addresses;
+    /// `results` lists such files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "except", "fail_fast"])]
     pub(super) result: Option<PathBuf>,
 
@@ -219,14 +250,17 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "NAME")]
     pub(super) server_name: Option<String>,
 
-    /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable, the oldest first
+    /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable,
+    /// the oldest first
     #[arg(long, value_name = "REPORT.json")]
     pub(super) earlier: Vec<PathBuf>,
-    /// Where the pages that `catalogue` writes can be read: the HTML and Markdown reports link each row to its page
+    /// Where the pages that `catalogue` writes can be read: the HTML and Markdown reports link each
+    /// row to its page
     #[arg(long, value_name = "URL")]
     pub(super) catalogue_url: Option<String>,
 
-    /// Compare the server's documents with those kept in this folder; a difference is none of conformance
+    /// Compare the server's documents with those kept in this folder; a difference is none of
+    /// conformance
     #[arg(long, value_name = "DIR")]
     pub(super) snapshots: Option<PathBuf>,
 
@@ -234,8 +268,8 @@ pub(super) struct RunOptions {
     #[arg(long, requires = "snapshots")]
     pub(super) update_snapshots: bool,
 
-    /// Compare what the server chose, where the interface leaves a choice, with what this file pins; a difference is none of
-    /// conformance (exit code 7)
+    /// Compare what the server chose, where the interface leaves a choice, with what this file
+    /// pins; a difference is none of conformance (exit code 7)
     #[arg(long, value_name = "FILE")]
     pub(super) pins: Option<PathBuf>,
 
@@ -255,7 +289,8 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(super) out: PathBuf,
 
-    /// End at the first failure of a MUST row, once it is confirmed; what was not run is reported as such
+    /// End at the first failure of a MUST row, once it is confirmed; what was not run is reported
+    /// as such
     #[arg(long)]
     pub(super) fail_fast: bool,
 
@@ -273,7 +308,8 @@ pub(super) struct WatchOptions {
     #[command(flatten)]
     pub(super) run: RunOptions,
 
-    /// Run again when this file has changed, such as the program of the server, instead of when the server went away and is back
+    /// Run again when this file has changed, such as the program of the server, instead of when the
+    /// server went away and is back
     #[arg(long, value_name = "PATH")]
     pub(super) on_change: Option<PathBuf>,
 }
@@ -286,11 +322,13 @@ pub(super) struct ProbeOptions {
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// Find out by creating, changing and deleting records of its own; without it, the server is only read
+    /// Find out by creating, changing and deleting records of its own; without it, the server is
+    /// only read
     #[arg(long)]
     pub(super) allow_writes: bool,
 
-    /// The file of the declaration; one that ends in `.json` is JSON, others are TOML [default: standard output]
+    /// The file of the declaration; one that ends in `.json` is JSON, others are TOML [default:
+    /// standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) write: Option<PathBuf>,
 
@@ -316,7 +354,8 @@ pub(super) struct ReplayOptions {
     /// A file that a run wrote for a failure
     pub(super) file: PathBuf,
 
-    /// The address of the entry point, where it is not that of the run; needed where that is not on this machine
+    /// The address of the entry point, where it is not that of the run; needed where that is not on
+    /// this machine
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
 
@@ -333,7 +372,8 @@ pub(super) struct CleanOptions {
     /// The journal of the run
     pub(super) journal: PathBuf,
 
-    /// The address of the entry point, as it was given to the run; needed where it is not on this machine
+    /// The address of the entry point, as it was given to the run; needed where it is not on this
+    /// machine
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
 
@@ -395,7 +435,10 @@ impl ValueEnum for Profile {
     }
 
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.as_str()).aliases(self.former().iter().map(String::as_str)))
+        Some(
+            clap::builder::PossibleValue::new(self.as_str())
+                .aliases(self.former().iter().map(String::as_str)),
+        )
     }
 }
 
@@ -423,32 +466,51 @@ fn fixture(text: &str) -> Result<(String, String), String> {
 
 /// A host and a port to listen at.
 fn listen(text: &str) -> Result<String, String> {
-    let is_address = text
-        .rsplit_once(':')
-        .is_some_and(|(host, port)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok());
+    let is_address = text.rsplit_once(':').is_some_and(|(host, port)| {
+        !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
+    });
     if is_address {
         Ok(text.to_owned())
     } else {
-        Err(format!("`{text}` is not of the form HOST:PORT, such as 127.0.0.1:9000"))
+        Err(format!(
+            "`{text}` is not of the form HOST:PORT, such as 127.0.0.1:9000"
+        ))
     }
 }
 
 /// An `http` or `https` URL without a query.
 fn web(text: &str) -> Result<String, String> {
-    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
     let is_url = host.is_some_and(|host| !host.is_empty() && !host.contains(['?', '#', '@', ' ']));
-    if is_url { Ok(text.to_owned()) } else { Err(format!("`{text}` is not an http or https URL without a query")) }
+    if is_url {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
+            "`{text}` is not an http or https URL without a query"
+        ))
+    }
 }
 
 fn rate(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix("/s").unwrap_or(text).trim();
-    let rate: f64 = number.parse().map_err(|_| format!("`{text}` is no rate: expected such as 20/s"))?;
-    if (0.001..=100_000.0).contains(&rate) { Ok(rate) } else { Err(format!("`{text}` is no sensible rate")) }
+    let rate: f64 = number
+        .parse()
+        .map_err(|_| format!("`{text}` is no rate: expected such as 20/s"))?;
+    if (0.001..=100_000.0).contains(&rate) {
+        Ok(rate)
+    } else {
+        Err(format!("`{text}` is no sensible rate"))
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
     let broken = || format!("`{text}` is no time: expected such as 10s, 500ms or 1m");
-    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+    let (number, unit) = text.split_at(
+        text.find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len()),
+    );
     let number: u64 = number.parse().map_err(|_| broken())?;
     let millis = match unit {
         "ms" => Some(number),
@@ -456,13 +518,24 @@ fn duration(text: &str) -> Result<Duration, String> {
         "m" => number.checked_mul(60_000),
         _ => None,
     };
-    millis.filter(|millis| (1..=3_600_000).contains(millis)).map(Duration::from_millis).ok_or_else(broken)
+    millis
+        .filter(|millis| (1..=3_600_000).contains(millis))
+        .map(Duration::from_millis)
+        .ok_or_else(broken)
 }
 
 fn report(text: &str) -> Result<(Format, PathBuf), String> {
-    let (format, path) = text.split_once('=').ok_or_else(|| format!("`{text}` is not of the form FORMAT=PATH"))?;
-    let format = format.parse().map_err(|error: crate::UnknownFormat| error.to_string())?;
-    if path.is_empty() { Err(format!("`{text}` names no file")) } else { Ok((format, PathBuf::from(path))) }
+    let (format, path) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is not of the form FORMAT=PATH"))?;
+    let format = format
+        .parse()
+        .map_err(|error: crate::UnknownFormat| error.to_string())?;
+    if path.is_empty() {
+        Err(format!("`{text}` names no file"))
+    } else {
+        Ok((format, PathBuf::from(path)))
+    }
 }
 
 #[cfg(test)]
@@ -483,21 +556,45 @@ mod tests {
         assert_eq!(duration("10s"), Ok(Duration::from_secs(10)));
         assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(2 * 60)));
-        for text in ["", "s", "-1s", "0s", "10h", "999999999999999999999s", "99999999999m"] {
+        for text in [
+            "",
+            "s",
+            "-1s",
+            "0s",
+            "10h",
+            "999999999999999999999s",
+            "99999999999m",
+        ] {
             assert!(duration(text).is_err(), "{text}");
         }
-        assert_eq!(rate("20/s").map(|rate| (rate - 20.0).abs() < 1e-9), Ok(true));
+        assert_eq!(
+            rate("20/s").map(|rate| (rate - 20.0).abs() < 1e-9),
+            Ok(true)
+        );
         for text in ["", "0", "-1/s", "NaN", "inf", "20/m"] {
             assert!(rate(text).is_err(), "{text}");
         }
         for text in ["127.0.0.1:0", "[::1]:9000", "localhost:9000"] {
             assert!(listen(text).is_ok(), "{text}");
         }
-        for text in ["", "9000", "localhost", "http://127.0.0.1:8080/", "127.0.0.1:99999", ":0"] {
+        for text in [
+            "",
+            "9000",
+            "localhost",
+            "http://127.0.0.1:8080/",
+            "127.0.0.1:99999",
+            ":0",
+        ] {
             assert!(listen(text).is_err(), "{text}");
         }
         assert!(web("https://tunnel.example.org/hooks").is_ok());
-        for text in ["", "tunnel.example.org", "https://", "https://a/?b", "ftp://a"] {
+        for text in [
+            "",
+            "tunnel.example.org",
+            "https://",
+            "https://a/?b",
+            "ftp://a",
+        ] {
             assert!(web(text).is_err(), "{text}");
         }
         assert!(report("html=a=b.html").is_ok());

@@ -21,7 +21,15 @@ pub(super) fn compare(options: &CompareOptions) -> Result<u8, Trouble> {
 
 /// A server is called as its file is.
 fn side(path: &Path) -> Result<Side, Trouble> {
-    let name = path.file_stem().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned());
-    let broken = |why| Trouble::usage(format!("{} is no capability document and no report: {why}", path.display()));
+    let name = path.file_stem().map_or_else(
+        || "-".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let broken = |why| {
+        Trouble::usage(format!(
+            "{} is no capability document and no report: {why}",
+            path.display()
+        ))
+    };
     Side::read(&name, &settings::text(path)?).map_err(broken)
 }

@@ -1,5 +1,5 @@
-//! `svc-conformance.toml`: the options of a project. Its members are the options of the command line, which wins over it; so each
-//! option is written once, in [`cli`](super::cli).
+//! `svc-conformance.toml`: the options of a project. Its members are the options of the command
+//! line, which wins over it; so each option is written once, in [`cli`](super::cli).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -17,7 +17,8 @@ use crate::address;
 /// The name of the file, in the current folder.
 pub(super) const FILE: &str = "svc-conformance.toml";
 
-/// Options that are about one run and not about a project, and those that the file has under another name.
+/// Options that are about one run and not about a project, and those that the file has under
+/// another name.
 const NOT_IN_FILE: [&str; 16] = [
     "config",
     "no_config",
@@ -41,19 +42,32 @@ const NOT_IN_FILE: [&str; 16] = [
 pub(super) const ADDRESS: &str = "address";
 
 /// The members that name the environment variable of a key, with its option.
-pub(super) const KEYS: [(&str, &str); 3] =
-    [("key_variable", "key"), ("other_key_variable", "other_key"), ("restricted_key_variable", "restricted_key")];
+pub(super) const KEYS: [(&str, &str); 3] = [
+    ("key_variable", "key"),
+    ("other_key_variable", "other_key"),
+    ("restricted_key_variable", "restricted_key"),
+];
 
 /// The command line of the process, completed by the file.
 pub(super) fn cli(given: &[OsString]) -> Result<Cli, Trouble> {
-    let Some(added) = Added::read(given)? else { return Ok(Cli::parse_from(given)) };
+    let Some(added) = Added::read(given)? else {
+        return Ok(Cli::parse_from(given));
+    };
     let head = given.len().min(2);
     let (program, rest) = given.split_at(head);
-    let all = program.iter().cloned().chain(added.arguments.iter().map(OsString::from)).chain(rest.iter().cloned());
+    let all = program
+        .iter()
+        .cloned()
+        .chain(added.arguments.iter().map(OsString::from))
+        .chain(rest.iter().cloned());
     match Cli::try_parse_from(all) {
         Ok(cli) => {
             if !added.is_quiet {
-                note(&format!("options from {}: {}\n", added.path.display(), added.names.join(", ")));
+                note(&format!(
+                    "options from {}: {}\n",
+                    added.path.display(),
+                    added.names.join(", ")
+                ));
             }
             Ok(cli)
         }
@@ -78,11 +92,22 @@ struct Added {
 impl Added {
     /// What the file adds; none for a command that has no file, or where there is no file.
     fn read(given: &[OsString]) -> Result<Option<Self>, Trouble> {
-        let lenient = Cli::command().ignore_errors(true).try_get_matches_from(given);
-        let Ok(matches) = lenient else { return Ok(None) };
-        let Some((name, matches)) = matches.subcommand() else { return Ok(None) };
+        let lenient = Cli::command()
+            .ignore_errors(true)
+            .try_get_matches_from(given);
+        let Ok(matches) = lenient else {
+            return Ok(None);
+        };
+        let Some((name, matches)) = matches.subcommand() else {
+            return Ok(None);
+        };
         let cli = built();
-        let Some(command) = cli.find_subcommand(name).filter(|command| has_file(command)) else { return Ok(None) };
+        let Some(command) = cli
+            .find_subcommand(name)
+            .filter(|command| has_file(command))
+        else {
+            return Ok(None);
+        };
         if is_given(matches, "no_config") {
             return Ok(None);
         }
@@ -92,7 +117,10 @@ impl Added {
             None => return Ok(None),
         };
         let text = settings::text(&path)?;
-        Self::of(path, &text, command, matches, |name| std::env::var(name).ok()).map(Some)
+        Self::of(path, &text, command, matches, |name| {
+            std::env::var(name).ok()
+        })
+        .map(Some)
     }
 
     fn of(
@@ -102,7 +130,8 @@ impl Added {
         given: &ArgMatches,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, Trouble> {
-        let table = DeTable::parse(text).map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
+        let table = DeTable::parse(text)
+            .map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
         let known = members();
         let mut added = Self {
             path,
@@ -124,14 +153,24 @@ impl Added {
                 continue;
             }
             let option = option_of(name);
-            let argument = command.get_arguments().find(|argument| argument.get_id() == option);
-            let Some(argument) = argument.filter(|_| !is_given(given, option)) else { continue };
+            let argument = command
+                .get_arguments()
+                .find(|argument| argument.get_id() == option);
+            let Some(argument) = argument.filter(|_| !is_given(given, option)) else {
+                continue;
+            };
             // With an option `--url` a user allows requests to another machine; a file does not.
-            if name == ADDRESS && argument.get_long().is_some() || is_elsewhere && is_of_the_address(name) {
+            if name == ADDRESS && argument.get_long().is_some()
+                || is_elsewhere && is_of_the_address(name)
+            {
                 continue;
             }
             let is_key = option != name && name != ADDRESS;
-            let written = if is_key { variable(value.get_ref(), &environment) } else { Ok(None) };
+            let written = if is_key {
+                variable(value.get_ref(), &environment)
+            } else {
+                Ok(None)
+            };
             let written = written.and_then(|key| match key {
                 Some(key) => Ok(vec![Some(key)]),
                 None => values(argument, value.get_ref()),
@@ -139,21 +178,36 @@ impl Added {
             match written {
                 Ok(values) if values.is_empty() => {}
                 Ok(values) => {
-                    added.arguments.extend(values.into_iter().map(|value| argued(argument, value)));
+                    added
+                        .arguments
+                        .extend(values.into_iter().map(|value| argued(argument, value)));
                     added.names.push(name.to_owned());
                 }
                 Err(problem) => problems.push(format!("{place}: `{name}` {problem}")),
             }
         }
-        if problems.is_empty() { Ok(added) } else { Err(Trouble::usage(problems.join("\n"))) }
+        if problems.is_empty() {
+            Ok(added)
+        } else {
+            Err(Trouble::usage(problems.join("\n")))
+        }
     }
 
-    /// The line of the member that an error of the command line is about; none where it is not from the file.
+    /// The line of the member that an error of the command line is about; none where it is not from
+    /// the file.
     fn place(&self, error: &clap::Error) -> Option<String> {
         let about = error.get(ContextKind::InvalidArg)?.to_string();
-        let option = about.trim_start_matches('-').split([' ', '=']).next()?.replace('-', "_");
+        let option = about
+            .trim_start_matches('-')
+            .split([' ', '='])
+            .next()?
+            .replace('-', "_");
         let name = self.names.iter().find(|name| option_of(name) == option)?;
-        Some(format!("{}, line {}", self.path.display(), self.lines.get(name)?))
+        Some(format!(
+            "{}, line {}",
+            self.path.display(),
+            self.lines.get(name)?
+        ))
     }
 }
 
@@ -166,36 +220,57 @@ pub(super) fn built() -> Command {
 
 /// Whether a command reads the file.
 fn has_file(command: &Command) -> bool {
-    command.get_name() != "init" && command.get_arguments().any(|argument| argument.get_id() == "config")
+    command.get_name() != "init"
+        && command
+            .get_arguments()
+            .any(|argument| argument.get_id() == "config")
 }
 
 /// Every member that the file may have.
 pub(super) fn members() -> BTreeSet<String> {
     let cli = built();
     let commands = cli.get_subcommands().filter(|command| has_file(command));
-    let options = commands.flat_map(|command| command.get_arguments().map(|argument| argument.get_id().to_string()));
+    let options = commands.flat_map(|command| {
+        command
+            .get_arguments()
+            .map(|argument| argument.get_id().to_string())
+    });
     let options = options.filter(|option| !NOT_IN_FILE.contains(&option.as_str()));
-    options.chain(KEYS.map(|(name, _)| name.to_owned())).chain([ADDRESS.to_owned()]).collect()
+    options
+        .chain(KEYS.map(|(name, _)| name.to_owned()))
+        .chain([ADDRESS.to_owned()])
+        .collect()
 }
 
 /// Whether the command line gives an address of another server than the file.
 fn is_elsewhere(file: &DeTable<'_>, given: &ArgMatches) -> bool {
-    let own = file.get(ADDRESS).and_then(|address| address.get_ref().as_str());
-    let other = is_given(given, "url").then(|| given.get_raw("url")).flatten().and_then(|mut all| all.next()?.to_str());
+    let own = file
+        .get(ADDRESS)
+        .and_then(|address| address.get_ref().as_str());
+    let other = is_given(given, "url")
+        .then(|| given.get_raw("url"))
+        .flatten()
+        .and_then(|mut all| all.next()?.to_str());
     let server = |address: &str| address::split(address).map(|(server, _)| server.to_owned());
     matches!((own, other), (Some(own), Some(other)) if server(own) != server(other))
 }
 
-/// Whether a member holds for the server of the file alone: keys, permissions and addresses are not for another one.
+/// Whether a member holds for the server of the file alone: keys, permissions and addresses are not
+/// for another one.
 fn is_of_the_address(name: &str) -> bool {
     KEYS.iter().any(|(member, _)| *member == name)
-        || matches!(name, "client_cert" | "client_key" | "allow_writes" | "allow_side_effects" | "fixture")
+        || matches!(
+            name,
+            "client_cert" | "client_key" | "allow_writes" | "allow_side_effects" | "fixture"
+        )
 }
 
 /// The option that a member sets.
 fn option_of(name: &str) -> &str {
     let key = KEYS.iter().find(|(member, _)| *member == name);
-    key.map_or(if name == ADDRESS { "url" } else { name }, |(_, option)| option)
+    key.map_or(if name == ADDRESS { "url" } else { name }, |(_, option)| {
+        option
+    })
 }
 
 fn unknown(name: &str, known: &BTreeSet<String>) -> String {
@@ -205,33 +280,52 @@ fn unknown(name: &str, known: &BTreeSet<String>) -> String {
         );
     }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-    format!("`{name}` is not a member of this file; allowed are {}", known.join(", "))
+    format!(
+        "`{name}` is not a member of this file; allowed are {}",
+        known.join(", ")
+    )
 }
 
 /// Whether the command line itself has an option.
 fn is_given(given: &ArgMatches, option: &str) -> bool {
-    given.try_contains_id(option).is_ok() && given.value_source(option) == Some(ValueSource::CommandLine)
+    given.try_contains_id(option).is_ok()
+        && given.value_source(option) == Some(ValueSource::CommandLine)
 }
 
 /// The key in the environment variable that a member names.
-fn variable(value: &DeValue<'_>, environment: &impl Fn(&str) -> Option<String>) -> Result<Option<String>, String> {
-    let name = value.as_str().ok_or("needs the name of an environment variable")?;
+fn variable(
+    value: &DeValue<'_>,
+    environment: &impl Fn(&str) -> Option<String>,
+) -> Result<Option<String>, String> {
+    let name = value
+        .as_str()
+        .ok_or("needs the name of an environment variable")?;
     let key = environment(name).filter(|key| !key.is_empty());
-    key.map(Some).ok_or_else(|| format!("names the environment variable `{name}`, which is not set"))
+    key.map(Some)
+        .ok_or_else(|| format!("names the environment variable `{name}`, which is not set"))
 }
 
 /// The values of a member as the command line has them; `true` has none of its own.
 fn values(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<Option<String>>, String> {
     let is_switch = matches!(argument.get_action(), ArgAction::SetTrue);
     let is_repeatable = matches!(argument.get_action(), ArgAction::Append);
-    let is_optional = argument.get_num_args().is_some_and(|count| count.min_values() == 0);
+    let is_optional = argument
+        .get_num_args()
+        .is_some_and(|count| count.min_values() == 0);
     match value {
-        DeValue::Boolean(on) if is_switch || is_optional => Ok(if *on { vec![None] } else { Vec::new() }),
+        DeValue::Boolean(on) if is_switch || is_optional => {
+            Ok(if *on { vec![None] } else { Vec::new() })
+        }
         _ if is_switch => Err("needs true or false".to_owned()),
-        DeValue::Array(list) if is_repeatable => list.iter().map(|one| scalar(one.get_ref()).map(Some)).collect(),
+        DeValue::Array(list) if is_repeatable => list
+            .iter()
+            .map(|one| scalar(one.get_ref()).map(Some))
+            .collect(),
         DeValue::Table(table) if is_repeatable && is_pair(argument) => table
             .iter()
-            .map(|(name, value)| scalar(value.get_ref()).map(|value| Some(format!("{}={value}", name.get_ref()))))
+            .map(|(name, value)| {
+                scalar(value.get_ref()).map(|value| Some(format!("{}={value}", name.get_ref())))
+            })
             .collect(),
         other => scalar(other).map(|value| vec![Some(value)]),
     }
@@ -239,7 +333,11 @@ fn values(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<Option<String>>, St
 
 /// Whether an option takes a name and a value.
 fn is_pair(argument: &Arg) -> bool {
-    argument.get_value_names().into_iter().flatten().any(|name| name.contains('='))
+    argument
+        .get_value_names()
+        .into_iter()
+        .flatten()
+        .any(|name| name.contains('='))
 }
 
 fn scalar(value: &DeValue<'_>) -> Result<String, String> {
@@ -247,7 +345,10 @@ fn scalar(value: &DeValue<'_>) -> Result<String, String> {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) => Ok(number.to_string()),
         DeValue::Float(number) => Ok(number.to_string()),
-        other => Err(format!("cannot have a value of the type {} here", other.type_str())),
+        other => Err(format!(
+            "cannot have a value of the type {} here",
+            other.type_str()
+        )),
     }
 }
 
@@ -262,12 +363,20 @@ fn argued(argument: &Arg, value: Option<String>) -> String {
 
 /// The line of a byte of a text, counted from 1.
 fn line(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count().saturating_add(1)
+    text.bytes()
+        .take(at)
+        .filter(|byte| *byte == b'\n')
+        .count()
+        .saturating_add(1)
 }
 
 /// The sentence of an error of the command line, without its usage.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.to_string();
-    let text = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+    let text = text
+        .split("\n\n")
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ");
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }

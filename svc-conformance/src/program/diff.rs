@@ -32,8 +32,19 @@ const fn rank(outcome: Outcome) -> u8 {
 
 /// The difference in words, and how many rows are worse.
 fn compared(old: &Report, new: &Report) -> (String, usize) {
-    let mut text = format!("{} ({})  ->  {} ({})\n", old.target, old.verdict(), new.target, new.verdict());
-    let ids: BTreeSet<&str> = old.rows.iter().chain(&new.rows).map(|row| row.id.as_str()).collect();
+    let mut text = format!(
+        "{} ({})  ->  {} ({})\n",
+        old.target,
+        old.verdict(),
+        new.target,
+        new.verdict()
+    );
+    let ids: BTreeSet<&str> = old
+        .rows
+        .iter()
+        .chain(&new.rows)
+        .map(|row| row.id.as_str())
+        .collect();
     let (mut worse, mut better) = (0_usize, 0_usize);
     for id in ids {
         let word = |report: &Report| report.row(id).map(|row| row.outcome);
@@ -53,15 +64,28 @@ fn compared(old: &Report, new: &Report) -> (String, usize) {
             }
             _ => "other ",
         };
-        let reason = new.row(id).map(|row| shown(&row.reason, 200)).unwrap_or_default();
-        let _ = writeln!(text, "{sign} {id}: {} -> {}   {reason}", name(before), name(after));
+        let reason = new
+            .row(id)
+            .map(|row| shown(&row.reason, 200))
+            .unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{sign} {id}: {} -> {}   {reason}",
+            name(before),
+            name(after)
+        );
     }
     let none = Vec::new();
     let whats: BTreeSet<&String> = old.choices.keys().chain(new.choices.keys()).collect();
     for what in whats {
         let forms = |report: &Report| report.choices.get(what).unwrap_or(&none).join(", ");
         if forms(old) != forms(new) {
-            let _ = writeln!(text, "choice {what}: {} -> {}", shown(&forms(old), 200), shown(&forms(new), 200));
+            let _ = writeln!(
+                text,
+                "choice {what}: {} -> {}",
+                shown(&forms(old), 200),
+                shown(&forms(new), 200)
+            );
         }
     }
     let _ = writeln!(text, "{worse} worse, {better} better");

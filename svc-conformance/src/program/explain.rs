@@ -12,7 +12,11 @@ use crate::passive;
 pub(super) fn explain(what: &str) -> Result<u8, Trouble> {
     let catalogue = Catalogue::built_in().map_err(|error| Trouble::new(5, error.to_string()))?;
     let all = checks::all();
-    if let Some(row) = catalogue.rows().iter().find(|row| row.id.eq_ignore_ascii_case(what)) {
+    if let Some(row) = catalogue
+        .rows()
+        .iter()
+        .find(|row| row.id.eq_ignore_ascii_case(what))
+    {
         say(&of_row(row, &all));
         return Ok(0);
     }
@@ -20,11 +24,16 @@ pub(super) fn explain(what: &str) -> Result<u8, Trouble> {
         say(&of_check(check, catalogue));
         return Ok(0);
     }
-    Err(Trouble::usage(format!("`{what}` is no row and no check; `svc-conformance list` shows them")))
+    Err(Trouble::usage(format!(
+        "`{what}` is no row and no check; `svc-conformance list` shows them"
+    )))
 }
 
 fn of_row(row: &Row, all: &[Check]) -> String {
-    let mut text = format!("{} {}  ({})\n\n{}\n\n", row.id, row.level, row.section, row.statement);
+    let mut text = format!(
+        "{} {}  ({})\n\n{}\n\n",
+        row.id, row.level, row.section, row.statement
+    );
     let _ = writeln!(text, "applies when       {}", row.when.said());
     let _ = writeln!(text, "observed by        {}", row.observed);
     let _ = writeln!(text, "reference server   {}", row.reference);
@@ -35,7 +44,11 @@ fn of_row(row: &Row, all: &[Check]) -> String {
     for check in &checks {
         let _ = writeln!(text, "check              {}", check.id);
     }
-    let _ = writeln!(text, "page               {}, written by: svc-conformance catalogue DIR", page(&row.id));
+    let _ = writeln!(
+        text,
+        "page               {}, written by: svc-conformance catalogue DIR",
+        page(&row.id)
+    );
     if let Some(check) = checks.first() {
         let _ = writeln!(text, "\nAlone: svc-conformance run URL --only {}", check.id);
     }
@@ -46,7 +59,11 @@ fn of_check(check: &Check, catalogue: &Catalogue) -> String {
     let mut text = format!("{}\n\n", check.id);
     let _ = writeln!(text, "needs        {}", check.condition());
     let _ = writeln!(text, "from         intensity {}", check.intensity.as_str());
-    let _ = writeln!(text, "writes       {}", if check.writes { "yes" } else { "no" });
+    let _ = writeln!(
+        text,
+        "writes       {}",
+        if check.writes { "yes" } else { "no" }
+    );
     if check.side_effects {
         text.push_str("side effects may send messages to people: only with --allow-side-effects\n");
     }

@@ -19,7 +19,9 @@ const FOLDERS: usize = 100;
 pub(super) fn journal(folder: &Path) -> Result<PathBuf, Trouble> {
     let now = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
     let path = folder.join(format!("journal-{now}-{}.jsonl", std::process::id()));
-    in_folder(folder, || private::open(&path, File::options().write(true).create_new(true)))?;
+    in_folder(folder, || {
+        private::open(&path, File::options().write(true).create_new(true))
+    })?;
     Ok(path)
 }
 
@@ -31,11 +33,17 @@ pub(super) fn remove_journal(journal: &Path, folder: &Path) {
 
 /// Why a run ended before its clean-up, and how to remove what it created.
 pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> Trouble {
-    Trouble::new(code, format!("{why}. To remove what the run created: svc-conformance clean {}", journal.display()))
+    Trouble::new(
+        code,
+        format!(
+            "{why}. To remove what the run created: svc-conformance clean {}",
+            journal.display()
+        ),
+    )
 }
 
-/// Makes a folder and writes a file in it. Another run removes the folder if it ends while the folder is empty; then the folder
-/// is made again.
+/// Makes a folder and writes a file in it. Another run removes the folder if it ends while the
+/// folder is empty; then the folder is made again.
 fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> Result<T, Trouble> {
     let mut written = Err(io::Error::from(io::ErrorKind::NotFound));
     for _ in 0..FOLDERS {
@@ -44,16 +52,24 @@ fn in_folder<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> Resu
             break;
         }
     }
-    written.map_err(|error| Trouble::new(5, format!("the folder {} cannot be written: {error}", folder.display())))
+    written.map_err(|error| {
+        Trouble::new(
+            5,
+            format!("the folder {} cannot be written: {error}", folder.display()),
+        )
+    })
 }
 
-/// Files that were made to see whether they can be written. Those that are still empty are removed in the end.
+/// Files that were made to see whether they can be written. Those that are still empty are removed
+/// in the end.
 #[must_use]
 pub(super) struct Tried(Vec<PathBuf>);
 
 impl Drop for Tried {
     fn drop(&mut self) {
-        let is_empty = |path: &&PathBuf| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0);
+        let is_empty = |path: &&PathBuf| {
+            fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0)
+        };
         for path in self.0.iter().filter(is_empty) {
             let _ = fs::remove_file(path);
         }
@@ -63,10 +79,19 @@ impl Drop for Tried {
 /// Makes sure before a run that its reports and its result can be written.
 pub(super) fn writable(options: &RunOptions) -> Result<Tried, Trouble> {
     let mut tried = Tried(Vec::new());
-    let reports = options.report.iter().map(|(_, path)| path).filter(|path| path.as_os_str() != "-");
+    let reports = options
+        .report
+        .iter()
+        .map(|(_, path)| path)
+        .filter(|path| path.as_os_str() != "-");
     for path in reports.chain(&options.result) {
         let is_new = !path.exists();
-        let broken = |error| Trouble::usage(format!("the report {} cannot be written: {error}", path.display()));
+        let broken = |error| {
+            Trouble::usage(format!(
+                "the report {} cannot be written: {error}",
+                path.display()
+            ))
+        };
         private::open(path, File::options().append(true).create(true)).map_err(broken)?;
         tried.0.extend(is_new.then(|| path.clone()));
     }
@@ -75,7 +100,12 @@ pub(super) fn writable(options: &RunOptions) -> Result<Tried, Trouble> {
 
 /// A JSON report.
 pub(super) fn report(path: &Path) -> Result<Report, Trouble> {
-    let broken = |error| Trouble::usage(format!("{} is no JSON report of this version: {error}", path.display()));
+    let broken = |error| {
+        Trouble::usage(format!(
+            "{} is no JSON report of this version: {error}",
+            path.display()
+        ))
+    };
     serde_json::from_str(&settings::text(path)?).map_err(broken)
 }
 
@@ -83,8 +113,19 @@ pub(super) fn report(path: &Path) -> Result<Report, Trouble> {
 pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<Past>, Trouble> {
     let past = |path: &PathBuf| {
         let past = Past::of(&report(path)?);
-        let name = || path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Ok(Past { began: if past.began.is_empty() { name() } else { past.began }, ..past })
+        let name = || {
+            path.file_stem()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        };
+        Ok(Past {
+            began: if past.began.is_empty() {
+                name()
+            } else {
+                past.began
+            },
+            ..past
+        })
     };
     paths.iter().map(past).collect()
 }
@@ -96,7 +137,12 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
         if path.as_os_str() == "-" {
             super::write(&text);
         } else {
-            let broken = |error| Trouble::new(5, format!("the report {} cannot be written: {error}", path.display()));
+            let broken = |error| {
+                Trouble::new(
+                    5,
+                    format!("the report {} cannot be written: {error}", path.display()),
+                )
+            };
             private::write(path, &text).map_err(broken)?;
         }
     }
@@ -105,15 +151,26 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
 
 /// Writes the result file.
 pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result<(), Trouble> {
-    let broken = |error| Trouble::new(5, format!("the result {} cannot be written: {error}", path.display()));
+    let broken = |error| {
+        Trouble::new(
+            5,
+            format!("the result {} cannot be written: {error}", path.display()),
+        )
+    };
     private::write(path, &report.result_file(name)).map_err(broken)
 }
 
-/// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in the report.
+/// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in
+/// the report.
 pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), Trouble> {
-    let failed: Vec<String> = report.with(Outcome::Fail).map(|row| row.id.clone()).collect();
+    let failed: Vec<String> = report
+        .with(Outcome::Fail)
+        .map(|row| row.id.clone())
+        .collect();
     for id in failed {
-        let Some(replay) = Replay::of(report, &id) else { continue };
+        let Some(replay) = Replay::of(report, &id) else {
+            continue;
+        };
         let path = folder.join(format!("{id}.replay.json"));
         in_folder(folder, || {
             private::write(&path, &replay.to_json())?;
@@ -145,7 +202,9 @@ mod tests {
             fs::write(folder.join("journal"), "")
         });
         assert!(written.is_ok() && calls == 2 && folder.join("journal").exists());
-        let always = in_folder(&folder.join("gone"), || fs::read(place.path().join("nothing")));
+        let always = in_folder(&folder.join("gone"), || {
+            fs::read(place.path().join("nothing"))
+        });
         assert!(always.is_err_and(|error| error.code == 5));
     }
 }

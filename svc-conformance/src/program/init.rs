@@ -25,9 +25,15 @@ const EXAMPLES: [(&str, &str); 14] = [
     ("webhook_receiver", "true"),
     ("waivers", "\"waivers.toml\""),
     ("pins", "\"pins.toml\""),
-    ("fixture", "{ event = \"https://crm.example.org/api/v1/events/17\" }"),
+    (
+        "fixture",
+        "{ event = \"https://crm.example.org/api/v1/events/17\" }",
+    ),
     ("server_name", "\"Example CRM\""),
-    ("report", "{ html = \"conformance.html\", junit = \"conformance.xml\" }"),
+    (
+        "report",
+        "{ html = \"conformance.html\", junit = \"conformance.xml\" }",
+    ),
 ];
 
 const HEAD: &str = "\
@@ -37,7 +43,11 @@ const HEAD: &str = "\
 ";
 
 pub(super) async fn init(options: InitOptions) -> Result<u8, Trouble> {
-    let path = options.access.config.clone().unwrap_or_else(|| config::FILE.into());
+    let path = options
+        .access
+        .config
+        .clone()
+        .unwrap_or_else(|| config::FILE.into());
     say(&written(&path, &options).await?);
     Ok(0)
 }
@@ -45,9 +55,10 @@ pub(super) async fn init(options: InitOptions) -> Result<u8, Trouble> {
 /// Writes the file, which must not exist yet, and returns what to say about it.
 pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String, Trouble> {
     let broken = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Trouble::usage(format!("{} exists already; `init` does not overwrite it", path.display()))
-        }
+        std::io::ErrorKind::AlreadyExists => Trouble::usage(format!(
+            "{} exists already; `init` does not overwrite it",
+            path.display()
+        )),
         _ => Trouble::new(5, format!("{} cannot be written: {error}", path.display())),
     };
     if path.exists() {
@@ -58,10 +69,16 @@ pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String
     let mut file = File::create_new(path).map_err(broken)?;
     file.write_all(text.as_bytes()).map_err(broken)?;
     let key = match key_variables(&options.access, &found).first() {
-        Some((_, variable)) => format!("; it takes the key from the environment variable {variable}"),
+        Some((_, variable)) => {
+            format!("; it takes the key from the environment variable {variable}")
+        }
         None => String::new(),
     };
-    Ok(format!("{} is written. Next: svc-conformance run{key}\n{}", path.display(), found.advice()))
+    Ok(format!(
+        "{} is written. Next: svc-conformance run{key}\n{}",
+        path.display(),
+        found.advice()
+    ))
 }
 
 /// What a server declares about itself.
@@ -78,9 +95,11 @@ impl Found {
     fn advice(&self) -> String {
         match self {
             Self::Declared(_) => String::new(),
-            Self::Nothing => "The server publishes no capability document, so that a run needs a declaration: \
+            Self::Nothing => {
+                "The server publishes no capability document, so that a run needs a declaration: \
                               svc-conformance probe --allow-writes --write declaration.toml\n"
-                .to_owned(),
+                    .to_owned()
+            }
             Self::Silent(why) => format!("The server does not answer yet: {}\n", shown(why, 300)),
         }
     }
@@ -103,11 +122,21 @@ fn text(url: &str, access: &AccessOptions, found: &Found) -> String {
     if let Found::Declared(declared) = found {
         text += &declares(declared);
     }
-    let _ = writeln!(text, "\n# {}\n{} = {}", help("url"), config::ADDRESS, toml(url));
+    let _ = writeln!(
+        text,
+        "\n# {}\n{} = {}",
+        help("url"),
+        config::ADDRESS,
+        toml(url)
+    );
     let used = key_variables(access, found);
     for (name, option) in config::KEYS {
-        let variable = used.iter().find(|(used, _)| *used == name).map(|(_, variable)| *variable);
-        let (off, variable) = variable.map_or(("# ", default_variable(name)), |variable| ("", variable));
+        let variable = used
+            .iter()
+            .find(|(used, _)| *used == name)
+            .map(|(_, variable)| *variable);
+        let (off, variable) =
+            variable.map_or(("# ", default_variable(name)), |variable| ("", variable));
         let _ = writeln!(
             text,
             "\n# The environment variable with this key: {}\n{off}{name} = {}",
@@ -115,17 +144,38 @@ fn text(url: &str, access: &AccessOptions, found: &Found) -> String {
             toml(variable)
         );
     }
-    let certificates: Vec<String> = access.ca.iter().map(|path| toml(&path.display().to_string())).collect();
+    let certificates: Vec<String> = access
+        .ca
+        .iter()
+        .map(|path| toml(&path.display().to_string()))
+        .collect();
     if !certificates.is_empty() {
-        let _ = writeln!(text, "\n# {}\nca = [{}]", help("ca"), certificates.join(", "));
+        let _ = writeln!(
+            text,
+            "\n# {}\nca = [{}]",
+            help("ca"),
+            certificates.join(", ")
+        );
     }
-    for (name, path) in [("client_cert", &access.client_cert), ("client_key", &access.client_key)] {
+    for (name, path) in [
+        ("client_cert", &access.client_cert),
+        ("client_key", &access.client_key),
+    ] {
         if let Some(path) = path {
-            let _ = writeln!(text, "\n# {}\n{name} = {}", help(name), toml(&path.display().to_string()));
+            let _ = writeln!(
+                text,
+                "\n# {}\n{name} = {}",
+                help(name),
+                toml(&path.display().to_string())
+            );
         }
     }
     for (name, example) in EXAMPLES {
-        let off = if name == "declaration" && matches!(found, Found::Nothing) { "" } else { "# " };
+        let off = if name == "declaration" && matches!(found, Found::Nothing) {
+            ""
+        } else {
+            "# "
+        };
         let _ = writeln!(text, "\n# {}\n{off}{name} = {example}", help(name));
     }
     text
@@ -133,7 +183,13 @@ fn text(url: &str, access: &AccessOptions, found: &Found) -> String {
 
 /// What the server declares, as comments.
 fn declares(declared: &Declared) -> String {
-    let joined = |names: Vec<&str>| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let joined = |names: Vec<&str>| {
+        if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        }
+    };
     let kinds = joined(declared.kinds().map(|kind| kind.many).collect());
     let helpers = joined(declared.text.helpers.keys().map(String::as_str).collect());
     let version = &declared.text.interface_version;
@@ -151,9 +207,19 @@ fn key_variables(access: &AccessOptions, found: &Found) -> Vec<(&'static str, &'
         Found::Declared(declared) => declared.text.authentication.required,
         Found::Nothing | Found::Silent(_) => true,
     };
-    let given = [needs || access.key.is_some(), access.other_key.is_some(), access.restricted_key.is_some()];
-    let names = config::KEYS.into_iter().map(|(name, _)| (name, default_variable(name)));
-    names.zip(given).filter(|(_, given)| *given).map(|(name, _)| name).collect()
+    let given = [
+        needs || access.key.is_some(),
+        access.other_key.is_some(),
+        access.restricted_key.is_some(),
+    ];
+    let names = config::KEYS
+        .into_iter()
+        .map(|(name, _)| (name, default_variable(name)));
+    names
+        .zip(given)
+        .filter(|(_, given)| *given)
+        .map(|(name, _)| name)
+        .collect()
 }
 
 fn default_variable(member: &str) -> &'static str {
@@ -168,8 +234,14 @@ fn default_variable(member: &str) -> &'static str {
 fn help(option: &str) -> String {
     let cli = config::built();
     let run = cli.find_subcommand("run");
-    let argument = run.and_then(|run| run.get_arguments().find(|argument| argument.get_id() == option));
-    argument.and_then(clap::Arg::get_help).map(ToString::to_string).unwrap_or_default()
+    let argument = run.and_then(|run| {
+        run.get_arguments()
+            .find(|argument| argument.get_id() == option)
+    });
+    argument
+        .and_then(clap::Arg::get_help)
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 fn toml(text: &str) -> String {

@@ -11,19 +11,30 @@ use crate::select::Selection;
 pub(super) fn list(options: &ListOptions) -> Result<u8, Trouble> {
     let catalogue = Catalogue::built_in().map_err(|error| Trouble::new(5, error.to_string()))?;
     let all = checks::all();
-    let selection = Selection { only: options.patterns.clone(), ..Selection::default() };
+    let selection = Selection {
+        only: options.patterns.clone(),
+        ..Selection::default()
+    };
     selection.verify(catalogue, &all)?;
     let mut text = String::new();
     if options.checks {
         for check in &all {
-            let rows: Vec<_> = catalogue.rows().iter().filter(|row| check.covers(row)).collect();
+            let rows: Vec<_> = catalogue
+                .rows()
+                .iter()
+                .filter(|row| check.covers(row))
+                .collect();
             if selection.has_check(check, &rows, &all) {
                 let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
                 let _ = writeln!(text, "{:<40} {}", check.id, ids.join(" "));
             }
         }
     } else {
-        for row in catalogue.rows().iter().filter(|row| selection.has_row(row, &all)) {
+        for row in catalogue
+            .rows()
+            .iter()
+            .filter(|row| selection.has_row(row, &all))
+        {
             let _ = writeln!(text, "{:<24} {:<6} {}", row.id, row.level, row.statement);
         }
     }

@@ -31,17 +31,24 @@ use svc_declaration::visible;
 use crate::error::SuiteError;
 use cli::Command;
 
-/// Runs the program with the arguments of the process; the exit codes are those of [`Report::exit_code`](crate::Report::exit_code)
-/// and [`SuiteError::exit_code`].
+/// Runs the program with the arguments of the process; the exit codes are those of
+/// [`Report::exit_code`](crate::Report::exit_code) and [`SuiteError::exit_code`].
 #[must_use]
 pub fn main() -> ExitCode {
     let given: Vec<OsString> = std::env::args_os().collect();
-    let cli = if ask::can_ask(&given) { None } else { Some(config::cli(&given)) };
+    let cli = if ask::can_ask(&given) {
+        None
+    } else {
+        Some(config::cli(&given))
+    };
     let cli = match cli.transpose() {
         Ok(cli) => cli,
         Err(trouble) => return ended(Err(trouble)),
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => return ended(Err(Trouble::new(5, format!("no runtime: {error}")))),
     };
@@ -91,7 +98,10 @@ struct Trouble {
 
 impl Trouble {
     fn new(code: u8, text: impl Into<String>) -> Self {
-        Self { code, text: text.into() }
+        Self {
+            code,
+            text: text.into(),
+        }
     }
 
     /// Arguments that make no sense, or files that cannot be read (exit code 2).
@@ -109,7 +119,9 @@ impl fmt::Display for Trouble {
 impl From<SuiteError> for Trouble {
     fn from(error: SuiteError) -> Self {
         let hint = match &error {
-            SuiteError::NotPublished(_) => "; `svc-conformance probe URL` writes one, and --declaration FILE takes it",
+            SuiteError::NotPublished(_) => {
+                "; `svc-conformance probe URL` writes one, and --declaration FILE takes it"
+            }
             _ => "",
         };
         Self::new(error.exit_code(), format!("{error}{hint}"))

@@ -19,33 +19,56 @@ pub(super) async fn probe(options: ProbeOptions) -> Result<u8, Trouble> {
     if let Some(name) = &options.key_header {
         suite = suite.key_header(name);
     }
-    let journal = if options.allow_writes { Some(files::journal(&options.out)?) } else { None };
+    let journal = if options.allow_writes {
+        Some(files::journal(&options.out)?)
+    } else {
+        None
+    };
     if let Some(journal) = &journal {
         suite = suite.journal(journal);
     }
     let probed = match (suite.probe().await, &journal) {
         (Err(error @ SuiteError::Gone(_)), Some(journal)) => {
-            return Err(files::unfinished(error.exit_code(), &error.to_string(), journal));
+            return Err(files::unfinished(
+                error.exit_code(),
+                &error.to_string(),
+                journal,
+            ));
         }
         (probed, _) => probed?,
     };
-    let is_json = |path: &std::path::Path| path.extension().is_some_and(|extension| extension == "json");
+    let is_json = |path: &std::path::Path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    };
     match &options.write {
         Some(path) => {
-            let text = if is_json(path) { probed.to_json() } else { probed.to_toml() };
-            let broken = |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
+            let text = if is_json(path) {
+                probed.to_json()
+            } else {
+                probed.to_toml()
+            };
+            let broken =
+                |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
             std::fs::write(path, text).map_err(broken)?;
         }
         None => write(&probed.to_toml()),
     }
     let cleaned = &probed.clean_up;
-    let mut text =
-        format!("{} requests, {} of {} records removed\n", probed.requests, cleaned.removed, cleaned.created);
+    let mut text = format!(
+        "{} requests, {} of {} records removed\n",
+        probed.requests, cleaned.removed, cleaned.created
+    );
     for one in &probed.notes {
         let _ = writeln!(text, "note: {}", crate::values::shown(one, 400));
     }
     for (address, reason) in &cleaned.left {
-        let _ = writeln!(text, "left: {} ({})", crate::values::shown(address, 200), crate::values::shown(reason, 300));
+        let _ = writeln!(
+            text,
+            "left: {} ({})",
+            crate::values::shown(address, 200),
+            crate::values::shown(reason, 300)
+        );
     }
     note(&text);
     if let Some(journal) = journal.filter(|_| cleaned.left.is_empty()) {

@@ -33,11 +33,16 @@ fn text() -> String {
 
 /// The table of the README.
 fn markdown() -> String {
-    let mut text = "| Profile | Claim | Has to be declared | Requirements |\n|---|---|---|---|\n".to_owned();
+    let mut text =
+        "| Profile | Claim | Has to be declared | Requirements |\n|---|---|---|---|\n".to_owned();
     for profile in Profile::every() {
         let needs: Vec<&str> = profile.needs().collect();
         let (name, claim, needs) = (profile.as_str(), profile.claim(), needs.join("; "));
-        let _ = writeln!(text, "| `{name}` | {claim} | {needs} | {} |", requirements(profile));
+        let _ = writeln!(
+            text,
+            "| `{name}` | {claim} | {needs} | {} |",
+            requirements(profile)
+        );
     }
     text
 }

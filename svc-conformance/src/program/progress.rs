@@ -10,7 +10,11 @@ use crate::suite::Suite;
 
 /// A suite that says how far it is.
 pub(super) fn shown(suite: Suite) -> Suite {
-    if std::io::stderr().is_terminal() { with_bar(suite) } else { with_lines(suite) }
+    if std::io::stderr().is_terminal() {
+        with_bar(suite)
+    } else {
+        with_lines(suite)
+    }
 }
 
 fn with_bar(suite: Suite) -> Suite {
@@ -52,6 +56,10 @@ fn words(progress: &Progress) -> String {
         1 => ", 1 row does not hold".to_owned(),
         rows => format!(", {rows} rows do not hold"),
     };
-    let check = if progress.check.is_empty() { "clean-up" } else { &progress.check };
+    let check = if progress.check.is_empty() {
+        "clean-up"
+    } else {
+        &progress.check
+    };
     format!("{check}  {} requests{broken}", progress.requests)
 }

@@ -17,20 +17,29 @@ pub(super) async fn replay(options: ReplayOptions) -> Result<u8, Trouble> {
         suite = suite.allow_writes(true);
     }
     if replay.writes() && !suite.prepare().await?.settings.writes {
-        let text =
-            "the steps write, and the target, or what it links, is not on this machine: --allow-writes allows it";
+        let text = "the steps write, and the target, or what it links, is not on this machine: --allow-writes allows it";
         return Err(Trouble::usage(text));
     }
-    say(&format!("{} {}: {}\n\n", replay.row, replay.check, crate::values::shown(&replay.message, 1500)));
+    say(&format!(
+        "{} {}: {}\n\n",
+        replay.row,
+        replay.check,
+        crate::values::shown(&replay.message, 1500)
+    ));
     let steps = replay
         .send(target.as_ref(), &keys)
         .await
         .map_err(|error| Trouble::new(error.exit_code(), error.to_string()))?;
     say(&format!("{steps}\n"));
     let report = suite.run().await?;
-    let row = report.row(&replay.row).ok_or_else(|| Trouble::usage(format!("there is no row {}", replay.row)))?;
+    let row = report
+        .row(&replay.row)
+        .ok_or_else(|| Trouble::usage(format!("there is no row {}", replay.row)))?;
     let reason = crate::values::shown(&row.reason, 1500);
-    say(&format!("\nthe check {} again: {} {} {reason}\n", replay.check, row.id, row.outcome));
+    say(&format!(
+        "\nthe check {} again: {} {} {reason}\n",
+        replay.check, row.id, row.outcome
+    ));
     Ok(match row.outcome {
         Outcome::Fail => 1,
         Outcome::Pass | Outcome::Warn => 0,

@@ -24,7 +24,8 @@ pub(super) fn results(options: &ResultsOptions) -> Result<u8, Trouble> {
     }
     results.sort_by(|one, other| one.key().cmp(&other.key()));
     if let Some(path) = &options.html {
-        let broken = |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
+        let broken =
+            |error| Trouble::new(5, format!("{} cannot be written: {error}", path.display()));
         fs::write(path, page::written(&results)).map_err(broken)?;
     }
     say(&text(&results));
@@ -41,22 +42,40 @@ struct Named {
 impl Named {
     /// A result without the name of a server is listed under that of its file.
     fn new(path: &Path, result: ResultFile) -> Self {
-        let file = || path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Self { name: shown(&result.name.clone().unwrap_or_else(file), 100), result }
+        let file = || {
+            path.file_stem()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        };
+        Self {
+            name: shown(&result.name.clone().unwrap_or_else(file), 100),
+            result,
+        }
     }
 
     /// By name, the newest first.
     fn key(&self) -> (String, std::cmp::Reverse<&str>) {
-        (self.name.to_lowercase(), std::cmp::Reverse(&self.result.date))
+        (
+            self.name.to_lowercase(),
+            std::cmp::Reverse(&self.result.date),
+        )
     }
 }
 
 /// The JSON files of a folder, in the order of their names.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
-    let broken = |error: std::io::Error| Trouble::usage(format!("{} cannot be read: {error}", folder.display()));
+    let broken = |error: std::io::Error| {
+        Trouble::usage(format!("{} cannot be read: {error}", folder.display()))
+    };
     let entries = fs::read_dir(folder).map_err(broken)?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(broken)?;
-    let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let paths = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(broken)?;
+    let is_json = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    };
     let mut paths: Vec<PathBuf> = paths.into_iter().filter(is_json).collect();
     paths.sort();
     Ok(paths)
@@ -68,7 +87,10 @@ fn text(results: &[Named]) -> String {
         let (passed, failed) = (result.count(Outcome::Pass), result.count(Outcome::Fail));
         let (profile, date) = (result.profile.as_str(), shown(&result.date, 10));
         let verdict = shown(&result.verdict, 40);
-        let _ = writeln!(text, "{name:<30} {profile:<14} {verdict:<28} {passed:>4} pass {failed:>4} fail  {date}");
+        let _ = writeln!(
+            text,
+            "{name:<30} {profile:<14} {verdict:<28} {passed:>4} pass {failed:>4} fail  {date}"
+        );
     }
     let _ = writeln!(text, "{} results", results.len());
     text

@@ -41,7 +41,11 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     let mut report = match result {
         Ok(report) => report,
         Err(error @ SuiteError::Gone(_)) => {
-            return Err(files::unfinished(error.exit_code(), &error.to_string(), &journal));
+            return Err(files::unfinished(
+                error.exit_code(),
+                &error.to_string(),
+                &journal,
+            ));
         }
         Err(error) => {
             // Nothing was created yet.
@@ -55,14 +59,20 @@ pub(super) async fn once(options: &RunOptions) -> Result<Report, Trouble> {
     if report.clean_up.left.is_empty() {
         files::remove_journal(&journal, &options.out);
     } else {
-        note(&format!("records are left; to try again: svc-conformance clean {}\n", journal.display()));
+        note(&format!(
+            "records are left; to try again: svc-conformance clean {}\n",
+            journal.display()
+        ));
     }
     Ok(report)
 }
 
 /// Prints the report, and writes those that are asked for.
 pub(super) fn told(report: &Report, options: &RunOptions) -> Result<(), Trouble> {
-    let on_stdout = options.report.iter().any(|(_, path)| path.as_os_str() == "-");
+    let on_stdout = options
+        .report
+        .iter()
+        .any(|(_, path)| path.as_os_str() == "-");
     if !on_stdout {
         say(&report.written(Format::Text));
     }

@@ -18,12 +18,21 @@ const MOST: u64 = 16 * 1024 * 1024;
 
 /// A text file, or standard input for `-`; bounded.
 pub(super) fn text(path: &Path) -> Result<String, Trouble> {
-    let broken = |error: std::io::Error| Trouble::usage(format!("{} cannot be read: {error}", path.display()));
+    let broken = |error: std::io::Error| {
+        Trouble::usage(format!("{} cannot be read: {error}", path.display()))
+    };
     let mut text = String::new();
     if path.as_os_str() == "-" {
-        std::io::stdin().take(MOST).read_to_string(&mut text).map_err(broken)?;
+        std::io::stdin()
+            .take(MOST)
+            .read_to_string(&mut text)
+            .map_err(broken)?;
     } else {
-        std::fs::File::open(path).map_err(broken)?.take(MOST).read_to_string(&mut text).map_err(broken)?;
+        std::fs::File::open(path)
+            .map_err(broken)?
+            .take(MOST)
+            .read_to_string(&mut text)
+            .map_err(broken)?;
     }
     Ok(text)
 }
@@ -31,15 +40,23 @@ pub(super) fn text(path: &Path) -> Result<String, Trouble> {
 /// The target at an address.
 pub(super) fn target(url: &str, access: &AccessOptions) -> Result<Arc<dyn Target>, Trouble> {
     let target = Remote::with_tls(url, tls(access)?);
-    Ok(Arc::new(target.map_err(|error| Trouble::usage(error.to_string()))?))
+    Ok(Arc::new(
+        target.map_err(|error| Trouble::usage(error.to_string()))?,
+    ))
 }
 
-/// The target of a file, which may come from anybody: it decides where the keys go on this machine only.
-pub(super) fn target_of(base: &str, named: Option<&str>, access: &AccessOptions) -> Result<Arc<dyn Target>, Trouble> {
+/// The target of a file, which may come from anybody: it decides where the keys go on this machine
+/// only.
+pub(super) fn target_of(
+    base: &str,
+    named: Option<&str>,
+    access: &AccessOptions,
+) -> Result<Arc<dyn Target>, Trouble> {
     let target = target(named.unwrap_or(base), access)?;
     if named.is_none() && !target.is_local() {
-        let text =
-            format!("the file is of a run against {base}, which is not on this machine: the keys are sent there only");
+        let text = format!(
+            "the file is of a run against {base}, which is not on this machine: the keys are sent there only"
+        );
         return Err(Trouble::usage(
             text + " if --url says so, too. If you mean that server, add --url with its address",
         ));
@@ -55,9 +72,15 @@ fn tls(options: &AccessOptions) -> Result<Tls, Trouble> {
         tls = tls.authorities(text(path)?.as_bytes()).map_err(broken)?;
     }
     if let (Some(certificate), Some(key)) = (&options.client_cert, &options.client_key) {
-        let names = format!("--client-cert {} --client-key {}", certificate.display(), key.display());
+        let names = format!(
+            "--client-cert {} --client-key {}",
+            certificate.display(),
+            key.display()
+        );
         let broken = |error| Trouble::usage(format!("{names}: {error}"));
-        tls = tls.client(text(certificate)?.as_bytes(), text(key)?.as_bytes()).map_err(broken)?;
+        tls = tls
+            .client(text(certificate)?.as_bytes(), text(key)?.as_bytes())
+            .map_err(broken)?;
     }
     Ok(tls)
 }
@@ -70,14 +93,20 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, Trouble> {
     }
     if let Some(restricted) = &options.restricted_key {
         // A key may contain an equals sign; an operation does not.
-        let (key, lacks) =
-            restricted.rsplit_once('=').filter(|(key, lacks)| !key.is_empty() && lacks.contains('.')).ok_or_else(
-                || Trouble::usage("--restricted-key is not of the form K=OPERATION, such as K=people.create"),
-            )?;
+        let (key, lacks) = restricted
+            .rsplit_once('=')
+            .filter(|(key, lacks)| !key.is_empty() && lacks.contains('.'))
+            .ok_or_else(|| {
+                Trouble::usage(
+                    "--restricted-key is not of the form K=OPERATION, such as K=people.create",
+                )
+            })?;
         keys = keys.restricted(key, lacks);
     }
     if options.key.is_none() && (options.other_key.is_some() || options.restricted_key.is_some()) {
-        return Err(Trouble::usage("--other-key and --restricted-key need --key"));
+        return Err(Trouble::usage(
+            "--other-key and --restricted-key need --key",
+        ));
     }
     Ok(keys)
 }
@@ -101,7 +130,9 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
         suite = suite.fixture(name, address);
     }
     if let Some(listen) = &options.webhook_receiver {
-        suite = suite.webhook_receiver(listen).webhook_timeout(options.webhook_timeout);
+        suite = suite
+            .webhook_receiver(listen)
+            .webhook_timeout(options.webhook_timeout);
     }
     if let Some(url) = &options.webhook_receiver_url {
         suite = suite.webhook_receiver_url(url);
@@ -111,8 +142,8 @@ pub(super) fn suite(options: &RunOptions) -> Result<Suite, Trouble> {
     }
     if let Some(path) = &options.declaration {
         let text = text(path)?;
-        let declaration =
-            declared::read_file(&text).map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
+        let declaration = declared::read_file(&text)
+            .map_err(|error| Trouble::usage(format!("{}: {error}", path.display())))?;
         suite = suite.declaration_from(declaration, declared::source(&text));
     }
     if let Some(path) = &options.waivers {

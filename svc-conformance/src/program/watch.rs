@@ -30,8 +30,15 @@ type Address = (String, u16);
 type Known = BTreeMap<String, RowReport>;
 
 pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
-    if options.run.declaration.as_ref().is_some_and(|path| path.as_os_str() == "-") {
-        return Err(Trouble::usage("a declaration that is read again before each run needs a file, not `-`"));
+    if options
+        .run
+        .declaration
+        .as_ref()
+        .is_some_and(|path| path.as_os_str() == "-")
+    {
+        return Err(Trouble::usage(
+            "a declaration that is read again before each run needs a file, not `-`",
+        ));
     }
     let mut before = options.on_change.as_deref().and_then(stamp);
     let first = run::once(&options.run).await?;
@@ -66,18 +73,42 @@ pub(super) async fn watch(options: WatchOptions) -> Result<u8, Trouble> {
     }
 }
 
-/// Runs what failed; once none of it fails, everything. The report of a whole run, if there was one.
+/// Runs what failed; once none of it fails, everything. The report of a whole run, if there was
+/// one.
 async fn again(options: &RunOptions, known: &mut Known) -> Result<Option<Report>, Trouble> {
-    let failed: Vec<RowReport> = known.values().filter(|row| is_red(row.outcome)).cloned().collect();
+    let failed: Vec<RowReport> = known
+        .values()
+        .filter(|row| is_red(row.outcome))
+        .cloned()
+        .collect();
     if !failed.is_empty() {
         // A row that is seen in all traffic is seen by the check that found it.
-        let checks = failed.iter().flat_map(|row| row.findings.iter().map(|finding| finding.check.clone()));
-        let only = failed.iter().map(|row| row.id.clone()).chain(checks).collect();
-        let report = run::once(&RunOptions { only, ..options.clone() }).await?;
+        let checks = failed
+            .iter()
+            .flat_map(|row| row.findings.iter().map(|finding| finding.check.clone()));
+        let only = failed
+            .iter()
+            .map(|row| row.id.clone())
+            .chain(checks)
+            .collect();
+        let report = run::once(&RunOptions {
+            only,
+            ..options.clone()
+        })
+        .await?;
         say(&learn(known, &report));
-        let left: Vec<&str> = failed.iter().map(|row| row.id.as_str()).filter(|id| is_known_red(known, id)).collect();
+        let left: Vec<&str> = failed
+            .iter()
+            .map(|row| row.id.as_str())
+            .filter(|id| is_known_red(known, id))
+            .collect();
         if !left.is_empty() {
-            say(&format!("{} of {} rows still fail: {}\n", left.len(), failed.len(), left.join(", ")));
+            say(&format!(
+                "{} of {} rows still fail: {}\n",
+                left.len(),
+                failed.len(),
+                left.join(", ")
+            ));
             return Ok(None);
         }
         say("every row that failed is green; everything is run once more\n");
@@ -100,8 +131,14 @@ fn is_known_red(known: &Known, id: &str) -> bool {
 /// Takes over what a run decided, and tells the rows that turned green or red.
 fn learn(known: &mut Known, report: &Report) -> String {
     let mut text = String::new();
-    for row in report.rows.iter().filter(|row| !matches!(row.outcome, Outcome::Disabled | Outcome::Inconclusive)) {
-        let before = known.insert(row.id.clone(), row.clone()).map(|before| is_red(before.outcome));
+    for row in report
+        .rows
+        .iter()
+        .filter(|row| !matches!(row.outcome, Outcome::Disabled | Outcome::Inconclusive))
+    {
+        let before = known
+            .insert(row.id.clone(), row.clone())
+            .map(|before| is_red(before.outcome));
         let _ = match (before, is_red(row.outcome)) {
             (Some(true), false) => writeln!(text, "green {} ({})", row.id, row.outcome),
             (Some(false), true) => writeln!(text, "red   {} {}", row.id, shown(&row.reason, 300)),
@@ -111,11 +148,15 @@ fn learn(known: &mut Known, report: &Report) -> String {
     text
 }
 
-/// Waits until the server went away and came back, or until the file has changed and the server is there.
+/// Waits until the server went away and came back, or until the file has changed and the server is
+/// there.
 async fn restart(options: &WatchOptions, before: Option<Stamp>) -> Result<(), Trouble> {
     let address = address(&options.run.url)?;
     if let Some(path) = &options.on_change {
-        say(&format!("waiting for a change of {} (Ctrl-C ends)\n", path.display()));
+        say(&format!(
+            "waiting for a change of {} (Ctrl-C ends)\n",
+            path.display()
+        ));
         while stamp(path).is_none_or(|now| Some(now) == before) {
             tokio::time::sleep(LOOK).await;
         }
@@ -131,23 +172,35 @@ async fn restart(options: &WatchOptions, before: Option<Stamp>) -> Result<(), Tr
     Ok(())
 }
 
-/// Waits until the server went away, also where another took its place at once: both of two connections are closed then.
-/// A server that closes what is idle closes them as far apart as they were opened.
+/// Waits until the server went away, also where another took its place at once: both of two
+/// connections are closed then. A server that closes what is idle closes them as far apart as they
+/// were opened.
 async fn gone(address: &Address, mut connection: Option<TcpStream>) {
     while let Some(mut first) = connection {
-        if tokio::time::timeout(APART, closed(&mut first)).await.is_ok() {
+        if tokio::time::timeout(APART, closed(&mut first))
+            .await
+            .is_ok()
+        {
             return;
         }
-        let Some(mut second) = connected(address).await else { return };
+        let Some(mut second) = connected(address).await else {
+            return;
+        };
         // A restart between the two leaves only the first one closed.
-        if tokio::time::timeout(Duration::ZERO, closed(&mut first)).await.is_ok() {
+        if tokio::time::timeout(Duration::ZERO, closed(&mut first))
+            .await
+            .is_ok()
+        {
             return;
         }
         tokio::select! {
             () = closed(&mut first) => {}
             () = async { while connected(address).await.is_some() { tokio::time::sleep(LOOK).await } } => return,
         }
-        if tokio::time::timeout(LOOK, closed(&mut second)).await.is_ok() {
+        if tokio::time::timeout(LOOK, closed(&mut second))
+            .await
+            .is_ok()
+        {
             return;
         }
         connection = connected(address).await;
@@ -166,12 +219,27 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 /// Host and port of an address.
 fn address(url: &str) -> Result<Address, Trouble> {
-    let uri: Uri = url.parse().map_err(|error| Trouble::usage(format!("`{url}` is no address: {error}")))?;
-    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-    let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
+    let uri: Uri = url
+        .parse()
+        .map_err(|error| Trouble::usage(format!("`{url}` is no address: {error}")))?;
+    let host = uri
+        .host()
+        .unwrap_or_default()
+        .trim_matches(['[', ']'])
+        .to_owned();
+    let port = uri
+        .port_u16()
+        .unwrap_or(if uri.scheme_str() == Some("https") {
+            443
+        } else {
+            80
+        });
     Ok((host, port))
 }
 
 async fn connected((host, port): &Address) -> Option<TcpStream> {
-    tokio::time::timeout(CONNECT, TcpStream::connect((host.as_str(), *port))).await.ok()?.ok()
+    tokio::time::timeout(CONNECT, TcpStream::connect((host.as_str(), *port)))
+        .await
+        .ok()?
+        .ok()
 }

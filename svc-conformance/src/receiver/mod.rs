@@ -1,8 +1,8 @@
-//! The receiver of webhooks: a small HTTP server of the run. It keeps what is sent to each of its addresses, and answers as a check
-//! asks it to.
+//! The receiver of webhooks: a small HTTP server of the run. It keeps what is sent to each of its
+//! addresses, and answers as a check asks it to.
 //!
-//! Every webhook gets an address of its own, with the nonce of the run in it: messages of different webhooks stay apart, and requests
-//! to other addresses are ignored.
+//! Every webhook gets an address of its own, with the nonce of the run in it: messages of different
+//! webhooks stay apart, and requests to other addresses are ignored.
 
 mod signature;
 
@@ -51,7 +51,10 @@ pub(crate) struct Address {
 impl Default for Address {
     /// Any free port of this machine.
     fn default() -> Self {
-        Self { listen: "127.0.0.1:0".to_owned(), url: None }
+        Self {
+            listen: "127.0.0.1:0".to_owned(),
+            url: None,
+        }
     }
 }
 
@@ -71,13 +74,18 @@ pub(crate) struct Message {
 impl Message {
     /// The `webhook-id`.
     pub(crate) fn id(&self) -> Option<&str> {
-        self.headers.get("webhook-id")?.to_str().ok().filter(|id| !id.is_empty())
+        self.headers
+            .get("webhook-id")?
+            .to_str()
+            .ok()
+            .filter(|id| !id.is_empty())
     }
 
     #[cfg(test)]
     pub(crate) fn of(headers: &[(&'static str, &str)], body: &str) -> Self {
-        let header =
-            |(name, value): &(&'static str, &str)| Some((http::HeaderName::from_static(name), value.parse().ok()?));
+        let header = |(name, value): &(&'static str, &str)| {
+            Some((http::HeaderName::from_static(name), value.parse().ok()?))
+        };
         Self {
             method: Method::POST,
             headers: headers.iter().filter_map(header).collect(),
@@ -141,11 +149,15 @@ impl Receiver {
         let mailboxes = Mailboxes::default();
         let mut accepting = JoinSet::new();
         accepting.spawn(accept(listener, Arc::clone(&mailboxes)));
-        Ok(Self { url, mailboxes, _accepting: accepting })
+        Ok(Self {
+            url,
+            mailboxes,
+            _accepting: accepting,
+        })
     }
 
-    /// An address of its own, whose last segment is `name`, and how each message sent there is answered: attempt by attempt, the
-    /// last reply again and again.
+    /// An address of its own, whose last segment is `name`, and how each message sent there is
+    /// answered: attempt by attempt, the last reply again and again.
     pub(crate) fn inbox(&self, name: &str, replies: Vec<Reply>) -> Inbox {
         let mailbox = Arc::new(Mailbox {
             replies,
@@ -163,7 +175,8 @@ impl Receiver {
     }
 }
 
-/// An address of the receiver with what arrived there; it takes nothing any more once it is dropped.
+/// An address of the receiver with what arrived there; it takes nothing any more once it is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     pub(crate) url: String,
@@ -178,8 +191,13 @@ impl Inbox {
         self.mailbox.messages.borrow().clone()
     }
 
-    /// Waits until `found` finds something among the messages; `None` where it does not within `limit`.
-    pub(crate) async fn wait<T>(&self, limit: Duration, mut found: impl FnMut(&[Message]) -> Option<T>) -> Option<T> {
+    /// Waits until `found` finds something among the messages; `None` where it does not within
+    /// `limit`.
+    pub(crate) async fn wait<T>(
+        &self,
+        limit: Duration,
+        mut found: impl FnMut(&[Message]) -> Option<T>,
+    ) -> Option<T> {
         let mut messages = self.mailbox.messages.subscribe();
         let arrives = async {
             loop {
@@ -195,7 +213,9 @@ impl Inbox {
     /// Waits until a request hangs, or until none does; whether that is so within `limit`.
     pub(crate) async fn hangs(&self, wanted: bool, limit: Duration) -> bool {
         let mut hanging = self.mailbox.hanging.subscribe();
-        timeout(limit, hanging.wait_for(|hanging| (*hanging > 0) == wanted)).await.is_ok()
+        timeout(limit, hanging.wait_for(|hanging| (*hanging > 0) == wanted))
+            .await
+            .is_ok()
     }
 
     /// Lets requests hang from now on, or answers those that hang and all that follow.
@@ -216,14 +236,18 @@ struct Hanging<'m>(&'m Mailbox);
 
 impl<'m> Hanging<'m> {
     fn new(mailbox: &'m Mailbox) -> Self {
-        mailbox.hanging.send_modify(|hanging| *hanging = hanging.saturating_add(1));
+        mailbox
+            .hanging
+            .send_modify(|hanging| *hanging = hanging.saturating_add(1));
         Self(mailbox)
     }
 }
 
 impl Drop for Hanging<'_> {
     fn drop(&mut self) {
-        self.0.hanging.send_modify(|hanging| *hanging = hanging.saturating_sub(1));
+        self.0
+            .hanging
+            .send_modify(|hanging| *hanging = hanging.saturating_sub(1));
     }
 }
 
@@ -252,7 +276,8 @@ async fn connection(stream: TcpStream, mailboxes: Mailboxes) {
         async move { Ok::<_, Infallible>(take(request, &mailboxes).await) }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(LONGEST_MESSAGE);
+    http.timer(TokioTimer::new())
+        .header_read_timeout(LONGEST_MESSAGE);
     // A sender that goes away ends its connection only.
     let _ = timeout(LONGEST, http.serve_connection(TokioIo::new(stream), answer)).await;
 }
@@ -261,7 +286,9 @@ async fn connection(stream: TcpStream, mailboxes: Mailboxes) {
 async fn take(request: Request<Incoming>, mailboxes: &Mailboxes) -> Response<Empty<Bytes>> {
     let (parts, body) = request.into_parts();
     let name = parts.uri.path().rsplit('/').next().unwrap_or_default();
-    let Some(mailbox) = lock(mailboxes).get(name).cloned() else { return status(StatusCode::NOT_FOUND) };
+    let Some(mailbox) = lock(mailboxes).get(name).cloned() else {
+        return status(StatusCode::NOT_FOUND);
+    };
     let body = match timeout(LONGEST_MESSAGE, Limited::new(body, LARGEST).collect()).await {
         Ok(Ok(body)) => Some(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => None,
@@ -269,21 +296,38 @@ async fn take(request: Request<Incoming>, mailboxes: &Mailboxes) -> Response<Emp
         _ => return status(StatusCode::BAD_REQUEST),
     };
     let (method, headers) = (parts.method, parts.headers);
-    let message = Message { method, headers, body, at: Instant::now(), seconds: Utc::now().timestamp() };
+    let message = Message {
+        method,
+        headers,
+        body,
+        at: Instant::now(),
+        seconds: Utc::now().timestamp(),
+    };
     let mut attempt = 0;
     // Before the message is seen to have arrived.
     let hanging = Hanging::new(&mailbox);
     mailbox.messages.send_modify(|messages| {
-        attempt = messages.iter().filter(|earlier| earlier.id() == message.id()).count();
+        attempt = messages
+            .iter()
+            .filter(|earlier| earlier.id() == message.id())
+            .count();
         if messages.len() < MOST_MESSAGES {
             messages.push(message);
         }
     });
-    match mailbox.replies.get(attempt).or_else(|| mailbox.replies.last()) {
-        Some(Reply::Status(code)) => status(StatusCode::from_u16(*code).unwrap_or(StatusCode::NO_CONTENT)),
-        Some(Reply::RetryAfter(seconds)) => {
-            with(status(StatusCode::SERVICE_UNAVAILABLE), RETRY_AFTER, &seconds.to_string())
+    match mailbox
+        .replies
+        .get(attempt)
+        .or_else(|| mailbox.replies.last())
+    {
+        Some(Reply::Status(code)) => {
+            status(StatusCode::from_u16(*code).unwrap_or(StatusCode::NO_CONTENT))
         }
+        Some(Reply::RetryAfter(seconds)) => with(
+            status(StatusCode::SERVICE_UNAVAILABLE),
+            RETRY_AFTER,
+            &seconds.to_string(),
+        ),
         Some(Reply::Redirect(url)) => with(status(StatusCode::FOUND), LOCATION, url),
         Some(Reply::Hang) => {
             // It fails only without a sender, which the mailbox is.
@@ -301,7 +345,11 @@ fn status(code: StatusCode) -> Response<Empty<Bytes>> {
     response
 }
 
-fn with(mut response: Response<Empty<Bytes>>, name: http::HeaderName, value: &str) -> Response<Empty<Bytes>> {
+fn with(
+    mut response: Response<Empty<Bytes>>,
+    name: http::HeaderName,
+    value: &str,
+) -> Response<Empty<Bytes>> {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);
     }

@@ -32,25 +32,43 @@ impl Secret {
     /// Reads a secret of the form `whsec_` and base64.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let key = BASE64.decode(text.strip_prefix("whsec_")?).ok()?;
-        Some(Self { text: text.to_owned(), key })
+        Some(Self {
+            text: text.to_owned(),
+            key,
+        })
     }
 
-    /// Whether one of the message's `v1` signatures is made with this secret over `<id>.<timestamp>.<body>`. Signatures of
-    /// other versions are ignored.
+    /// Whether one of the message's `v1` signatures is made with this secret over
+    /// `<id>.<timestamp>.<body>`. Signatures of other versions are ignored.
     pub(crate) fn signs(&self, message: &Message) -> bool {
         let [id, at, body] = signed_parts(message);
         has(message, &mac(&self.key, &[id, b".", at, b".", body]))
     }
 
-    /// What a message that this secret does not sign is signed over instead, where that is one of the common mistakes.
+    /// What a message that this secret does not sign is signed over instead, where that is one of
+    /// the common mistakes.
     pub(crate) fn mistake(&self, message: &Message) -> Option<&'static str> {
         let [id, at, body] = signed_parts(message);
-        let other_body = serde_json::from_slice::<Value>(body).map(|json| json.to_string()).unwrap_or_default();
+        let other_body = serde_json::from_slice::<Value>(body)
+            .map(|json| json.to_string())
+            .unwrap_or_default();
         let mistakes: [Mistake<'_>; 6] = [
             ("it signs the body alone", &self.key, &[body]),
-            ("it signs `<webhook-id>.<body>`: the timestamp is not signed", &self.key, &[id, b".", body]),
-            ("it signs `<webhook-timestamp>.<body>`: the id is not signed", &self.key, &[at, b".", body]),
-            ("it signs other bytes than it sends", &self.key, &[id, b".", at, b".", other_body.as_bytes()]),
+            (
+                "it signs `<webhook-id>.<body>`: the timestamp is not signed",
+                &self.key,
+                &[id, b".", body],
+            ),
+            (
+                "it signs `<webhook-timestamp>.<body>`: the id is not signed",
+                &self.key,
+                &[at, b".", body],
+            ),
+            (
+                "it signs other bytes than it sends",
+                &self.key,
+                &[id, b".", at, b".", other_body.as_bytes()],
+            ),
             (
                 "its key is the text of the secret; it must be the decoded base64",
                 self.text.as_bytes(),
@@ -62,7 +80,10 @@ impl Secret {
                 &[id, b".", at, b".", body],
             ),
         ];
-        mistakes.iter().find(|(_, key, parts)| has(message, &mac(key, parts))).map(|(mistake, ..)| *mistake)
+        mistakes
+            .iter()
+            .find(|(_, key, parts)| has(message, &mac(key, parts)))
+            .map(|(mistake, ..)| *mistake)
     }
 }
 
@@ -71,21 +92,44 @@ type Mistake<'m> = (&'static str, &'m [u8], &'m [&'m [u8]]);
 
 /// Id, timestamp and body of a message, as they were sent.
 fn signed_parts(message: &Message) -> [&[u8]; 3] {
-    let header = |name| message.headers.get(name).map_or(&[][..], http::HeaderValue::as_bytes);
-    [header("webhook-id"), header("webhook-timestamp"), message.body.as_deref().unwrap_or_default()]
+    let header = |name| {
+        message
+            .headers
+            .get(name)
+            .map_or(&[][..], http::HeaderValue::as_bytes)
+    };
+    [
+        header("webhook-id"),
+        header("webhook-timestamp"),
+        message.body.as_deref().unwrap_or_default(),
+    ]
 }
 
 /// HMAC-SHA256 of the joined parts.
 fn mac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
-    let Ok(mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
-    parts.iter().fold(mac, hmac::Mac::chain_update).finalize().into_bytes().to_vec()
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        return Vec::new();
+    };
+    parts
+        .iter()
+        .fold(mac, hmac::Mac::chain_update)
+        .finalize()
+        .into_bytes()
+        .to_vec()
 }
 
 /// Whether one of the `v1` signatures of a message is this one.
 fn has(message: &Message, mac: &[u8]) -> bool {
     let all = message.headers.get_all("webhook-signature");
-    let mut all = all.iter().filter_map(|value| value.to_str().ok()).flat_map(str::split_ascii_whitespace);
-    all.any(|one| one.strip_prefix("v1,").and_then(|one| BASE64.decode(one).ok()).is_some_and(|one| one == mac))
+    let mut all = all
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(str::split_ascii_whitespace);
+    all.any(|one| {
+        one.strip_prefix("v1,")
+            .and_then(|one| BASE64.decode(one).ok())
+            .is_some_and(|one| one == mac)
+    })
 }
 
 #[cfg(test)]
@@ -108,7 +152,8 @@ mod tests {
         )
     }
 
-    /// The example of the standard's own verifiers verifies, and with another timestamp, body or secret it does not.
+    /// The example of the standard's own verifiers verifies, and with another timestamp, body or
+    /// secret it does not.
     #[test]
     fn hook_08_the_example_of_the_standard_verifies() {
         let secret = Secret::read(SECRET).expect("a secret");
@@ -120,17 +165,31 @@ mod tests {
         assert!(!format!("{secret:?}").contains("MfKQ"));
     }
 
-    /// One header holds several signatures, among them those of versions that this suite does not know.
+    /// One header holds several signatures, among them those of versions that this suite does not
+    /// know.
     #[test]
     fn hook_08_one_signature_of_several_is_enough() {
         let secret = Secret::read(SECRET.trim_end_matches('=')).expect("a secret");
-        for signatures in
-            [format!("v1a,abc v2,x {SIGNATURE}"), format!("v1,AAAA {SIGNATURE}"), format!(" {SIGNATURE}  v1,?")]
-        {
-            assert!(secret.signs(&message(AT, BODY, &signatures)), "{signatures}");
+        for signatures in [
+            format!("v1a,abc v2,x {SIGNATURE}"),
+            format!("v1,AAAA {SIGNATURE}"),
+            format!(" {SIGNATURE}  v1,?"),
+        ] {
+            assert!(
+                secret.signs(&message(AT, BODY, &signatures)),
+                "{signatures}"
+            );
         }
-        for signatures in ["", "v1,", SIGNATURE.trim_start_matches("v1,"), &SIGNATURE.replace("v1,", "v2,")] {
-            assert!(!secret.signs(&message(AT, BODY, signatures)), "{signatures}");
+        for signatures in [
+            "",
+            "v1,",
+            SIGNATURE.trim_start_matches("v1,"),
+            &SIGNATURE.replace("v1,", "v2,"),
+        ] {
+            assert!(
+                !secret.signs(&message(AT, BODY, signatures)),
+                "{signatures}"
+            );
         }
     }
 
@@ -141,9 +200,16 @@ mod tests {
 
         let secret = Secret::read(SECRET).expect("a secret");
         let signed = |key: &[u8], parts: &[&[u8]]| format!("v1,{}", BASE64.encode(mac(key, parts)));
-        let mistake = |signature: &str| secret.mistake(&message(AT, BODY, signature)).unwrap_or_default();
+        let mistake = |signature: &str| {
+            secret
+                .mistake(&message(AT, BODY, signature))
+                .unwrap_or_default()
+        };
         let id = b"msg_p5jXN8AQM9LWM0D4loKWxJek".as_slice();
-        assert!(mistake(&signed(&secret.key, &[id, b".", BODY.as_bytes()])).contains("timestamp is not signed"));
+        assert!(
+            mistake(&signed(&secret.key, &[id, b".", BODY.as_bytes()]))
+                .contains("timestamp is not signed")
+        );
         assert!(mistake(&signed(&secret.key, &[BODY.as_bytes()])).contains("body alone"));
         let parts = [id, b".", AT.as_bytes(), b".", BODY.as_bytes()];
         assert!(mistake(&signed(SECRET.as_bytes(), &parts)).contains("text of the secret"));

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use super::{Part, Replay, Step, parts};
 use crate::values::shown;
 
-/// The function that takes a link from an answer: the `href` under a relation, made absolute where it is only a path.
+/// The function that takes a link from an answer: the `href` under a relation, made absolute where
+/// it is only a path.
 const LINK: &str = r#"link() {
   href=$(printf '%s' "$2" | tr -d '\n' | sed -n 's|.*"'"$1"'" *: *{[^}]*"href" *: *"\([^"]*\)".*|\1|p')
   case $href in /*) href=$(printf '%s' "$BASE" | sed 's|^\([a-z]*://[^/]*\).*|\1|')$href ;; esac
@@ -15,17 +16,31 @@ const LINK: &str = r#"link() {
 "#;
 
 pub(super) fn script(replay: &Replay) -> String {
-    let mut text = format!("#!/bin/sh\n# {} by {}, seed {}\n", replay.row, replay.check, replay.seed);
+    let mut text = format!(
+        "#!/bin/sh\n# {} by {}, seed {}\n",
+        replay.row, replay.check, replay.seed
+    );
     for line in wrapped(&shown(&replay.message, 1000)) {
         let _ = writeln!(text, "# {line}");
     }
     for (number, step) in replay.smallest.iter().enumerate() {
-        let _ = writeln!(text, "#   {} {}", number.saturating_add(1), shown(step, 300));
+        let _ = writeln!(
+            text,
+            "#   {} {}",
+            number.saturating_add(1),
+            shown(step, 300)
+        );
     }
-    let _ = writeln!(text, "#\n# Keys: KEY, OTHER_KEY and RESTRICTED_KEY. Another address: BASE.\n");
+    let _ = writeln!(
+        text,
+        "#\n# Keys: KEY, OTHER_KEY and RESTRICTED_KEY. Another address: BASE.\n"
+    );
     let _ = writeln!(text, "BASE=${{BASE:-{}}}", quoted(&replay.base));
     let texts = replay.steps.iter().flat_map(|step| [&step.url, &step.body]);
-    if texts.flat_map(|text| parts(text)).any(|part| part == Part::Run) {
+    if texts
+        .flat_map(|text| parts(text))
+        .any(|part| part == Part::Run)
+    {
         text.push_str("# No record of an earlier run has it.\nRUN=$(date +%s)$$\n");
     }
     text.push_str(LINK);
@@ -52,9 +67,15 @@ fn of(part: &Part<'_>) -> Option<usize> {
 }
 
 fn line(text: &mut String, number: usize, step: &Step, is_used: bool, replay: &Replay) {
-    let status = step.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+    let status = step
+        .status
+        .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
     let _ = writeln!(text, "\n# {number}: {status}");
-    let mut curl = format!("curl -sS -X {} {}", quoted(&step.method), argument(&step.url, replay));
+    let mut curl = format!(
+        "curl -sS -X {} {}",
+        quoted(&step.method),
+        argument(&step.url, replay)
+    );
     for (name, value) in &step.headers {
         let key = match value.as_str() {
             "<key>" => Some("$KEY"),
@@ -103,15 +124,22 @@ fn argument(text: &str, replay: &Replay) -> String {
 /// The relation of a link at the top of a document; other places are written as they were.
 fn relation(pointer: &str) -> Option<String> {
     let rel = pointer.strip_prefix("/_links/")?.strip_suffix("/href")?;
-    let plain = rel.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'));
+    let plain = rel
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-'));
     plain.then(|| rel.to_owned())
 }
 
 /// What stood at a place when the failure was found.
 fn recorded(replay: &Replay, step: usize, pointer: &str) -> String {
     let step = step.checked_sub(1).and_then(|at| replay.steps.get(at));
-    let json: serde_json::Value = step.and_then(|step| serde_json::from_str(&step.answer).ok()).unwrap_or_default();
-    json.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+    let json: serde_json::Value = step
+        .and_then(|step| serde_json::from_str(&step.answer).ok())
+        .unwrap_or_default();
+    json.pointer(pointer)
+        .and_then(serde_json::Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// A text as the shell takes it for itself.
@@ -122,5 +150,8 @@ fn quoted(text: &str) -> String {
 /// Lines of at most 110 characters.
 fn wrapped(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
-    chars.chunks(110).map(|line| line.iter().collect()).collect()
+    chars
+        .chunks(110)
+        .map(|line| line.iter().collect())
+        .collect()
 }

@@ -1,5 +1,5 @@
-//! From the traffic of a failed check to steps: what the failure does not need is left out, and addresses that an answer
-//! gave are written as places of that answer.
+//! From the traffic of a failed check to steps: what the failure does not need is left out, and
+//! addresses that an answer gave are written as places of that answer.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -19,13 +19,28 @@ const LEAST: usize = 8;
 const MOST: usize = 100_000;
 
 impl Replay {
-    /// The steps of the first finding of a row that failed; `None` for another row, or where nothing was kept.
+    /// The steps of the first finding of a row that failed; `None` for another row, or where
+    /// nothing was kept.
     #[must_use]
     pub fn of(report: &Report, row: &str) -> Option<Self> {
-        let row = report.row(row).filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Waived))?;
-        let traced = |check: &str| report.checks.iter().find(|one| one.id == check).filter(|one| !one.trace.is_empty());
-        let (finding, check) = row.findings.iter().find_map(|found| Some((found, traced(&found.check)?)))?;
-        let until = check.trace.iter().position(|exchange| exchange.number == finding.exchange);
+        let row = report
+            .row(row)
+            .filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Waived))?;
+        let traced = |check: &str| {
+            report
+                .checks
+                .iter()
+                .find(|one| one.id == check)
+                .filter(|one| !one.trace.is_empty())
+        };
+        let (finding, check) = row
+            .findings
+            .iter()
+            .find_map(|found| Some((found, traced(&found.check)?)))?;
+        let until = check
+            .trace
+            .iter()
+            .position(|exchange| exchange.number == finding.exchange);
         let until = until.map_or(check.trace.len(), |at| at.saturating_add(1));
         let trace = check.trace.get(..until).unwrap_or_default();
         Some(Self {
@@ -60,8 +75,11 @@ fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<Step> {
         learn(exchange, at, &mut given);
     }
     let kept = needed(trace, &sources);
-    let number: HashMap<usize, usize> =
-        kept.iter().enumerate().map(|(new, old)| (*old, new.saturating_add(1))).collect();
+    let number: HashMap<usize, usize> = kept
+        .iter()
+        .enumerate()
+        .map(|(new, old)| (*old, new.saturating_add(1)))
+        .collect();
     let step = |at: &usize| {
         let (exchange, (url, body)) = (trace.get(*at)?, texts.get(*at)?);
         let (status, answer) = match &exchange.answer {
@@ -80,11 +98,14 @@ fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<Step> {
     kept.iter().filter_map(step).collect()
 }
 
-/// The exchanges that the last one rests on: every write, what gave them their addresses, and earlier looks at the same
-/// address.
+/// The exchanges that the last one rests on: every write, what gave them their addresses, and
+/// earlier looks at the same address.
 fn needed(trace: &[Exchange], sources: &[BTreeSet<usize>]) -> BTreeSet<usize> {
-    let Some(last) = trace.last() else { return BTreeSet::new() };
-    let reads = |exchange: &Exchange| matches!(exchange.method.as_str(), "GET" | "HEAD" | "OPTIONS");
+    let Some(last) = trace.last() else {
+        return BTreeSet::new();
+    };
+    let reads =
+        |exchange: &Exchange| matches!(exchange.method.as_str(), "GET" | "HEAD" | "OPTIONS");
     let first = |(at, exchange): (usize, &Exchange)| {
         let is_last = at.saturating_add(1) == trace.len();
         (is_last || !reads(exchange) || exchange.url == last.url).then_some(at)
@@ -138,7 +159,11 @@ impl Text {
 
 /// An address: one that an answer gave, or one below the base.
 fn address_in(url: &str, given: &Given, base: &str) -> Text {
-    let place = |url: &str| given.get(url).map(|(at, pointer)| Piece::Of(*at, pointer.clone()));
+    let place = |url: &str| {
+        given
+            .get(url)
+            .map(|(at, pointer)| Piece::Of(*at, pointer.clone()))
+    };
     if let Some(piece) = place(url) {
         return Text(vec![piece]);
     }
@@ -175,22 +200,35 @@ fn body_in(body: &str, given: &Given) -> Text {
 /// Notes every address of an answer.
 fn learn(exchange: &Exchange, at: usize, given: &mut Given) {
     let Ok(answer) = &exchange.answer else { return };
-    let Ok(json) = serde_json::from_str::<Value>(&answer.body) else { return };
+    let Ok(json) = serde_json::from_str::<Value>(&answer.body) else {
+        return;
+    };
     let mut open = vec![(String::new(), &json)];
     while let Some((pointer, value)) = open.pop() {
         if given.len() >= MOST {
             return;
         }
-        let below = |name: &str| format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let below =
+            |name: &str| format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
         match value {
             Value::Object(members) => {
-                if let Some(url) = value["href"].as_str().and_then(|href| address::resolve(&exchange.url, href)) {
-                    given.entry(url.into_owned()).or_insert_with(|| (at, below("href")));
+                if let Some(url) = value["href"]
+                    .as_str()
+                    .and_then(|href| address::resolve(&exchange.url, href))
+                {
+                    given
+                        .entry(url.into_owned())
+                        .or_insert_with(|| (at, below("href")));
                 }
                 open.extend(members.iter().map(|(name, value)| (below(name), value)));
             }
             Value::Array(values) => {
-                open.extend(values.iter().enumerate().map(|(index, value)| (below(&index.to_string()), value)));
+                open.extend(
+                    values
+                        .iter()
+                        .enumerate()
+                        .map(|(index, value)| (below(&index.to_string()), value)),
+                );
             }
             _ => {}
         }
@@ -210,7 +248,11 @@ mod tests {
             url: format!("http://h.example/{url}"),
             headers: Vec::new(),
             body: body.to_owned(),
-            answer: Ok(Answered { status: 200, headers: Vec::new(), body: answer.to_owned() }),
+            answer: Ok(Answered {
+                status: 200,
+                headers: Vec::new(),
+                body: answer.to_owned(),
+            }),
             micros: 0,
         }
     }
@@ -229,12 +271,20 @@ mod tests {
                 r#"{"_links":{"self":{"href":"http://h.example/tags/7"}}}"#,
             ),
             exchange(4, "GET", "tags?page=1", "", "{}"),
-            exchange(5, "PUT", "tags/7", r#"{"_links":{"up":{"href":"http://h.example/tags"}}}"#, "{}"),
+            exchange(
+                5,
+                "PUT",
+                "tags/7",
+                r#"{"_links":{"up":{"href":"http://h.example/tags"}}}"#,
+                "{}",
+            ),
             exchange(6, "GET", "tags/7", "", "{}"),
         ];
         let steps = steps(&trace, "http://h.example/", "nonce000");
-        let texts: Vec<String> =
-            steps.iter().map(|step| format!("{} {} {}", step.method, step.url, step.body)).collect();
+        let texts: Vec<String> = steps
+            .iter()
+            .map(|step| format!("{} {} {}", step.method, step.url, step.body))
+            .collect();
         assert_eq!(
             texts,
             [

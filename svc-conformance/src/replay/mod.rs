@@ -1,7 +1,8 @@
 //! Failures as steps that can be sent again, by this program or with `curl`.
 //!
-//! In a step, `${base}` stands for the address of the entry point, `${run}` for what is in every marker of the run, and
-//! `${3:/_links/self/href}` for the address at a place of the answer to step 3.
+//! In a step, `${base}` stands for the address of the entry point, `${run}` for what is in every
+//! marker of the run, and `${3:/_links/self/href}` for the address at a place of the answer to step
+//! 3.
 
 mod curl;
 mod made;
@@ -81,7 +82,11 @@ impl fmt::Display for Replayed {
         for line in &self.lines {
             writeln!(f, "{line}")?;
         }
-        f.write_str(if self.same { "every answer has the status it had" } else { "some answers have another status" })
+        f.write_str(if self.same {
+            "every answer has the status it had"
+        } else {
+            "some answers have another status"
+        })
     }
 }
 
@@ -93,7 +98,10 @@ impl Replay {
     pub fn read(text: &str) -> Result<Self, String> {
         let replay: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if replay.replay_version != 1 {
-            return Err(format!("the file has version {}; this suite reads version 1", replay.replay_version));
+            return Err(format!(
+                "the file has version {}; this suite reads version 1",
+                replay.replay_version
+            ));
         }
         Ok(replay)
     }
@@ -150,7 +158,9 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let known = after.split_once('}').and_then(|(name, tail)| Some((part(name)?, tail)));
+        let known = after
+            .split_once('}')
+            .and_then(|(name, tail)| Some((part(name)?, tail)));
         let Some((part, tail)) = known else {
             // Not one of ours.
             let cut = before.len().saturating_add(2);

@@ -49,7 +49,10 @@ impl Replay {
             let request = request(step, &url, &body, keys)?;
             let line = format!("{number:>3} {} {url} {}", step.method, shown(&body, 400));
             let (status, text) = match target.send(request, LIMIT, TIMEOUT).await {
-                Ok(answer) => (Some(answer.status().as_u16()), String::from_utf8_lossy(answer.body()).into_owned()),
+                Ok(answer) => (
+                    Some(answer.status().as_u16()),
+                    String::from_utf8_lossy(answer.body()).into_owned(),
+                ),
                 Err(error) => (None, error.to_string()),
             };
             let json: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -63,18 +66,26 @@ impl Replay {
             }
             same &= status == step.status;
             lines.push(line);
-            lines.push(format!("      {}  {}", compared(status, step.status), shown(&text, 600)));
+            lines.push(format!(
+                "      {}  {}",
+                compared(status, step.status),
+                shown(&text, 600)
+            ));
             answers.push(Answer { url, json });
         }
         let removed = remove(target, keys, &created).await?;
         if !created.is_empty() {
-            lines.push(format!("    removed {removed} of {} records", created.len()));
+            lines.push(format!(
+                "    removed {removed} of {} records",
+                created.len()
+            ));
         }
         Ok(Replayed { lines, same })
     }
 }
 
-/// Removes what the steps created, newest first, in rounds: a container goes after what it contains.
+/// Removes what the steps created, newest first, in rounds: a container goes after what it
+/// contains.
 async fn remove(
     target: &dyn Target,
     keys: &Keys,
@@ -88,13 +99,20 @@ async fn remove(
             let step = Step {
                 method: "DELETE".to_owned(),
                 url: own.clone(),
-                headers: headers.iter().filter(|(name, _)| name != "content-type").cloned().collect(),
+                headers: headers
+                    .iter()
+                    .filter(|(name, _)| name != "content-type")
+                    .cloned()
+                    .collect(),
                 body: String::new(),
                 status: None,
                 answer: String::new(),
             };
-            let answer = target.send(request(&step, own, "", keys)?, LIMIT, TIMEOUT).await;
-            if !answer.is_ok_and(|answer| matches!(answer.status().as_u16(), 200 | 204 | 404 | 410)) {
+            let answer = target
+                .send(request(&step, own, "", keys)?, LIMIT, TIMEOUT)
+                .await;
+            if !answer.is_ok_and(|answer| matches!(answer.status().as_u16(), 200 | 204 | 404 | 410))
+            {
                 still.push(one);
             }
         }
@@ -104,14 +122,26 @@ async fn remove(
 }
 
 fn compared(now: Option<u16>, before: Option<u16>) -> String {
-    let word = |status: Option<u16>| status.map_or_else(|| "no answer".to_owned(), |status| status.to_string());
-    if now == before { word(now) } else { format!("{} (it was {})", word(now), word(before)) }
+    let word = |status: Option<u16>| {
+        status.map_or_else(|| "no answer".to_owned(), |status| status.to_string())
+    };
+    if now == before {
+        word(now)
+    } else {
+        format!("{} (it was {})", word(now), word(before))
+    }
 }
 
 fn carries(json: &Value, token: &str) -> bool {
     let begin = format!("{SYSTEM}:{token}-");
-    let identifiers = json["identifiers"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    identifiers.into_iter().any(|identifier| identifier.starts_with(&begin))
+    let identifiers = json["identifiers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
+    identifiers
+        .into_iter()
+        .any(|identifier| identifier.starts_with(&begin))
 }
 
 /// A text of a step with every place filled in; `None` if an answer lacks what stood at a place.
@@ -124,7 +154,10 @@ fn resolved(text: &str, base: &str, token: &str, answers: &[Answer]) -> Option<S
             Part::Run => out.push_str(token),
             Part::Of(step, pointer) => {
                 let answer = answers.get(step.checked_sub(1)?)?;
-                out.push_str(&address::resolve(&answer.url, answer.json.pointer(pointer)?.as_str()?)?);
+                out.push_str(&address::resolve(
+                    &answer.url,
+                    answer.json.pointer(pointer)?.as_str()?,
+                )?);
             }
         }
     }
@@ -134,7 +167,8 @@ fn resolved(text: &str, base: &str, token: &str, answers: &[Answer]) -> Option<S
 fn request(step: &Step, url: &str, body: &str, keys: &Keys) -> Result<Request<Bytes>, SuiteError> {
     let broken = |what: &str| SuiteError::Usage(format!("a step cannot be sent: {what}"));
     let mut request = Request::new(Bytes::from(body.to_owned()));
-    *request.method_mut() = Method::from_bytes(step.method.as_bytes()).map_err(|_| broken("its method"))?;
+    *request.method_mut() =
+        Method::from_bytes(step.method.as_bytes()).map_err(|_| broken("its method"))?;
     *request.uri_mut() = url.parse().map_err(|_| broken("its address"))?;
     let secrets = keys.secrets();
     for (name, value) in &step.headers {
@@ -143,7 +177,9 @@ fn request(step: &Step, url: &str, body: &str, keys: &Keys) -> Result<Request<By
             value = value.replace(stands_for, secret);
         }
         if matches!(value.as_str(), "<key>" | "<other key>" | "<restricted key>") {
-            return Err(SuiteError::Usage(format!("the steps need a key that is not given: {value}")));
+            return Err(SuiteError::Usage(format!(
+                "the steps need a key that is not given: {value}"
+            )));
         }
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken("a header"))?;
         let value = HeaderValue::from_str(&value).map_err(|_| broken("a header"))?;

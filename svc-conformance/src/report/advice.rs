@@ -1,4 +1,5 @@
-//! What to do about a row that could not be decided, in one sentence. Following it changes the verdict.
+//! What to do about a row that could not be decided, in one sentence. Following it changes the
+//! verdict.
 
 use crate::catalogue::{Row, Term};
 use crate::declared::Declared;
@@ -7,16 +8,40 @@ use crate::wanted::wanted;
 
 /// What to do where a reason has these words.
 const REMEDIES: &[(&str, &str)] = &[
-    ("unstable", "run it alone with --only to see whether it happens again"),
-    ("--check-timeout", "give the check more time with --check-timeout"),
+    (
+        "unstable",
+        "run it alone with --only to see whether it happens again",
+    ),
+    (
+        "--check-timeout",
+        "give the check more time with --check-timeout",
+    ),
     ("budget of requests", "start with fewer rows by --only"),
-    ("budget of", "raise --max-records, or start with fewer rows by --only"),
-    ("the server limits the rate", "send fewer requests a second with --rate"),
-    ("arrived within", "give messages more time with --webhook-timeout"),
+    (
+        "budget of",
+        "raise --max-records, or start with fewer rows by --only",
+    ),
+    (
+        "the server limits the rate",
+        "send fewer requests a second with --rate",
+    ),
+    (
+        "arrived within",
+        "give messages more time with --webhook-timeout",
+    ),
     ("the key lacks the right", "give a key that has this right"),
-    ("no address is known to lead nowhere", "name one as `missing_address` in a declaration file"),
-    ("another client writes", "run it again while no other client writes there"),
-    ("too many records to walk over", "use a key whose data has fewer records"),
+    (
+        "no address is known to lead nowhere",
+        "name one as `missing_address` in a declaration file",
+    ),
+    (
+        "another client writes",
+        "run it again while no other client writes there",
+    ),
+    (
+        "too many records to walk over",
+        "use a key whose data has fewer records",
+    ),
 ];
 
 /// What to do about an undecided row.
@@ -30,27 +55,35 @@ pub(super) fn advice(declared: &Declared, row: &Row, reason: &str) -> String {
 
 /// What changes the verdict of a row, if anything does.
 fn remedy(declared: &Declared, row: &Row, reason: &str) -> Option<String> {
-    Some(if let Some((_, what)) = REMEDIES.iter().find(|(words, _)| reason.contains(words)) {
-        (*what).to_owned()
-    } else if let Some(name) = misplaced(reason) {
-        format!("give --fixture {name} the address of a helper that the key may call")
-    } else if let Some(name) = asked(reason).or_else(|| wanted(declared, row)).filter(|name| is_open(declared, name)) {
-        match name.strip_prefix(kinds::HELPER) {
-            Some(helper) => format!(
-                "give the address of a `{helper}_helper` with --fixture {name}=ADDRESS, or as `\"{name}\"` under `[fixture]` in \
+    Some(
+        if let Some((_, what)) = REMEDIES.iter().find(|(words, _)| reason.contains(words)) {
+            (*what).to_owned()
+        } else if let Some(name) = misplaced(reason) {
+            format!("give --fixture {name} the address of a helper that the key may call")
+        } else if let Some(name) = asked(reason)
+            .or_else(|| wanted(declared, row))
+            .filter(|name| is_open(declared, name))
+        {
+            match name.strip_prefix(kinds::HELPER) {
+                Some(helper) => format!(
+                    "give the address of a `{helper}_helper` with --fixture {name}=ADDRESS, or as `\"{name}\"` under `[fixture]` in \
                  a declaration file"
-            ),
-            None => format!(
-                "name a record that shows it with --fixture {name}=ADDRESS, or as `fixture.{name}` in a declaration file"
-            ),
-        }
-    } else if let Some(link) = row.link().filter(|link| link.is_to_person()) {
-        format!("use a key that is bound to a person, or take the link `{}` out of the declaration", link.name)
-    } else if row.when.words().iter().any(|word| is_declared(&word.term)) {
-        "take what the server does not have out of the declaration".to_owned()
-    } else {
-        return None;
-    })
+                ),
+                None => format!(
+                    "name a record that shows it with --fixture {name}=ADDRESS, or as `fixture.{name}` in a declaration file"
+                ),
+            }
+        } else if let Some(link) = row.link().filter(|link| link.is_to_person()) {
+            format!(
+                "use a key that is bound to a person, or take the link `{}` out of the declaration",
+                link.name
+            )
+        } else if row.when.words().iter().any(|word| is_declared(&word.term)) {
+            "take what the server does not have out of the declaration".to_owned()
+        } else {
+            return None;
+        },
+    )
 }
 
 /// Whether a declaration decides a word of a condition.
@@ -100,23 +133,40 @@ mod tests {
         for entry in fs::read_dir(folder).expect("a folder").flatten() {
             if entry.path().is_dir() {
                 sources(&entry.path(), into);
-            } else if entry.path().file_name().is_some_and(|name| name != "advice.rs") {
+            } else if entry
+                .path()
+                .file_name()
+                .is_some_and(|name| name != "advice.rs")
+            {
                 into.push(entry.path());
             }
         }
     }
 
-    /// A remedy whose words no reason has would never be given, and an option that there is not would be no remedy.
+    /// A remedy whose words no reason has would never be given, and an option that there is not
+    /// would be no remedy.
     #[test]
     fn every_remedy_is_of_a_reason_and_names_options_that_there_are() {
         let mut files = Vec::new();
-        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-        let texts: Vec<String> = files.iter().map(|file| fs::read_to_string(file).expect("a source")).collect();
+        sources(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+            &mut files,
+        );
+        let texts: Vec<String> = files
+            .iter()
+            .map(|file| fs::read_to_string(file).expect("a source"))
+            .collect();
         let options = include_str!("../program/cli.rs");
         for (words, what) in REMEDIES {
-            assert!(texts.iter().any(|text| text.contains(words)), "no reason says `{words}`");
+            assert!(
+                texts.iter().any(|text| text.contains(words)),
+                "no reason says `{words}`"
+            );
             for option in what.split("--").skip(1) {
-                let name: String = option.chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+                let name: String = option
+                    .chars()
+                    .take_while(|c| c.is_ascii_lowercase() || *c == '-')
+                    .collect();
                 let field = format!("pub(super) {}:", name.replace('-', "_"));
                 assert!(options.contains(&field), "there is no option --{name}");
             }

@@ -1,9 +1,12 @@
 //! Failures by their cause: what to change first.
 //!
 //! Every failed row is in a cause. Three signs decide which, in this order:
-//! 1. Rows that fail together for a known fault ([`known`]) have one cause, unless checks named a field that also fails elsewhere.
-//! 2. Rows whose checks named the same field, link or operation (the [`Cause`] of a finding) have one cause.
-//! 3. The other rows join the failures with which they have most in common ([`Clue`]): a member, a sentence, a check, a refusal.
+//! 1. Rows that fail together for a known fault ([`known`]) have one cause, unless checks named a
+//!    field that also fails elsewhere.
+//! 2. Rows whose checks named the same field, link or operation (the [`Cause`] of a finding) have
+//!    one cause.
+//! 3. The other rows join the failures with which they have most in common ([`Clue`]): a member, a
+//!    sentence, a check, a refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +35,8 @@ pub struct CauseReport {
     /// Its sort, where a check named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flaw: Option<Flaw>,
-    /// The field, link, operation or header, or all that have the flaw; empty where the sort says all.
+    /// The field, link, operation or header, or all that have the flaw; empty where the sort says
+    /// all.
     pub subjects: Vec<String>,
     /// What is wrong, in words.
     pub what: String,
@@ -64,7 +68,10 @@ impl CauseReport {
     }
 
     fn new(failures: &[&Failure<'_>], known: &[Explained<'_>]) -> Option<Self> {
-        let mut causes: Vec<&Cause> = failures.iter().filter_map(|failure| failure.cause).collect();
+        let mut causes: Vec<&Cause> = failures
+            .iter()
+            .filter_map(|failure| failure.cause)
+            .collect();
         causes.sort_by_key(|cause| (cause.flaw.rank(), &cause.subject));
         causes.dedup();
         let mut rows: Vec<&RowReport> = Vec::new();
@@ -81,13 +88,19 @@ impl CauseReport {
         };
         let mut best = failures.iter().filter(shows);
         let best = best.clone().find(is_of_one).or_else(|| best.next())?;
-        let expected = stated(best.row).map(|row| row.statement.clone()).unwrap_or_default();
+        let expected = stated(best.row)
+            .map(|row| row.statement.clone())
+            .unwrap_or_default();
         let (what, remedy) = match causes.first() {
             Some(cause) => (named(cause, &causes), cause.remedy()),
             None => (format!("{} does not hold", best.row.id), UNNAMED),
         };
-        let of_known = failures.iter().filter_map(|failure| known.get(failure.known?));
-        let like: BTreeSet<&str> = of_known.flat_map(|known| known.names.iter().copied()).collect();
+        let of_known = failures
+            .iter()
+            .filter_map(|failure| known.get(failure.known?));
+        let like: BTreeSet<&str> = of_known
+            .flat_map(|known| known.names.iter().copied())
+            .collect();
         let mut subjects: Vec<String> = Vec::new();
         for cause in &causes {
             if !cause.subject.is_empty() && !subjects.contains(&cause.subject) {
@@ -100,10 +113,18 @@ impl CauseReport {
             what,
             remedy: remedy.to_owned(),
             rows: rows.iter().map(|row| row.id.clone()).collect(),
-            like: like.iter().filter(|_| like.len() <= NAMED).map(ToString::to_string).collect(),
+            like: like
+                .iter()
+                .filter(|_| like.len() <= NAMED)
+                .map(ToString::to_string)
+                .collect(),
             shows: best.row.id.clone(),
             expected,
-            received: best.found.first().map(|finding| finding.message.clone()).unwrap_or_default(),
+            received: best
+                .found
+                .first()
+                .map(|finding| finding.message.clone())
+                .unwrap_or_default(),
         })
     }
 }
@@ -114,11 +135,18 @@ const UNNAMED: &str = "Change the server until the requirement holds, or declare
 /// What is wrong, and how many others are affected.
 fn named(first: &Cause, causes: &[&Cause]) -> String {
     let subjects: BTreeSet<&str> = causes.iter().map(|cause| cause.subject.as_str()).collect();
-    let others: Vec<&str> = subjects.into_iter().filter(|subject| *subject != first.subject).collect();
+    let others: Vec<&str> = subjects
+        .into_iter()
+        .filter(|subject| *subject != first.subject)
+        .collect();
     match &*others {
         [] => first.what(),
         [other] => format!("{}; `{other}` is affected, too", first.what()),
-        [.., other] => format!("{}; {} others are affected, too, such as `{other}`", first.what(), others.len()),
+        [.., other] => format!(
+            "{}; {} others are affected, too, such as `{other}`",
+            first.what(),
+            others.len()
+        ),
     }
 }
 
@@ -134,31 +162,57 @@ struct Failure<'r> {
     clues: BTreeSet<Clue<'r>>,
 }
 
-/// The failures of a row, one for each cause that its checks named and one for all that they did not.
+/// The failures of a row, one for each cause that its checks named and one for all that they did
+/// not.
 fn failures_of<'r>(row: &'r RowReport, known: &[Explained<'r>]) -> Vec<Failure<'r>> {
     let mut found: Vec<(Option<&Cause>, Vec<&Finding>)> = Vec::new();
     for finding in &row.findings {
-        match found.iter_mut().find(|(cause, _)| *cause == finding.cause.as_ref()) {
+        match found
+            .iter_mut()
+            .find(|(cause, _)| *cause == finding.cause.as_ref())
+        {
             Some((_, findings)) => findings.push(finding),
             None => found.push((finding.cause.as_ref(), vec![finding])),
         }
     }
-    let stated = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id));
-    let known = known.iter().enumerate().find(|(_, known)| known.rows.contains(row.id.as_str()));
+    let stated = Catalogue::built_in()
+        .ok()
+        .and_then(|catalogue| catalogue.row(&row.id));
+    let known = known
+        .iter()
+        .enumerate()
+        .find(|(_, known)| known.rows.contains(row.id.as_str()));
     let is_alone = found.len() == 1;
     let all = found.into_iter().map(|(cause, found)| {
         // One row looks like many faults; a field that a check named says more.
         let names_a_member = cause.is_some_and(|cause| cause.flaw.is_of_a_member());
-        let known = known.filter(|(_, known)| known.rows.len() > 1 || !names_a_member).map(|(at, _)| at);
-        let mut clues: BTreeSet<Clue<'_>> = found.iter().flat_map(|finding| Clue::of(row, finding)).collect();
-        clues.extend(stated.filter(|_| cause.is_none()).into_iter().flat_map(Clue::of_row));
-        Failure { row, cause, known, is_alone, found, clues }
+        let known = known
+            .filter(|(_, known)| known.rows.len() > 1 || !names_a_member)
+            .map(|(at, _)| at);
+        let mut clues: BTreeSet<Clue<'_>> = found
+            .iter()
+            .flat_map(|finding| Clue::of(row, finding))
+            .collect();
+        clues.extend(
+            stated
+                .filter(|_| cause.is_none())
+                .into_iter()
+                .flat_map(Clue::of_row),
+        );
+        Failure {
+            row,
+            cause,
+            known,
+            is_alone,
+            found,
+            clues,
+        }
     });
     all.collect()
 }
 
-/// Removes the known fault of failures with a named cause if other failures with that cause have no known fault or another one: a
-/// fault that explains only some of them is probably not the reason.
+/// Removes the known fault of failures with a named cause if other failures with that cause have no
+/// known fault or another one: a fault that explains only some of them is probably not the reason.
 fn keep_named(failures: &mut [Failure<'_>]) {
     let mut known: BTreeMap<&Cause, BTreeSet<Option<usize>>> = BTreeMap::new();
     for failure in failures.iter() {
@@ -168,7 +222,9 @@ fn keep_named(failures: &mut [Failure<'_>]) {
     }
     for failure in failures {
         let is_in_part = |cause: &Cause| known.get(cause).is_some_and(|known| known.len() > 1);
-        let is_other = |cause: &&Cause| is_in_part(cause) && (cause.flaw.is_of_a_member() || !failure.is_alone);
+        let is_other = |cause: &&Cause| {
+            is_in_part(cause) && (cause.flaw.is_of_a_member() || !failure.is_alone)
+        };
         if failure.cause.is_some_and(|cause| is_other(&cause)) {
             failure.known = None;
         }
@@ -199,15 +255,24 @@ impl Sets {
     }
 }
 
-/// The causes of the rows that failed, the ones with the most rows first. A row that fails for several is in each. The known
-/// faults named in `without` are not used.
+/// The causes of the rows that failed, the ones with the most rows first. A row that fails for
+/// several is in each. The known faults named in `without` are not used.
 pub(super) fn of(rows: &[RowReport], without: &BTreeSet<&str>) -> Vec<CauseReport> {
-    let failed: Vec<&RowReport> = rows.iter().filter(|row| row.outcome == Outcome::Fail).collect();
+    let failed: Vec<&RowReport> = rows
+        .iter()
+        .filter(|row| row.outcome == Outcome::Fail)
+        .collect();
     let passed = rows.iter().filter(|row| row.outcome == Outcome::Pass);
     let ids: BTreeSet<&str> = failed.iter().map(|row| row.id.as_str()).collect();
-    let judged: BTreeSet<&str> = passed.map(|row| row.id.as_str()).chain(ids.iter().copied()).collect();
+    let judged: BTreeSet<&str> = passed
+        .map(|row| row.id.as_str())
+        .chain(ids.iter().copied())
+        .collect();
     let known = known::explained(&ids, &judged, without);
-    let mut failures: Vec<Failure<'_>> = failed.into_iter().flat_map(|row| failures_of(row, &known)).collect();
+    let mut failures: Vec<Failure<'_>> = failed
+        .into_iter()
+        .flat_map(|row| failures_of(row, &known))
+        .collect();
     keep_named(&mut failures);
     let mut groups = Groups::of(&failures);
     groups.join_known();
@@ -244,7 +309,9 @@ impl Names<'_> {
 
     /// Whether the causes of two groups are different ones.
     fn differ(&self, other: &Self) -> bool {
-        let named = !self.causes.is_empty() && !other.causes.is_empty() && self.causes.is_disjoint(&other.causes);
+        let named = !self.causes.is_empty()
+            && !other.causes.is_empty()
+            && self.causes.is_disjoint(&other.causes);
         named
             || self.differ_in_known(other)
             || self.is_known_alone() && other.is_named_alone()
@@ -275,9 +342,16 @@ impl<'f, 'r> Groups<'f, 'r> {
     fn of(failures: &'f [Failure<'r>]) -> Self {
         let names = failures.iter().map(|failure| {
             let known = failure.known.filter(|_| failure.is_alone);
-            Names { causes: failure.cause.into_iter().collect(), known: known.into_iter().collect() }
+            Names {
+                causes: failure.cause.into_iter().collect(),
+                known: known.into_iter().collect(),
+            }
         });
-        Self { failures, sets: Sets::new(failures.len()), names: names.collect() }
+        Self {
+            failures,
+            sets: Sets::new(failures.len()),
+            names: names.collect(),
+        }
     }
 
     fn join(&mut self, one: usize, other: usize) {
@@ -286,7 +360,11 @@ impl<'f, 'r> Groups<'f, 'r> {
             return;
         }
         self.sets.join(one, other);
-        let moved = self.names.get_mut(one.max(other)).map(std::mem::take).unwrap_or_default();
+        let moved = self
+            .names
+            .get_mut(one.max(other))
+            .map(std::mem::take)
+            .unwrap_or_default();
         if let Some(names) = self.names.get_mut(one.min(other)) {
             names.causes.extend(moved.causes);
             names.known.extend(moved.known);
@@ -295,10 +373,14 @@ impl<'f, 'r> Groups<'f, 'r> {
 
     /// What is known of the group of a failure.
     fn names(&self, one: usize) -> Names<'r> {
-        self.names.get(self.sets.of(one)).cloned().unwrap_or_default()
+        self.names
+            .get(self.sets.of(one))
+            .cloned()
+            .unwrap_or_default()
     }
 
-    /// Makes one group of what one known fault explains. Of a row with several failures, those go where their causes are.
+    /// Makes one group of what one known fault explains. Of a row with several failures, those go
+    /// where their causes are.
     fn join_known(&mut self) {
         let all: Vec<(usize, &Failure<'r>)> = self.failures.iter().enumerate().collect();
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
@@ -307,7 +389,9 @@ impl<'f, 'r> Groups<'f, 'r> {
                 self.join(*first.entry(known).or_insert(*at), *at);
             }
         }
-        let named = all.iter().filter_map(|(at, failure)| Some((failure.cause?, *at)));
+        let named = all
+            .iter()
+            .filter_map(|(at, failure)| Some((failure.cause?, *at)));
         self.join_all(named, |one, other| !one.differ_in_known(other));
         for (at, failure) in all {
             if let Some(known) = failure.known.filter(|_| self.names(at).known.is_empty()) {
@@ -319,10 +403,15 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
     }
 
-    /// Makes one group of named causes that are one: about the same, about a part and its whole, or too many of one sort.
+    /// Makes one group of named causes that are one: about the same, about a part and its whole, or
+    /// too many of one sort.
     fn join_named(&mut self) {
-        let mut causes: Vec<(&Cause, usize)> =
-            self.failures.iter().enumerate().filter_map(|(at, one)| Some((one.cause?, self.sets.of(at)))).collect();
+        let mut causes: Vec<(&Cause, usize)> = self
+            .failures
+            .iter()
+            .enumerate()
+            .filter_map(|(at, one)| Some((one.cause?, self.sets.of(at))))
+            .collect();
         causes.sort();
         causes.dedup();
         for (at, (one, here)) in causes.iter().enumerate() {
@@ -335,14 +424,21 @@ impl<'f, 'r> Groups<'f, 'r> {
         let is_value = |flaw: Flaw| matches!(flaw, Flaw::NotStored | Flaw::Altered);
         let sorts: BTreeSet<Flaw> = causes.iter().map(|(cause, _)| cause.flaw).collect();
         for sort in sorts {
-            let of_sort = |cause: &Cause| cause.flaw == sort || is_value(sort) && is_value(cause.flaw);
+            let of_sort =
+                |cause: &Cause| cause.flaw == sort || is_value(sort) && is_value(cause.flaw);
             let mut groups: BTreeMap<usize, usize> = BTreeMap::new();
             for (_, at) in causes.iter().filter(|(cause, _)| of_sort(cause)) {
                 let count = groups.entry(self.sets.of(*at)).or_default();
                 *count = count.saturating_add(1);
             }
-            let most = if sort == Flaw::Function { FUNCTIONS_APART } else { APART };
-            let Some((&largest, _)) = groups.iter().max_by_key(|(_, count)| **count) else { continue };
+            let most = if sort == Flaw::Function {
+                FUNCTIONS_APART
+            } else {
+                APART
+            };
+            let Some((&largest, _)) = groups.iter().max_by_key(|(_, count)| **count) else {
+                continue;
+            };
             let is_known = |at: usize| !self.names(at).known.is_empty();
             let joined: Vec<usize> = match groups.len() {
                 count if count > KNOWN_APART => groups.into_keys().collect(),
@@ -357,12 +453,16 @@ impl<'f, 'r> Groups<'f, 'r> {
 
     /// Makes one group of those that share a clue, unless their causes are different ones.
     fn join_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
-        self.join_all(having(self.failures, is_meant), |one, other| !one.differ(other));
+        self.join_all(having(self.failures, is_meant), |one, other| {
+            !one.differ(other)
+        });
     }
 
     /// The same, only for groups of whose cause nothing is known.
     fn join_unnamed_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
-        self.join_all(having(self.failures, is_meant), |one, other| one.is_empty() && other.is_empty());
+        self.join_all(having(self.failures, is_meant), |one, other| {
+            one.is_empty() && other.is_empty()
+        });
     }
 
     /// Joins neighbours of the failures that have the same mark, where they may be one.
@@ -391,7 +491,10 @@ impl<'f, 'r> Groups<'f, 'r> {
         for (at, failure) in self.failures.iter().enumerate() {
             groups.entry(self.sets.of(at)).or_default().push(failure);
         }
-        groups.into_values().filter_map(|group| CauseReport::new(&group, known)).collect()
+        groups
+            .into_values()
+            .filter_map(|group| CauseReport::new(&group, known))
+            .collect()
     }
 }
 
@@ -400,20 +503,35 @@ fn having<'f, 'r>(
     failures: &'f [Failure<'r>],
     is_meant: impl Fn(&Clue<'_>) -> bool,
 ) -> impl Iterator<Item = (&'f Clue<'r>, usize)> {
-    let clues = failures.iter().enumerate().flat_map(|(at, failure)| failure.clues.iter().map(move |clue| (clue, at)));
+    let clues = failures
+        .iter()
+        .enumerate()
+        .flat_map(|(at, failure)| failure.clues.iter().map(move |clue| (clue, at)));
     clues.filter(move |(clue, _)| is_meant(clue))
 }
 
 /// Whether two named causes are one.
 fn are_one(one: &Cause, other: &Cause) -> bool {
-    let (here, there) = (one.subject.replace("[]", ""), other.subject.replace("[]", ""));
-    let is_within = |part: &str, whole: &str| part.strip_prefix(whole).is_some_and(|rest| rest.starts_with('.'));
-    let above =
-        |path: &str| path.rsplit_once('.').map(|(above, _)| above.to_owned()).filter(|above| above.contains('.'));
+    let (here, there) = (
+        one.subject.replace("[]", ""),
+        other.subject.replace("[]", ""),
+    );
+    let is_within = |part: &str, whole: &str| {
+        part.strip_prefix(whole)
+            .is_some_and(|rest| rest.starts_with('.'))
+    };
+    let above = |path: &str| {
+        path.rsplit_once('.')
+            .map(|(above, _)| above.to_owned())
+            .filter(|above| above.contains('.'))
+    };
     if one.flaw.is_of_a_field() && other.flaw.is_of_a_field() {
-        let are_siblings =
-            one.flaw == other.flaw && above(&here).is_some_and(|above_here| above(&there) == Some(above_here));
-        return here == there || is_within(&here, &there) || is_within(&there, &here) || are_siblings;
+        let are_siblings = one.flaw == other.flaw
+            && above(&here).is_some_and(|above_here| above(&there) == Some(above_here));
+        return here == there
+            || is_within(&here, &there)
+            || is_within(&there, &here)
+            || are_siblings;
     }
     if one.flaw != other.flaw {
         return false;
@@ -421,10 +539,18 @@ fn are_one(one: &Cause, other: &Cause) -> bool {
     match one.flaw {
         Flaw::Needed => last(&here) == last(&there),
         Flaw::Refused => {
-            let operation = |path: &str| if path.starts_with("helper.") { "helper".to_owned() } else { last(path) };
+            let operation = |path: &str| {
+                if path.starts_with("helper.") {
+                    "helper".to_owned()
+                } else {
+                    last(path)
+                }
+            };
             operation(&here) == operation(&there)
         }
-        Flaw::Function => [&here, &there].into_iter().any(|path| path == "action_functions"),
+        Flaw::Function => [&here, &there]
+            .into_iter()
+            .any(|path| path == "action_functions"),
         _ => here == there,
     }
 }
@@ -438,7 +564,8 @@ mod tests {
     use crate::outcome::{Finding, Outcome};
     use crate::report::RowReport;
 
-    /// A finding: its check, its message, its cause, and the status of the answer before, 0 for none.
+    /// A finding: its check, its message, its cause, and the status of the answer before, 0 for
+    /// none.
     type Found<'t> = (&'t str, &'t str, Option<(Flaw, &'t str)>, u16);
 
     fn failed(id: &str, found: &[Found<'_>]) -> RowReport {
@@ -470,8 +597,10 @@ mod tests {
     }
 
     fn rows_of(causes: &[CauseReport]) -> Vec<Vec<&str>> {
-        let mut rows: Vec<Vec<&str>> =
-            causes.iter().map(|cause| cause.rows.iter().map(String::as_str).collect()).collect();
+        let mut rows: Vec<Vec<&str>> = causes
+            .iter()
+            .map(|cause| cause.rows.iter().map(String::as_str).collect())
+            .collect();
         rows.sort();
         rows
     }
@@ -479,51 +608,117 @@ mod tests {
     #[test]
     fn a_field_with_several_flaws_is_one_cause_and_named_by_the_first() {
         let rows = [
-            failed("TYP-08", &[("typ/person", "gender was sent as", Some((Flaw::Altered, "person.gender")), 0)]),
-            failed("RES-person-06", &[("hal/self", "person.gender is 7", Some((Flaw::Type, "person.gender")), 0)]),
-            failed("RES-person-08", &[("res/gender", "the two differ", None, 0)]),
-            failed("RES-event-21", &[("typ/event", "status was sent as", Some((Flaw::NotStored, "event.status")), 0)]),
+            failed(
+                "TYP-08",
+                &[(
+                    "typ/person",
+                    "gender was sent as",
+                    Some((Flaw::Altered, "person.gender")),
+                    0,
+                )],
+            ),
+            failed(
+                "RES-person-06",
+                &[(
+                    "hal/self",
+                    "person.gender is 7",
+                    Some((Flaw::Type, "person.gender")),
+                    0,
+                )],
+            ),
+            failed(
+                "RES-person-08",
+                &[("res/gender", "the two differ", None, 0)],
+            ),
+            failed(
+                "RES-event-21",
+                &[(
+                    "typ/event",
+                    "status was sent as",
+                    Some((Flaw::NotStored, "event.status")),
+                    0,
+                )],
+            ),
         ];
         let causes = of(&rows);
-        assert_eq!(rows_of(&causes), [vec!["RES-event-21"], vec!["TYP-08", "RES-person-06", "RES-person-08"]]);
+        assert_eq!(
+            rows_of(&causes),
+            [
+                vec!["RES-event-21"],
+                vec!["TYP-08", "RES-person-06", "RES-person-08"]
+            ]
+        );
         let first = &causes[0];
-        assert_eq!((first.flaw, first.subjects.concat()), (Some(Flaw::Type), "person.gender".to_owned()));
-        assert_eq!((first.shows.as_str(), first.received.as_str()), ("RES-person-06", "person.gender is 7"));
+        assert_eq!(
+            (first.flaw, first.subjects.concat()),
+            (Some(Flaw::Type), "person.gender".to_owned())
+        );
+        assert_eq!(
+            (first.shows.as_str(), first.received.as_str()),
+            ("RES-person-06", "person.gender is 7")
+        );
         assert!(first.expected.contains("gender"), "{}", first.expected);
     }
 
     #[test]
     fn a_row_with_two_named_causes_is_in_both_and_joins_nothing() {
-        let (title, name) = ((Flaw::NotStored, "petition.title"), (Flaw::NotStored, "form.name"));
+        let (title, name) = (
+            (Flaw::NotStored, "petition.title"),
+            (Flaw::NotStored, "form.name"),
+        );
         let rows = [
             failed(
                 "TYP-01",
-                &[("typ/a", "title was sent as", Some(title), 0), ("typ/b", "name was sent as", Some(name), 0)],
+                &[
+                    ("typ/a", "title was sent as", Some(title), 0),
+                    ("typ/b", "name was sent as", Some(name), 0),
+                ],
             ),
-            failed("RES-petition-03", &[("typ/a", "title was sent as", Some(title), 0)]),
-            failed("RES-form-02", &[("typ/a", "name was sent as", Some(name), 0)]),
+            failed(
+                "RES-petition-03",
+                &[("typ/a", "title was sent as", Some(title), 0)],
+            ),
+            failed(
+                "RES-form-02",
+                &[("typ/a", "name was sent as", Some(name), 0)],
+            ),
         ];
-        assert_eq!(rows_of(&of(&rows)), [["TYP-01", "RES-form-02"], ["TYP-01", "RES-petition-03"]]);
+        assert_eq!(
+            rows_of(&of(&rows)),
+            [["TYP-01", "RES-form-02"], ["TYP-01", "RES-petition-03"]]
+        );
     }
 
     #[test]
     fn a_row_that_fails_for_a_known_fault_and_another_cause_does_not_join_them() {
-        let (title, response) = ((Flaw::NotStored, "petition.title"), (Flaw::NotStored, "question.responses[].title"));
+        let (title, response) = (
+            (Flaw::NotStored, "petition.title"),
+            (Flaw::NotStored, "question.responses[].title"),
+        );
         let known = |id| failed(id, &[("typ/b", "title was sent as", Some(response), 0)]);
         let rows = [
-            failed("RES-petition-03", &[("typ/a", "title was sent as", Some(title), 0)]),
+            failed(
+                "RES-petition-03",
+                &[("typ/a", "title was sent as", Some(title), 0)],
+            ),
             known("CRU-10"),
             known("RES-question-07"),
             known("RES-question-10"),
             failed(
                 "TYP-01",
-                &[("typ/a", "title was sent as", Some(title), 0), ("typ/b", "title was sent as", Some(response), 0)],
+                &[
+                    ("typ/a", "title was sent as", Some(title), 0),
+                    ("typ/b", "title was sent as", Some(response), 0),
+                ],
             ),
         ];
         let causes = super::of(&rows, &BTreeSet::new());
         assert_eq!(
             rows_of(&causes),
-            [vec!["CRU-10", "RES-question-07", "RES-question-10", "TYP-01"], vec!["RES-petition-03", "TYP-01"]]
+            [
+                vec!["CRU-10", "RES-question-07", "RES-question-10", "TYP-01"],
+                vec!["RES-petition-03", "TYP-01"]
+            ]
         );
         assert_eq!(causes[0].like, ["question.responses.title is lost"]);
     }
@@ -531,8 +726,12 @@ mod tests {
     #[test]
     fn more_fields_than_are_told_apart_are_one_cause() {
         let names = ["person.a", "event.b", "form.c", "petition.d"];
-        let row =
-            |(at, name): (usize, &&str)| failed(&format!("R-{at}"), &[("c", "m", Some((Flaw::Altered, *name)), 0)]);
+        let row = |(at, name): (usize, &&str)| {
+            failed(
+                &format!("R-{at}"),
+                &[("c", "m", Some((Flaw::Altered, *name)), 0)],
+            )
+        };
         let rows: Vec<RowReport> = names.iter().enumerate().map(row).collect();
         let causes = of(&rows);
         assert_eq!(causes.len(), 1);
@@ -547,9 +746,28 @@ mod tests {
     fn failures_without_a_named_cause_share_a_member_a_sentence_a_check_or_a_refusal() {
         let rows = [
             failed("COL-20", &[("col/a", "total_records is 3", None, 0)]),
-            failed("RES-petition-10", &[("res/b", "4 members and a total_records of 3", None, 0)]),
-            failed("ENT-10", &[("ent/c", "the link to people leads to no collection: GET", None, 0)]),
-            failed("HAL-05", &[("hal/d", "the link to signatures leads to no collection: GET", None, 0)]),
+            failed(
+                "RES-petition-10",
+                &[("res/b", "4 members and a total_records of 3", None, 0)],
+            ),
+            failed(
+                "ENT-10",
+                &[(
+                    "ent/c",
+                    "the link to people leads to no collection: GET",
+                    None,
+                    0,
+                )],
+            ),
+            failed(
+                "HAL-05",
+                &[(
+                    "hal/d",
+                    "the link to signatures leads to no collection: GET",
+                    None,
+                    0,
+                )],
+            ),
             failed("ERR-14", &[("err/e", "a", None, 409)]),
             failed("LIM-06", &[("lim/f", "b", None, 409)]),
             failed("IDM-02", &[("idm/g", "c", None, 0)]),
@@ -567,6 +785,10 @@ mod tests {
                 vec!["SCH-05"]
             ]
         );
-        assert!(causes.iter().all(|cause| cause.flaw.is_none() && cause.what.ends_with(" does not hold")));
+        assert!(
+            causes
+                .iter()
+                .all(|cause| cause.flaw.is_none() && cause.what.ends_with(" does not hold"))
+        );
     }
 }

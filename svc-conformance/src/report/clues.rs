@@ -32,13 +32,27 @@ pub(super) enum Clue<'r> {
 impl<'r> Clue<'r> {
     /// What a finding of a row shows.
     pub(super) fn of(row: &'r RowReport, finding: &'r Finding) -> BTreeSet<Self> {
-        let mut clues = BTreeSet::from([Self::Row(&row.id), Self::Check(&finding.check), Self::Area(area(&row.id))]);
+        let mut clues = BTreeSet::from([
+            Self::Row(&row.id),
+            Self::Check(&finding.check),
+            Self::Area(area(&row.id)),
+        ]);
         let Head { words, codes, text } = Head::of(&finding.message);
         clues.extend(words.into_iter().chain(codes).map(Self::Member));
         clues.extend(sentence(&text).map(Self::Sentence));
-        clues.extend(finding.refused.as_ref().map(|(method, status)| Self::Refusal(method, *status)));
+        clues.extend(
+            finding
+                .refused
+                .as_ref()
+                .map(|(method, status)| Self::Refusal(method, *status)),
+        );
         if let Some(cause) = &finding.cause {
-            clues.extend(cause.flaw.is_of_a_member().then(|| Self::Member(last(&cause.subject))));
+            clues.extend(
+                cause
+                    .flaw
+                    .is_of_a_member()
+                    .then(|| Self::Member(last(&cause.subject))),
+            );
         }
         clues
     }
@@ -49,8 +63,15 @@ impl<'r> Clue<'r> {
             let (what, path) = word.split_once(':')?;
             matches!(what, "field" | "link").then_some(path)
         });
-        let own = row.field().map(|field| field.path.as_str()).or_else(|| row.link().map(|link| link.name.as_str()));
-        let members: Vec<String> = named.chain(own).map(last).filter(|name| !is_kind(name)).collect();
+        let own = row
+            .field()
+            .map(|field| field.path.as_str())
+            .or_else(|| row.link().map(|link| link.name.as_str()));
+        let members: Vec<String> = named
+            .chain(own)
+            .map(last)
+            .filter(|name| !is_kind(name))
+            .collect();
         members.into_iter().map(Self::Member)
     }
 }
@@ -67,16 +88,24 @@ struct Head {
 
 impl Head {
     fn of(message: &str) -> Self {
-        let mut head = Self { text: String::new(), words: Vec::new(), codes: Vec::new() };
+        let mut head = Self {
+            text: String::new(),
+            words: Vec::new(),
+            codes: Vec::new(),
+        };
         for (at, part) in message.split('"').enumerate() {
             if at % 2 == 1 {
-                let is_code = part.len() > 4 && part.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+                let is_code =
+                    part.len() > 4 && part.chars().all(|c| c.is_ascii_uppercase() || c == '_');
                 head.codes.extend(is_code.then(|| part.to_owned()));
                 head.text.push('"');
                 continue;
             }
             let part = without_indexes(part);
-            let end = part.find(['{', '[']).or_else(|| part.find("http")).unwrap_or(part.len());
+            let end = part
+                .find(['{', '['])
+                .or_else(|| part.find("http"))
+                .unwrap_or(part.len());
             head.text.push_str(part.get(..end).unwrap_or_default());
             if end < part.len() {
                 break;
@@ -103,36 +132,69 @@ fn without_indexes(text: &str) -> String {
     all
 }
 
-/// The names of members in a text: in backticks, with an underscore, or before what is said of a member.
+/// The names of members in a text: in backticks, with an underscore, or before what is said of a
+/// member.
 fn members(text: &str) -> Vec<String> {
-    let said = ["was sent", "was set", "was changed", "is null", "is missing"];
-    let first = text.split_once(' ').filter(|(_, rest)| said.iter().any(|said| rest.starts_with(said)));
+    let said = [
+        "was sent",
+        "was set",
+        "was changed",
+        "is null",
+        "is missing",
+    ];
+    let first = text
+        .split_once(' ')
+        .filter(|(_, rest)| said.iter().any(|said| rest.starts_with(said)));
     let quoted = text.split('`').skip(1).step_by(2);
     let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '.');
-    let words = text.split(|c| !is_part(c)).map(last).filter(|word| word.trim_matches('_').contains('_'));
-    let named = first.map(|(word, _)| word).into_iter().chain(quoted).map(last);
-    let is_name = |word: &String| !word.is_empty() && word.chars().all(is_part) && !word.starts_with('_');
-    named.chain(words).filter(|word| is_name(word) && !is_kind(word)).collect()
+    let words = text
+        .split(|c| !is_part(c))
+        .map(last)
+        .filter(|word| word.trim_matches('_').contains('_'));
+    let named = first
+        .map(|(word, _)| word)
+        .into_iter()
+        .chain(quoted)
+        .map(last);
+    let is_name =
+        |word: &String| !word.is_empty() && word.chars().all(is_part) && !word.starts_with('_');
+    named
+        .chain(words)
+        .filter(|word| is_name(word) && !is_kind(word))
+        .collect()
 }
 
 /// A text in which kinds and numbers are the same.
 fn sentence(text: &str) -> Option<String> {
     let words = text.split_whitespace().map(|word| {
-        let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).trim_end_matches("'s");
-        if is_kind(bare) { "KIND".to_owned() } else { word.replace(|c: char| c.is_ascii_digit(), "") }
+        let bare = word
+            .trim_matches(|c: char| !c.is_ascii_alphanumeric())
+            .trim_end_matches("'s");
+        if is_kind(bare) {
+            "KIND".to_owned()
+        } else {
+            word.replace(|c: char| c.is_ascii_digit(), "")
+        }
     });
     let words: Vec<String> = words.collect();
     let letters = |word: &&String| word.chars().filter(char::is_ascii_alphabetic).count() > 1;
-    (words.iter().filter(letters).count() >= WORDS).then(|| words.join(" ").chars().take(COMPARED).collect())
+    (words.iter().filter(letters).count() >= WORDS)
+        .then(|| words.join(" ").chars().take(COMPARED).collect())
 }
 
 fn is_kind(word: &str) -> bool {
-    KINDS.iter().any(|kind| kind.one == word || kind.many == word)
+    KINDS
+        .iter()
+        .any(|kind| kind.one == word || kind.many == word)
 }
 
 /// The last step of a path.
 pub(super) fn last(path: &str) -> String {
-    path.trim_end_matches(['.', ':']).rsplit('.').next().unwrap_or_default().replace("[]", "")
+    path.trim_end_matches(['.', ':'])
+        .rsplit('.')
+        .next()
+        .unwrap_or_default()
+        .replace("[]", "")
 }
 
 #[cfg(test)]
@@ -142,16 +204,41 @@ mod tests {
     #[test]
     fn what_a_message_names_is_found() {
         for (message, words, codes) in [
-            ("title was sent as \"a_b\", read back as nothing (http://h/a_b)", &["title"][..], &[][..]),
-            ("tickets[0].amount is null in {\"total_amount\":1}", &["amount"], &[]),
-            ("`next` of the first page leads to GET http://h/per_page", &["next"], &[]),
-            ("[\"add_tags\"] are wrong: POST http://h {\"x\":1}", &[], &[]),
-            ("\"FIELD_INVALID\" comes without a reason: total_records", &["total_records"], &["FIELD_INVALID"]),
+            (
+                "title was sent as \"a_b\", read back as nothing (http://h/a_b)",
+                &["title"][..],
+                &[][..],
+            ),
+            (
+                "tickets[0].amount is null in {\"total_amount\":1}",
+                &["amount"],
+                &[],
+            ),
+            (
+                "`next` of the first page leads to GET http://h/per_page",
+                &["next"],
+                &[],
+            ),
+            (
+                "[\"add_tags\"] are wrong: POST http://h {\"x\":1}",
+                &[],
+                &[],
+            ),
+            (
+                "\"FIELD_INVALID\" comes without a reason: total_records",
+                &["total_records"],
+                &["FIELD_INVALID"],
+            ),
             ("two calls made one fundraising_page", &[], &[]),
             ("email_addresses[1].status has an unlisted value", &[], &[]),
         ] {
             let head = Head::of(message);
-            assert!(head.words == words && head.codes == codes, "{message}: {:?} {:?}", head.words, head.codes);
+            assert!(
+                head.words == words && head.codes == codes,
+                "{message}: {:?} {:?}",
+                head.words,
+                head.codes
+            );
         }
     }
 
@@ -162,7 +249,10 @@ mod tests {
             of("the link to people leads to no collection: GET"),
             of("the link to forms leads to no collection: GET")
         );
-        assert_eq!(of("page 2 of 3 pages has 4 members"), of("page 1 of 1 pages has 0 members"));
+        assert_eq!(
+            of("page 2 of 3 pages has 4 members"),
+            of("page 1 of 1 pages has 0 members")
+        );
         assert_eq!(of("{\"a\":1}"), None);
         assert_eq!(of("POST http://h {}"), None);
     }

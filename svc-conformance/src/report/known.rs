@@ -1,7 +1,7 @@
 //! Known faults: those that the self-test plants, each with the rows that fail for it.
 //!
-//! Where the failures of a run contain those of a known fault, they most likely have one cause, and the name of the fault says
-//! what to look for. `svc-self-test --known FILE` writes the file.
+//! Where the failures of a run contain those of a known fault, they most likely have one cause, and
+//! the name of the fault says what to look for. `svc-self-test --known FILE` writes the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 /// One line a fault: its name, a tab, and its rows; `HAL-02..05` stands for four rows.
 const KNOWN: &str = include_str!("../../known-faults.tsv");
 
-/// Percent of the rows of a fault that are judged, and of these that fail, where it is the cause; another seed may leave some out.
+/// Percent of the rows of a fault that are judged, and of these that fail, where it is the cause;
+/// another seed may leave some out.
 const FITS: usize = 75;
 /// How many failures one row of a fault that does not fail outweighs.
 const OUTWEIGHS: usize = 2;
@@ -23,9 +24,15 @@ struct Known {
 static ALL: LazyLock<Vec<Known>> = LazyLock::new(|| {
     let mut names: BTreeMap<BTreeSet<String>, Vec<&'static str>> = BTreeMap::new();
     for (name, rows) in KNOWN.lines().filter_map(|line| line.split_once('\t')) {
-        names.entry(rows.split(' ').flat_map(ids).collect()).or_default().push(name);
+        names
+            .entry(rows.split(' ').flat_map(ids).collect())
+            .or_default()
+            .push(name);
     }
-    names.into_iter().map(|(rows, names)| Known { names, rows }).collect()
+    names
+        .into_iter()
+        .map(|(rows, names)| Known { names, rows })
+        .collect()
 });
 
 /// The ids of `HAL-02` or `HAL-02..05`.
@@ -34,7 +41,11 @@ fn ids(text: &str) -> Vec<String> {
         let (first, last) = text.split_once("..")?;
         let (area, first) = first.rsplit_once('-')?;
         let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
-        Some((first..=last).map(|number| format!("{area}-{number:02}")).collect())
+        Some(
+            (first..=last)
+                .map(|number| format!("{area}-{number:02}"))
+                .collect(),
+        )
     };
     range().unwrap_or_else(|| vec![text.to_owned()])
 }
@@ -54,20 +65,29 @@ pub(super) struct Explained<'r> {
     pub(super) rows: BTreeSet<&'r str>,
 }
 
-/// The known faults that explain the most of the failed rows, one after another. `judged` are the rows that passed or failed: a
-/// fault is compared by those alone, where they are most of its rows. The faults named in `without` are not used.
+/// The known faults that explain the most of the failed rows, one after another. `judged` are the
+/// rows that passed or failed: a fault is compared by those alone, where they are most of its rows.
+/// The faults named in `without` are not used.
 pub(super) fn explained<'r>(
     failed: &BTreeSet<&'r str>,
     judged: &BTreeSet<&str>,
     without: &BTreeSet<&str>,
 ) -> Vec<Explained<'r>> {
-    let mut open: Vec<Candidate<'r>> =
-        ALL.iter().filter_map(|known| Candidate::new(known, failed, judged, without)).collect();
+    let mut open: Vec<Candidate<'r>> = ALL
+        .iter()
+        .filter_map(|known| Candidate::new(known, failed, judged, without))
+        .collect();
     let mut found: Vec<Explained<'r>> = Vec::new();
     loop {
-        let best = open.iter().max_by_key(|one| one.weight()).filter(|one| one.explains_enough());
+        let best = open
+            .iter()
+            .max_by_key(|one| one.weight())
+            .filter(|one| one.explains_enough());
         let Some(best) = best else { return found };
-        let explained = Explained { names: best.names.clone(), rows: best.rows.clone() };
+        let explained = Explained {
+            names: best.names.clone(),
+            rows: best.rows.clone(),
+        };
         for one in &mut open {
             one.rows.retain(|row| !explained.rows.contains(row));
         }
@@ -94,19 +114,44 @@ impl<'r> Candidate<'r> {
         judged: &BTreeSet<&str>,
         without: &BTreeSet<&str>,
     ) -> Option<Self> {
-        let names: Vec<&str> = known.names.iter().copied().filter(|name| !without.contains(name)).collect();
-        let rows: BTreeSet<&'r str> = known.rows.iter().filter_map(|row| failed.get(row.as_str()).copied()).collect();
-        let judged = known.rows.iter().filter(|row| judged.contains(row.as_str())).count();
-        let is_most = |part: usize, whole: usize| part.saturating_mul(100) >= whole.saturating_mul(FITS);
+        let names: Vec<&str> = known
+            .names
+            .iter()
+            .copied()
+            .filter(|name| !without.contains(name))
+            .collect();
+        let rows: BTreeSet<&'r str> = known
+            .rows
+            .iter()
+            .filter_map(|row| failed.get(row.as_str()).copied())
+            .collect();
+        let judged = known
+            .rows
+            .iter()
+            .filter(|row| judged.contains(row.as_str()))
+            .count();
+        let is_most =
+            |part: usize, whole: usize| part.saturating_mul(100) >= whole.saturating_mul(FITS);
         let fits = is_most(judged, known.rows.len()) && is_most(rows.len(), judged);
         let passed = judged.saturating_sub(rows.len());
-        (fits && !rows.is_empty() && !names.is_empty()).then_some(Self { names, rows, judged, passed })
+        (fits && !rows.is_empty() && !names.is_empty()).then_some(Self {
+            names,
+            rows,
+            judged,
+            passed,
+        })
     }
 
     /// What it explains, less what speaks against it; of equals the one with the fewest rows.
     fn weight(&self) -> (isize, std::cmp::Reverse<usize>) {
         let against = self.passed.saturating_mul(OUTWEIGHS);
-        (self.rows.len().cast_signed().saturating_sub_unsigned(against), std::cmp::Reverse(self.judged))
+        (
+            self.rows
+                .len()
+                .cast_signed()
+                .saturating_sub_unsigned(against),
+            std::cmp::Reverse(self.judged),
+        )
     }
 
     fn explains_enough(&self) -> bool {
@@ -134,7 +179,10 @@ mod tests {
 
     #[test]
     fn ranges_of_rows_are_read() {
-        assert_eq!(ids("RES-person-09..11"), ["RES-person-09", "RES-person-10", "RES-person-11"]);
+        assert_eq!(
+            ids("RES-person-09..11"),
+            ["RES-person-09", "RES-person-10", "RES-person-11"]
+        );
         assert_eq!(ids("HAL-02"), ["HAL-02"]);
     }
 
@@ -145,21 +193,40 @@ mod tests {
         for known in ALL.iter() {
             let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
             let all = explained(&failed, &judged, &BTreeSet::new());
-            assert!(all.len() == 1 && all[0].names == known.names, "{:?}: {all:?}", known.names);
+            assert!(
+                all.len() == 1 && all[0].names == known.names,
+                "{:?}: {all:?}",
+                known.names
+            );
         }
         assert_eq!(explained(&BTreeSet::new(), &judged, &BTreeSet::new()), []);
     }
 
     #[test]
     fn a_fault_is_not_used_where_most_of_its_rows_pass_or_where_it_is_left_out() {
-        let known = ALL.iter().find(|known| known.rows.len() > 4).expect("a fault with several rows");
+        let known = ALL
+            .iter()
+            .find(|known| known.rows.len() > 4)
+            .expect("a fault with several rows");
         let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).take(2).collect();
         let judged: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
         let is_it = |names: &[&str]| names == known.names;
-        assert!(!explained(&failed, &judged, &BTreeSet::new()).iter().any(|one| is_it(&one.names)));
+        assert!(
+            !explained(&failed, &judged, &BTreeSet::new())
+                .iter()
+                .any(|one| is_it(&one.names))
+        );
         let without: BTreeSet<&str> = known.names.iter().copied().collect();
-        assert!(!explained(&judged, &judged, &without).iter().any(|one| is_it(&one.names)));
+        assert!(
+            !explained(&judged, &judged, &without)
+                .iter()
+                .any(|one| is_it(&one.names))
+        );
         // Nothing is known of a fault where only two of its rows were judged.
-        assert!(!explained(&failed, &failed, &BTreeSet::new()).iter().any(|one| is_it(&one.names)));
+        assert!(
+            !explained(&failed, &failed, &BTreeSet::new())
+                .iter()
+                .any(|one| is_it(&one.names))
+        );
     }
 }

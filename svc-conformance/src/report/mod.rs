@@ -54,7 +54,8 @@ pub struct Report {
     pub intensity: Intensity,
     /// Seed of everything random but the nonce.
     pub seed: u64,
-    /// What stands in the identifiers, names and addresses of this run's records and of no other run.
+    /// What stands in the identifiers, names and addresses of this run's records and of no other
+    /// run.
     #[serde(default)]
     pub nonce: String,
     /// Every row of the catalogue, in its order.
@@ -79,19 +80,23 @@ pub struct Report {
     pub clean_up: CleanUp,
     /// Waivers that are expired, or whose row did not fail.
     pub broken_waivers: Vec<String>,
-    /// What the declaration lacks of the least that the profile needs; a claim without it is not met.
+    /// What the declaration lacks of the least that the profile needs; a claim without it is not
+    /// met.
     pub profile_lacks: Vec<String>,
     /// How earlier reports went, the oldest first, for the page.
     #[serde(skip)]
     pub earlier: Vec<Past>,
-    /// How documents of the server look, by name, where [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members
-    /// in order, ids as ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of conformance.
+    /// How documents of the server look, by name, where
+    /// [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members in order, ids as
+    /// ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of
+    /// conformance.
     #[serde(skip)]
     pub snapshots: BTreeMap<String, Value>,
     /// Where the pages of the catalogue are, for links from the HTML and Markdown reports.
     #[serde(skip)]
     pub catalogue_url: Option<String>,
-    /// Where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says, a sentence each; none is of conformance.
+    /// Where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says, a sentence
+    /// each; none is of conformance.
     #[serde(skip)]
     pub drift: Vec<String>,
     /// What the server was judged against.
@@ -115,7 +120,11 @@ impl Past {
     /// What the page shows of a report.
     #[must_use]
     pub fn of(report: &Report) -> Self {
-        Self { began: report.began.clone(), passed: report.count(Outcome::Pass), failed: report.count(Outcome::Fail) }
+        Self {
+            began: report.began.clone(),
+            passed: report.count(Outcome::Pass),
+            failed: report.count(Outcome::Fail),
+        }
     }
 }
 
@@ -123,7 +132,9 @@ impl Past {
 fn began(took: Duration) -> String {
     let now = chrono::Utc::now();
     let took = chrono::TimeDelta::from_std(took).unwrap_or_default();
-    now.checked_sub_signed(took).unwrap_or(now).to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+    now.checked_sub_signed(took)
+        .unwrap_or(now)
+        .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// What a run says about one row.
@@ -136,7 +147,8 @@ pub struct RowReport {
     pub level: String,
     /// What the run says.
     pub outcome: Outcome,
-    /// Why, for every outcome but a pass; for a pass, which check was cut that would have looked further.
+    /// Why, for every outcome but a pass; for a pass, which check was cut that would have looked
+    /// further.
     pub reason: String,
     /// What to do where the row could not be decided; empty for every other outcome.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -165,7 +177,8 @@ pub struct CheckReport {
     pub requests: usize,
     /// Records that it created.
     pub records: usize,
-    /// Where its time was over before it came to its end: after how long, and what passes in spite of that.
+    /// Where its time was over before it came to its end: after how long, and what passes in spite
+    /// of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
     /// The exchanges of an attempt that failed, without keys.
@@ -176,7 +189,11 @@ pub struct CheckReport {
 impl RowReport {
     /// Why, and what to do about it.
     pub(crate) fn told(&self) -> String {
-        if self.advice.is_empty() { self.reason.clone() } else { format!("{}. {}", self.reason, self.advice) }
+        if self.advice.is_empty() {
+            self.reason.clone()
+        } else {
+            format!("{}. {}", self.reason, self.advice)
+        }
     }
 
     /// Whether the row passes though a check was cut that would have looked further.
@@ -196,7 +213,8 @@ pub struct Cut {
 }
 
 impl Report {
-    /// The causes, as they were if these faults of the suite's own tests were not known: what tests of the suite compare.
+    /// The causes, as they were if these faults of the suite's own tests were not known: what tests
+    /// of the suite compare.
     #[doc(hidden)]
     #[must_use]
     pub fn causes_without(&self, faults: &[&str]) -> Vec<CauseReport> {
@@ -224,7 +242,10 @@ impl Report {
             intensity: run.settings.intensity,
             seed: run.settings.seed,
             nonce: run.token.clone(),
-            checks: ran.iter().map(|ran| CheckReport::new(ran, catalogue, &rows)).collect(),
+            checks: ran
+                .iter()
+                .map(|ran| CheckReport::new(ran, catalogue, &rows))
+                .collect(),
             causes: causes::of(&rows, &BTreeSet::new()),
             rows,
             choices: choices
@@ -248,10 +269,13 @@ impl Report {
 
     /// The address of a row's page, where the pages of the catalogue can be read.
     pub(crate) fn page(&self, row: &str) -> Option<String> {
-        self.catalogue_url.as_ref().map(|url| format!("{}/{row}.html", url.trim_end_matches('/')))
+        self.catalogue_url
+            .as_ref()
+            .map(|url| format!("{}/{row}.html", url.trim_end_matches('/')))
     }
 
-    /// The result in words: `conformant`, `conformant with deviations`, `not conformant` or `undecided`.
+    /// The result in words: `conformant`, `conformant with deviations`, `not conformant` or
+    /// `undecided`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         match (self.is_conformant(), self.count(Outcome::Waived)) {
@@ -271,13 +295,18 @@ impl Report {
     /// How many rows have this outcome.
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> usize {
-        self.rows.iter().filter(|row| row.outcome == outcome).count()
+        self.rows
+            .iter()
+            .filter(|row| row.outcome == outcome)
+            .count()
     }
 
     /// How many rows apply and were to be looked at.
     #[must_use]
     pub fn judged(&self) -> usize {
-        let apart = self.count(Outcome::NotApplicable).saturating_add(self.count(Outcome::Disabled));
+        let apart = self
+            .count(Outcome::NotApplicable)
+            .saturating_add(self.count(Outcome::Disabled));
         self.rows.len().saturating_sub(apart)
     }
 
@@ -288,19 +317,25 @@ impl Report {
 
     /// The checks whose time was over before they came to their end.
     pub fn cut(&self) -> impl Iterator<Item = (&CheckReport, &Cut)> {
-        self.checks.iter().filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
+        self.checks
+            .iter()
+            .filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
     }
 
     /// The MUST rows that apply and were not observed, or not twice alike.
     pub fn inconclusive(&self) -> impl Iterator<Item = &RowReport> {
-        self.with(Outcome::Inconclusive).filter(|row| row.level == Level::Must.as_str())
+        self.with(Outcome::Inconclusive)
+            .filter(|row| row.level == Level::Must.as_str())
     }
 
-    /// The exit code of the program: 0 conformant, 1 failure, 3 inconclusive or nothing selected, 5 error of the suite,
-    /// 6 records left by clean-up though they could have been deleted.
+    /// The exit code of the program: 0 conformant, 1 failure, 3 inconclusive or nothing selected, 5
+    /// error of the suite, 6 records left by clean-up though they could have been deleted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        if self.count(Outcome::Fail) > 0 || !self.broken_waivers.is_empty() || !self.profile_lacks.is_empty() {
+        if self.count(Outcome::Fail) > 0
+            || !self.broken_waivers.is_empty()
+            || !self.profile_lacks.is_empty()
+        {
             1
         } else if self.count(Outcome::Error) > 0 {
             5
@@ -313,7 +348,8 @@ impl Report {
         }
     }
 
-    /// Whether nothing was found that the interface does not allow, and every MUST row that applies was observed.
+    /// Whether nothing was found that the interface does not allow, and every MUST row that applies
+    /// was observed.
     #[must_use]
     pub fn is_conformant(&self) -> bool {
         matches!(self.exit_code(), 0 | 6)
@@ -327,16 +363,20 @@ impl Report {
         assert!(self.is_conformant(), "{self}");
     }
 
-    /// Fails a test if a check did not come to its end, such as one of [`Suite::own`](crate::Suite::own), or saw a row that
-    /// does not hold.
+    /// Fails a test if a check did not come to its end, such as one of
+    /// [`Suite::own`](crate::Suite::own), or saw a row that does not hold.
     ///
     /// # Panics
     /// With what was found.
     pub fn assert_held(&self) {
         let unfinished = self.checks.iter().filter(|check| check.end != "done");
-        let broken = [Outcome::Fail, Outcome::Error].into_iter().flat_map(|outcome| self.with(outcome));
+        let broken = [Outcome::Fail, Outcome::Error]
+            .into_iter()
+            .flat_map(|outcome| self.with(outcome));
         let found = unfinished.map(|check| format!("{}: {}", check.id, check.end));
-        let found: Vec<String> = found.chain(broken.map(|row| format!("{}: {}", row.id, row.reason))).collect();
+        let found: Vec<String> = found
+            .chain(broken.map(|row| format!("{}: {}", row.id, row.reason)))
+            .collect();
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 
@@ -359,12 +399,25 @@ impl CheckReport {
             End::Done => "done".to_owned(),
             End::NotApplicable(reason) => format!("not applicable: {reason}"),
             End::Disabled(reason) => format!("disabled: {reason}"),
-            End::Inconclusive(reason) | End::Cut { why: reason, .. } => format!("inconclusive: {reason}"),
+            End::Inconclusive(reason) | End::Cut { why: reason, .. } => {
+                format!("inconclusive: {reason}")
+            }
             End::Unlike(reason) => format!("failed: {reason}"),
             End::Error(reason) => format!("error: {reason}"),
         };
-        let trace = ran.trace.iter().map(|exchange| exchange.as_ref().clone()).collect();
-        Self { id: ran.check.id.to_owned(), end, requests: ran.requests, records: ran.records, cut, trace }
+        let trace = ran
+            .trace
+            .iter()
+            .map(|exchange| exchange.as_ref().clone())
+            .collect();
+        Self {
+            id: ran.check.id.to_owned(),
+            end,
+            requests: ran.requests,
+            records: ran.records,
+            cut,
+            trace,
+        }
     }
 }
 
@@ -378,18 +431,35 @@ impl CheckReport {
 impl Cut {
     fn new(ran: &Ran, after: Duration, catalogue: &Catalogue, rows: &[RowReport]) -> Self {
         let its = catalogue.rows().iter().filter(|row| ran.check.covers(row));
-        let passed = its.filter(|row| rows.iter().any(|said| said.id == row.id && said.outcome == Outcome::Pass));
-        Self { seconds: after.as_secs_f64(), passed: passed.map(|row| row.id.clone()).collect() }
+        let passed = its.filter(|row| {
+            rows.iter()
+                .any(|said| said.id == row.id && said.outcome == Outcome::Pass)
+        });
+        Self {
+            seconds: after.as_secs_f64(),
+            passed: passed.map(|row| row.id.clone()).collect(),
+        }
     }
 
     /// What a report says of it beside the rows.
     pub(crate) fn said(&self, most: usize) -> String {
-        let mut text = format!("its time was over after {:.1} s, before its end", self.seconds);
+        let mut text = format!(
+            "its time was over after {:.1} s, before its end",
+            self.seconds
+        );
         if !self.passed.is_empty() {
             let shown: Vec<&str> = self.passed.iter().take(most).map(String::as_str).collect();
             let more = self.passed.len().saturating_sub(most);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            let _ = write!(text, "; on what other checks saw pass {}{more}", shown.join(", "));
+            let more = if more == 0 {
+                String::new()
+            } else {
+                format!(" and {more} more")
+            };
+            let _ = write!(
+                text,
+                "; on what other checks saw pass {}{more}",
+                shown.join(", ")
+            );
         }
         text + "; more time: --check-timeout"
     }

@@ -9,8 +9,8 @@ use crate::catalogue::Catalogue;
 /// The results file of the last self-test.
 pub(crate) const RESULTS: &str = include_str!("../../self-test.json");
 
-/// The results of the last self-test of this version: how many faulty servers were found out, and how many odd but
-/// conformant ones were accused.
+/// The results of the last self-test of this version: how many faulty servers were found out, and
+/// how many odd but conformant ones were accused.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Score {
@@ -31,17 +31,27 @@ pub struct Score {
 }
 
 impl Score {
-    /// What the report header says of the suite: the score with its date and catalogue, or `not measured`.
+    /// What the report header says of the suite: the score with its date and catalogue, or
+    /// `not measured`.
     #[must_use]
     pub fn built_in() -> String {
         Self::read(RESULTS)
     }
 
-    /// The words for a results file; one of another version or catalogue says nothing about this one.
+    /// The words for a results file; one of another version or catalogue says nothing about this
+    /// one.
     fn read(text: &str) -> String {
-        let fits = |score: &Self| score.catalogue == Catalogue::hash() && score.suite == env!("CARGO_PKG_VERSION");
-        let score = serde_json::from_str(text).ok().filter(fits).filter(|score: &Self| score.runs > 0);
-        score.map_or_else(|| "kill score not measured".to_owned(), |score| score.to_string())
+        let fits = |score: &Self| {
+            score.catalogue == Catalogue::hash() && score.suite == env!("CARGO_PKG_VERSION")
+        };
+        let score = serde_json::from_str(text)
+            .ok()
+            .filter(fits)
+            .filter(|score: &Self| score.runs > 0);
+        score.map_or_else(
+            || "kill score not measured".to_owned(),
+            |score| score.to_string(),
+        )
     }
 }
 
@@ -49,7 +59,11 @@ impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |part: usize, whole: usize| {
             let hundredths = part.saturating_mul(100).checked_div(whole).unwrap_or(0);
-            format!("{}.{:02}", hundredths.checked_div(100).unwrap_or(0), hundredths.checked_rem(100).unwrap_or(0))
+            format!(
+                "{}.{:02}",
+                hundredths.checked_div(100).unwrap_or(0),
+                hundredths.checked_rem(100).unwrap_or(0)
+            )
         };
         write!(
             f,
@@ -80,7 +94,9 @@ mod tests {
             )
         };
         let hash = Catalogue::hash();
-        let expected = format!("kill score 0.99 (199/200), false alarms 0/27, 2026-01-02 with catalogue {hash}");
+        let expected = format!(
+            "kill score 0.99 (199/200), false alarms 0/27, 2026-01-02 with catalogue {hash}"
+        );
         assert_eq!(Score::read(&with(&hash)), expected);
         for text in [with("0"), "{}".to_owned(), String::new()] {
             assert_eq!(Score::read(&text), "kill score not measured");

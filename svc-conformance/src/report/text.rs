@@ -49,7 +49,13 @@ pub(crate) struct Tally<'r>(Vec<&'r RowReport>);
 
 impl<'r> Tally<'r> {
     pub(crate) fn of(report: &'r Report, name: &str) -> Self {
-        Self(report.rows.iter().filter(|row| area(&row.id) == name).collect())
+        Self(
+            report
+                .rows
+                .iter()
+                .filter(|row| area(&row.id) == name)
+                .collect(),
+        )
     }
 
     pub(crate) fn count(&self, outcome: Outcome) -> usize {
@@ -58,13 +64,16 @@ impl<'r> Tally<'r> {
 
     /// Rows that apply and were to be looked at.
     pub(crate) fn due(&self) -> usize {
-        let apart = self.count(Outcome::NotApplicable).saturating_add(self.count(Outcome::Disabled));
+        let apart = self
+            .count(Outcome::NotApplicable)
+            .saturating_add(self.count(Outcome::Disabled));
         self.0.len().saturating_sub(apart)
     }
 
     /// Of those, the ones in which nothing is wrong.
     pub(crate) fn good(&self) -> usize {
-        self.count(Outcome::Pass).saturating_add(self.count(Outcome::Warn))
+        self.count(Outcome::Pass)
+            .saturating_add(self.count(Outcome::Warn))
     }
 
     /// Of those, the ones that pass though a check was cut that would have looked further.
@@ -105,7 +114,9 @@ impl Report {
             f,
             "declaration: {} ({} rows apply)   profile {}   intensity {}   seed {}",
             source(self.declaration),
-            self.rows.len().saturating_sub(self.count(Outcome::NotApplicable)),
+            self.rows
+                .len()
+                .saturating_sub(self.count(Outcome::NotApplicable)),
             self.profile.as_str(),
             self.intensity.as_str(),
             self.seed
@@ -113,10 +124,21 @@ impl Report {
         areas(f, self)?;
         causes(f, self)?;
         for row in self.with(Outcome::Fail) {
-            if self.causes.iter().take(WHOLE).any(|cause| cause.shows == row.id) {
+            if self
+                .causes
+                .iter()
+                .take(WHOLE)
+                .any(|cause| cause.shows == row.id)
+            {
                 whole(f, row)?;
             } else {
-                writeln!(f, "\nFAIL {} {}: {}", row.id, row.level, shown(&row.reason, 200))?;
+                writeln!(
+                    f,
+                    "\nFAIL {} {}: {}",
+                    row.id,
+                    row.level,
+                    shown(&row.reason, 200)
+                )?;
             }
         }
         for outcome in [Outcome::Error, Outcome::Waived] {
@@ -128,7 +150,13 @@ impl Report {
             for (at, row) in self.with(outcome).enumerate() {
                 let space = if at == 0 { "\n" } else { "" };
                 let name = outcome.as_str().to_uppercase();
-                writeln!(f, "{space}{name} {} {}: {}", row.id, row.level, shown(&row.reason, 400))?;
+                writeln!(
+                    f,
+                    "{space}{name} {} {}: {}",
+                    row.id,
+                    row.level,
+                    shown(&row.reason, 400)
+                )?;
                 if !row.advice.is_empty() {
                     writeln!(f, "  {}", row.advice)?;
                 }
@@ -137,9 +165,17 @@ impl Report {
         for (check, cut) in self.cut() {
             writeln!(f, "\nCUT {}: {}", check.id, cut.said(20))?;
         }
-        let ended = self.checks.iter().filter(|check| check.was_left_out_at_failure()).count();
+        let ended = self
+            .checks
+            .iter()
+            .filter(|check| check.was_left_out_at_failure())
+            .count();
         if ended > 0 {
-            writeln!(f, "\nENDED at the first failure: {ended} of {} checks were not run", self.checks.len())?;
+            writeln!(
+                f,
+                "\nENDED at the first failure: {ended} of {} checks were not run",
+                self.checks.len()
+            )?;
         }
         for waiver in &self.broken_waivers {
             writeln!(f, "\nWAIVER {waiver}")?;
@@ -150,13 +186,23 @@ impl Report {
         let parts: Vec<String> = Outcome::ALL
             .iter()
             .filter(|outcome| self.count(**outcome) > 0)
-            .map(|outcome| match self.with(*outcome).filter(|row| row.is_in_part()).count() {
-                0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
-                part => format!("{} {} ({part} beside a check that was cut)", self.count(*outcome), outcome.as_str()),
-            })
+            .map(
+                |outcome| match self.with(*outcome).filter(|row| row.is_in_part()).count() {
+                    0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
+                    part => format!(
+                        "{} {} ({part} beside a check that was cut)",
+                        self.count(*outcome),
+                        outcome.as_str()
+                    ),
+                },
+            )
             .collect();
         let (verdict, parts) = (self.verdict(), parts.join(", "));
-        writeln!(f, "\nRESULT {verdict}: {parts}   {:.1} s, {} requests", self.seconds, self.requests)?;
+        writeln!(
+            f,
+            "\nRESULT {verdict}: {parts}   {:.1} s, {} requests",
+            self.seconds, self.requests
+        )?;
         write!(
             f,
             "clean-up: {} of {} records removed      {}      exit {}",
@@ -166,7 +212,12 @@ impl Report {
             self.exit_code()
         )?;
         for (address, reason) in self.clean_up.left.iter().take(10) {
-            write!(f, "\n  left: {} ({})", shown(address, 200), shown(reason, 300))?;
+            write!(
+                f,
+                "\n  left: {} ({})",
+                shown(address, 200),
+                shown(reason, 300)
+            )?;
         }
         match self.clean_up.left.len().saturating_sub(10) {
             0 => Ok(()),
@@ -176,7 +227,13 @@ impl Report {
 }
 
 fn areas(f: &mut String, report: &Report) -> fmt::Result {
-    let notes = [Outcome::Fail, Outcome::Error, Outcome::Waived, Outcome::Inconclusive, Outcome::Warn];
+    let notes = [
+        Outcome::Fail,
+        Outcome::Error,
+        Outcome::Waived,
+        Outcome::Inconclusive,
+        Outcome::Warn,
+    ];
     for (at, (name, title)) in AREAS.iter().enumerate() {
         let tally = Tally::of(report, name);
         if tally.due() == 0 {
@@ -187,7 +244,11 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
             .iter()
             .filter(|outcome| tally.count(**outcome) > 0)
             .map(|outcome| {
-                let word = if *outcome == Outcome::Fail { "failed" } else { outcome.as_str() };
+                let word = if *outcome == Outcome::Fail {
+                    "failed"
+                } else {
+                    outcome.as_str()
+                };
                 format!("{} {word}", tally.count(*outcome))
             })
             .chain(
@@ -209,11 +270,21 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
 /// The first causes with what was expected and received, and one line for each of the others.
 fn causes(f: &mut String, report: &Report) -> fmt::Result {
     for cause in report.causes.iter().take(WHOLE) {
-        writeln!(f, "\nCAUSE {}\n  {}\n  {}", cause.sentence(), cause.remedy, some(&cause.rows))?;
+        writeln!(
+            f,
+            "\nCAUSE {}\n  {}\n  {}",
+            cause.sentence(),
+            cause.remedy,
+            some(&cause.rows)
+        )?;
         writeln!(f, "  expected: {}", shown(&cause.expected, 400))?;
         writeln!(f, "  received: {}", shown(&cause.received, 400))?;
         if !cause.like.is_empty() {
-            writeln!(f, "  a known fault with these failures: {}", cause.like.join("; "))?;
+            writeln!(
+                f,
+                "  a known fault with these failures: {}",
+                cause.like.join("; ")
+            )?;
         }
     }
     for (at, cause) in report.causes.iter().skip(WHOLE).enumerate() {
@@ -222,20 +293,41 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
     }
     match report.causes.len() {
         0..=WHOLE => Ok(()),
-        _ => writeln!(f, "  A report file has the rows and requests of all of them: --report html=FILE"),
+        _ => writeln!(
+            f,
+            "  A report file has the rows and requests of all of them: --report html=FILE"
+        ),
     }
 }
 
 /// A row with its statement, what was found, and the smallest case.
 fn whole(f: &mut String, row: &RowReport) -> fmt::Result {
-    let statement = Catalogue::built_in().ok().and_then(|catalogue| catalogue.row(&row.id)).map(|row| &row.statement);
-    let check = row.findings.first().map(|finding| format!(" by {}", finding.check)).unwrap_or_default();
-    writeln!(f, "\n{} {}{check}  {}", row.outcome.as_str().to_uppercase(), row.id, row.level)?;
+    let statement = Catalogue::built_in()
+        .ok()
+        .and_then(|catalogue| catalogue.row(&row.id))
+        .map(|row| &row.statement);
+    let check = row
+        .findings
+        .first()
+        .map(|finding| format!(" by {}", finding.check))
+        .unwrap_or_default();
+    writeln!(
+        f,
+        "\n{} {}{check}  {}",
+        row.outcome.as_str().to_uppercase(),
+        row.id,
+        row.level
+    )?;
     if let Some(statement) = statement {
         writeln!(f, "  {statement}")?;
     }
     writeln!(f, "  {}", shown(&row.reason, 1500))?;
-    for finding in row.findings.iter().filter(|finding| !finding.smallest.is_empty()).take(1) {
+    for finding in row
+        .findings
+        .iter()
+        .filter(|finding| !finding.smallest.is_empty())
+        .take(1)
+    {
         writeln!(f, "  smallest case ({} steps):", finding.smallest.len())?;
         for (number, step) in finding.smallest.iter().enumerate() {
             writeln!(f, "  {:>3} {}", number.saturating_add(1), shown(step, 400))?;
@@ -243,7 +335,10 @@ fn whole(f: &mut String, row: &RowReport) -> fmt::Result {
     }
     if let Some(replay) = &row.replay {
         let curl = replay.strip_suffix(".replay.json").unwrap_or(replay);
-        writeln!(f, "  replay: svc-conformance replay {replay}     curl: {curl}.sh")?;
+        writeln!(
+            f,
+            "  replay: svc-conformance replay {replay}     curl: {curl}.sh"
+        )?;
     }
     Ok(())
 }
@@ -252,5 +347,9 @@ fn whole(f: &mut String, row: &RowReport) -> fmt::Result {
 pub(crate) fn some(rows: &[String]) -> String {
     let first: Vec<&str> = rows.iter().take(12).map(String::as_str).collect();
     let more = rows.len().saturating_sub(12);
-    if more == 0 { first.join(", ") } else { format!("{} and {more} more", first.join(", ")) }
+    if more == 0 {
+        first.join(", ")
+    } else {
+        format!("{} and {more} more", first.join(", "))
+    }
 }

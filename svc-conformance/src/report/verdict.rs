@@ -26,8 +26,11 @@ pub(super) fn rows(
     waivers: &[Waiver],
 ) -> (Vec<RowReport>, Vec<String>) {
     let checks: Vec<Check> = ran.iter().map(|ran| ran.check).collect();
-    let mut rows: Vec<RowReport> =
-        catalogue.rows().iter().map(|row| judge(run, row, ran, selection, &checks)).collect();
+    let mut rows: Vec<RowReport> = catalogue
+        .rows()
+        .iter()
+        .map(|row| judge(run, row, ran, selection, &checks))
+        .collect();
     // A row that no check of the suite could see is not one that this run did not see.
     let every = checks::all();
     let facts = run.facts();
@@ -38,7 +41,10 @@ pub(super) fn rows(
             (row.outcome, row.reason) = (Outcome::NotApplicable, because.0);
         }
     }
-    for row in rows.iter_mut().filter(|row| row.outcome == Outcome::Inconclusive) {
+    for row in rows
+        .iter_mut()
+        .filter(|row| row.outcome == Outcome::Inconclusive)
+    {
         if let Some(stated) = catalogue.row(&row.id) {
             row.advice = advice(&run.declared, stated, &row.reason);
         }
@@ -50,12 +56,21 @@ pub(super) fn rows(
             continue;
         };
         if waiver.is_expired() {
-            broken.push(format!("{}: the waiver expired on {}", waiver.row, waiver.expires));
+            broken.push(format!(
+                "{}: the waiver expired on {}",
+                waiver.row, waiver.expires
+            ));
         } else if row.outcome == Outcome::Fail {
             row.outcome = Outcome::Waived;
-            row.reason = format!("waived until {}: {}. {}", waiver.expires, waiver.reason, row.reason);
+            row.reason = format!(
+                "waived until {}: {}. {}",
+                waiver.expires, waiver.reason, row.reason
+            );
         } else if row.outcome == Outcome::Pass {
-            broken.push(format!("{}: the row passes, the waiver is not needed", waiver.row));
+            broken.push(format!(
+                "{}: the row passes, the waiver is not needed",
+                waiver.row
+            ));
         }
     }
     (rows, broken)
@@ -79,39 +94,57 @@ struct All {
 
 impl All {
     fn is_unseen(&self) -> bool {
-        self.held == 0 && self.broke.is_empty() && self.deviated.is_empty() && self.unstable.is_empty()
+        self.held == 0
+            && self.broke.is_empty()
+            && self.deviated.is_empty()
+            && self.unstable.is_empty()
     }
 }
 
 /// Whether the run ended before all checks had their turn.
 fn was_ended(ran: &[Ran]) -> bool {
-    ran.iter().any(|one| matches!(&one.end, End::Disabled(why) if why == ENDED))
+    ran.iter()
+        .any(|one| matches!(&one.end, End::Disabled(why) if why == ENDED))
 }
 
 fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Check]) -> RowReport {
     let mut all = All::default();
     for one in ran {
-        if let Some(Seen { held, broke, deviated }) = one.seen.get(&row.id) {
+        if let Some(Seen {
+            held,
+            broke,
+            deviated,
+        }) = one.seen.get(&row.id)
+        {
             all.held = all.held.saturating_add(*held);
             all.broke.extend(broke.clone());
             all.deviated.extend(deviated.clone());
             all.checks.push(one.check.id.to_owned());
         }
-        all.unstable.extend(one.unstable.get(&row.id).into_iter().flatten().cloned());
+        all.unstable
+            .extend(one.unstable.get(&row.id).into_iter().flatten().cloned());
     }
     let applies = run.facts().applies(&row.when);
     let (outcome, reason) = match applies {
         Err(because) => (Outcome::NotApplicable, because.0),
-        Ok(()) if !selection.profile.has_row(row) && selection.alone.is_none() => {
-            (Outcome::Disabled, format!("not part of the profile {}", selection.profile.as_str()))
-        }
+        Ok(()) if !selection.profile.has_row(row) && selection.alone.is_none() => (
+            Outcome::Disabled,
+            format!("not part of the profile {}", selection.profile.as_str()),
+        ),
         Ok(()) if !selection.has_row(row, checks) => (Outcome::Disabled, "not selected".to_owned()),
         Ok(()) if all.is_unseen() && was_ended(ran) => (Outcome::Disabled, ENDED.to_owned()),
         Ok(()) => observed(run, row, &all, ran),
     };
     let judged = !matches!(outcome, Outcome::NotApplicable | Outcome::Disabled);
-    let count = all.held.saturating_add(all.broke.len()).saturating_add(all.deviated.len());
-    let mut findings = if all.broke.is_empty() { all.unstable } else { all.broke };
+    let count = all
+        .held
+        .saturating_add(all.broke.len())
+        .saturating_add(all.deviated.len());
+    let mut findings = if all.broke.is_empty() {
+        all.unstable
+    } else {
+        all.broke
+    };
     if findings.is_empty() {
         findings = all.deviated;
     }
@@ -131,16 +164,37 @@ fn judge(run: &Run, row: &Row, ran: &[Ran], selection: &Selection, checks: &[Che
 /// Selects the findings to report: the first of each cause, then more of them.
 fn shown(findings: Vec<Finding>) -> Vec<Finding> {
     let mut met = BTreeSet::new();
-    let (first, more): (Vec<_>, Vec<_>) =
-        findings.iter().enumerate().partition(|(_, one)| met.insert(one.cause.as_ref()));
-    let chosen: BTreeSet<usize> = first.into_iter().chain(more).map(|(at, _)| at).take(SHOWN).collect();
-    findings.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, finding)| finding).collect()
+    let (first, more): (Vec<_>, Vec<_>) = findings
+        .iter()
+        .enumerate()
+        .partition(|(_, one)| met.insert(one.cause.as_ref()));
+    let chosen: BTreeSet<usize> = first
+        .into_iter()
+        .chain(more)
+        .map(|(at, _)| at)
+        .take(SHOWN)
+        .collect();
+    findings
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| chosen.contains(at))
+        .map(|(_, finding)| finding)
+        .collect()
 }
 
 fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
-    let first = |findings: &[Finding]| findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
+    let first = |findings: &[Finding]| {
+        findings
+            .first()
+            .map(|finding| finding.message.clone())
+            .unwrap_or_default()
+    };
     if !all.broke.is_empty() {
-        let outcome = if row.level == Level::Must { Outcome::Fail } else { Outcome::Warn };
+        let outcome = if row.level == Level::Must {
+            Outcome::Fail
+        } else {
+            Outcome::Warn
+        };
         return (outcome, first(&all.broke));
     }
     let covering: Vec<&Ran> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
@@ -151,7 +205,10 @@ fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
         return (Outcome::Error, error);
     }
     if !all.unstable.is_empty() {
-        return (Outcome::Inconclusive, format!("unstable: failed once, not again: {}", first(&all.unstable)));
+        return (
+            Outcome::Inconclusive,
+            format!("unstable: failed once, not again: {}", first(&all.unstable)),
+        );
     }
     if !all.deviated.is_empty() {
         return (Outcome::Warn, first(&all.deviated));
@@ -162,11 +219,14 @@ fn observed(run: &Run, row: &Row, all: &All, ran: &[Ran]) -> (Outcome, String) {
     unobserved(run, row, &covering)
 }
 
-/// A row that held wherever it was looked at. A check that was cut may have ended before the look that matters: what no other
-/// check saw is not decided, and what another one saw is said with it.
+/// A row that held wherever it was looked at. A check that was cut may have ended before the look
+/// that matters: what no other check saw is not decided, and what another one saw is said with it.
 fn held(row: &Row, covering: &[&Ran], ran: &[Ran]) -> (Outcome, String) {
     let is_cut = |ran: &Ran| matches!(ran.end, End::Cut { .. });
-    let cut = covering.iter().filter(|ran| is_cut(ran)).map(|ran| format!("{}: {}", ran.check.id, ran.end.reason()));
+    let cut = covering
+        .iter()
+        .filter(|ran| is_cut(ran))
+        .map(|ran| format!("{}: {}", ran.check.id, ran.end.reason()));
     let cut: Vec<String> = cut.collect();
     if cut.is_empty() {
         return (Outcome::Pass, String::new());
@@ -174,48 +234,92 @@ fn held(row: &Row, covering: &[&Ran], ran: &[Ran]) -> (Outcome, String) {
     let cut = cut.join("; ");
     let saw = |ran: &Ran| ran.seen.get(&row.id).is_some_and(|seen| seen.held > 0);
     if ran.iter().any(|ran| saw(ran) && !is_cut(ran)) {
-        (Outcome::Pass, format!("on what other checks saw, for {cut}"))
+        (
+            Outcome::Pass,
+            format!("on what other checks saw, for {cut}"),
+        )
     } else {
-        (Outcome::Inconclusive, format!("it held in what was seen, but {cut}"))
+        (
+            Outcome::Inconclusive,
+            format!("it held in what was seen, but {cut}"),
+        )
     }
 }
 
 /// Why nothing was seen of a row that applies: what each check lacked that could have seen it.
 fn unobserved(run: &Run, row: &Row, covering: &[&Ran]) -> (Outcome, String) {
     if covering.is_empty() && row.level == Level::May && !passive::ROWS.contains(&row.id.as_str()) {
-        return (Outcome::NotApplicable, "the server is free; nothing is judged".to_owned());
+        return (
+            Outcome::NotApplicable,
+            "the server is free; nothing is judged".to_owned(),
+        );
     }
     let most = run.settings.records;
-    let spent =
-        if run.journal.created() < most { String::new() } else { format!("; the budget of {most} records is spent") };
+    let spent = if run.journal.created() < most {
+        String::new()
+    } else {
+        format!("; the budget of {most} records is spent")
+    };
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    let mut tell = |reason: String, check: &'static str| reasons.entry(reason).or_default().push(check);
+    let mut tell =
+        |reason: String, check: &'static str| reasons.entry(reason).or_default().push(check);
     // What does not apply says nothing beside what does.
-    let covering: Vec<&&Ran> = covering.iter().filter(|ran| !matches!(ran.end, End::NotApplicable(_))).collect();
+    let covering: Vec<&&Ran> = covering
+        .iter()
+        .filter(|ran| !matches!(ran.end, End::NotApplicable(_)))
+        .collect();
     for one in &covering {
         let lacks = one.lacks.get(&row.id);
         match &one.end {
-            End::Done => tell(lacks.cloned().unwrap_or_else(|| format!("{}{spent}", unmet(row))), one.check.id),
-            end => tell(lacks.map_or_else(|| end.reason().to_owned(), Clone::clone), one.check.id),
+            End::Done => tell(
+                lacks
+                    .cloned()
+                    .unwrap_or_else(|| format!("{}{spent}", unmet(row))),
+                one.check.id,
+            ),
+            end => tell(
+                lacks.map_or_else(|| end.reason().to_owned(), Clone::clone),
+                one.check.id,
+            ),
         }
     }
-    let list: Vec<String> = reasons.iter().map(|(reason, checks)| format!("{}: {reason}", checks.join(", "))).collect();
+    let list: Vec<String> = reasons
+        .iter()
+        .map(|(reason, checks)| format!("{}: {reason}", checks.join(", ")))
+        .collect();
     let is_disabled = |ran: &&&Ran| matches!(ran.end, End::Disabled(_));
     if !covering.is_empty() && covering.iter().all(is_disabled) {
         return (Outcome::Disabled, list.join("; "));
     }
-    (Outcome::Inconclusive, if list.is_empty() { unmet(row) } else { list.join("; ") })
+    (
+        Outcome::Inconclusive,
+        if list.is_empty() {
+            unmet(row)
+        } else {
+            list.join("; ")
+        },
+    )
 }
 
 /// What no answer had that would have shown a row.
 fn unmet(row: &Row) -> String {
-    let of = |owner: &str| if owner == "*" { "record".to_owned() } else { owner.replace('_', " ") };
+    let of = |owner: &str| {
+        if owner == "*" {
+            "record".to_owned()
+        } else {
+            owner.replace('_', " ")
+        }
+    };
     match (row.field(), row.link()) {
         (Some(field), _) if row.applies_where_declared() => {
             format!("no {} that was read has `{}`", of(&field.owner), field.path)
         }
         (_, Some(link)) if row.applies_where_declared() => {
-            format!("no {} that was read has the link `{}`", of(&link.owner), link.name)
+            format!(
+                "no {} that was read has the link `{}`",
+                of(&link.owner),
+                link.name
+            )
         }
         _ => "nothing that was met shows this row".to_owned(),
     }
@@ -235,8 +339,17 @@ mod tests {
     use crate::runner::{End, Ran};
 
     fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> Ran {
-        let cut = End::Cut { after: Duration::from_secs(2 * 60), why: "the check did not end".to_owned() };
-        let seen = BTreeMap::from([(row.to_owned(), Seen { held, ..Seen::default() })]);
+        let cut = End::Cut {
+            after: Duration::from_secs(2 * 60),
+            why: "the check did not end".to_owned(),
+        };
+        let seen = BTreeMap::from([(
+            row.to_owned(),
+            Seen {
+                held,
+                ..Seen::default()
+            },
+        )]);
         let end = if is_cut { cut } else { End::Done };
         Ran {
             check,
@@ -262,32 +375,57 @@ mod tests {
             refused: None,
         };
         let of = |subjects: &[&str]| -> Vec<usize> {
-            shown(subjects.iter().enumerate().map(finding).collect()).iter().map(|finding| finding.exchange).collect()
+            shown(subjects.iter().enumerate().map(finding).collect())
+                .iter()
+                .map(|finding| finding.exchange)
+                .collect()
         };
         assert_eq!(of(&["a", "a", "a"]), [0, 1, 2]);
-        assert_eq!(of(&["a", "a", "a", "a", "a", "a", "b", "c", "b"]), [0, 1, 2, 6, 7]);
+        assert_eq!(
+            of(&["a", "a", "a", "a", "a", "a", "b", "c", "b"]),
+            [0, 1, 2, 6, 7]
+        );
         assert_eq!(of(&["a", "b", "c", "d", "e", "f"]), [0, 1, 2, 3, 4]);
     }
 
-    /// A row that only a check saw which was cut is not decided; one that another check saw passes, and the cut is told.
+    /// A row that only a check saw which was cut is not decided; one that another check saw passes,
+    /// and the cut is told.
     #[test]
     fn what_a_check_saw_that_was_cut_is_no_unqualified_pass() {
-        let row = Catalogue::built_in().expect("the catalogue").row("CRU-04").expect("a row");
-        let (its, others): (Vec<Check>, Vec<Check>) = checks::all().into_iter().partition(|check| check.covers(row));
+        let row = Catalogue::built_in()
+            .expect("the catalogue")
+            .row("CRU-04")
+            .expect("a row");
+        let (its, others): (Vec<Check>, Vec<Check>) = checks::all()
+            .into_iter()
+            .partition(|check| check.covers(row));
         let (one, other) = (its[0], others[0]);
         let judged = |ran: &[Ran]| {
             let covering: Vec<&Ran> = ran.iter().filter(|ran| ran.check.covers(row)).collect();
             held(row, &covering, ran)
         };
         let end = format!("{}: the check did not end", one.id);
-        assert_eq!(judged(&[ran(one, false, &row.id, 1)]), (Outcome::Pass, String::new()));
+        assert_eq!(
+            judged(&[ran(one, false, &row.id, 1)]),
+            (Outcome::Pass, String::new())
+        );
         // A check that only came by is not missed.
         let by = ran(other, true, &row.id, 1);
-        assert_eq!(judged(&[ran(one, false, &row.id, 1), by]), (Outcome::Pass, String::new()));
+        assert_eq!(
+            judged(&[ran(one, false, &row.id, 1), by]),
+            (Outcome::Pass, String::new())
+        );
         let (outcome, reason) = judged(&[ran(one, true, &row.id, 1), ran(other, true, &row.id, 1)]);
-        assert!(outcome == Outcome::Inconclusive && reason.ends_with(&end), "{reason}");
-        let (outcome, reason) = judged(&[ran(one, true, &row.id, 0), ran(other, false, &row.id, 1)]);
-        assert!(outcome == Outcome::Pass && reason.ends_with(&end), "{reason}");
+        assert!(
+            outcome == Outcome::Inconclusive && reason.ends_with(&end),
+            "{reason}"
+        );
+        let (outcome, reason) =
+            judged(&[ran(one, true, &row.id, 0), ran(other, false, &row.id, 1)]);
+        assert!(
+            outcome == Outcome::Pass && reason.ends_with(&end),
+            "{reason}"
+        );
         // What another check only did not see says nothing.
         let (outcome, _) = judged(&[ran(one, true, &row.id, 1), ran(other, false, &row.id, 0)]);
         assert_eq!(outcome, Outcome::Inconclusive);

@@ -1,5 +1,5 @@
-//! A document without what differs from run to run: members in order, ids as ordinals, and words in place of addresses, dates
-//! and the markers of the run.
+//! A document without what differs from run to run: members in order, ids as ordinals, and words in
+//! place of addresses, dates and the markers of the run.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,13 @@ pub(super) struct Canonical<'b> {
 impl<'b> Canonical<'b> {
     /// For documents whose addresses begin with `base`.
     pub(super) const fn new(base: &'b str) -> Self {
-        Self { base, marks: Vec::new(), sent: BTreeSet::new(), known: BTreeSet::new(), ids: Vec::new() }
+        Self {
+            base,
+            marks: Vec::new(),
+            sent: BTreeSet::new(),
+            known: BTreeSet::new(),
+            ids: Vec::new(),
+        }
     }
 
     /// With a word that is in the run's values alone.
@@ -42,7 +48,8 @@ impl<'b> Canonical<'b> {
 
     /// With the address of the record; its last part is its id.
     pub(super) fn record(mut self, own: &str) -> Self {
-        self.known.extend(own.rsplit('/').next().map(ToOwned::to_owned));
+        self.known
+            .extend(own.rsplit('/').next().map(ToOwned::to_owned));
         self
     }
 
@@ -72,7 +79,9 @@ impl<'b> Canonical<'b> {
                         .collect::<Map<_, _>>(),
                 )
             }
-            Value::Array(items) => Value::Array(items.iter().map(|item| self.value(name, item)).collect()),
+            Value::Array(items) => {
+                Value::Array(items.iter().map(|item| self.value(name, item)).collect())
+            }
             Value::String(id) if name == "id" => Value::String(self.ordinal(id)),
             Value::Number(id) if name == "id" => Value::String(self.ordinal(&id.to_string())),
             Value::String(text) => Value::String(self.text(name, text)),
@@ -85,7 +94,11 @@ impl<'b> Canonical<'b> {
             return format!("<base>/{}", self.path(path));
         }
         if let Some(when) = instant(text) {
-            return if self.sent.contains(&when) { text.to_owned() } else { "<date>".to_owned() };
+            return if self.sent.contains(&when) {
+                text.to_owned()
+            } else {
+                "<date>".to_owned()
+            };
         }
         let unmarked = self.without_marks(text);
         if unmarked != text {
@@ -104,17 +117,25 @@ impl<'b> Canonical<'b> {
         let mut parts = Vec::new();
         for part in path.split('/') {
             let is_id = looks_like_id(part) || self.known.contains(part);
-            parts.push(if is_id { self.ordinal(part) } else { part.to_owned() });
+            parts.push(if is_id {
+                self.ordinal(part)
+            } else {
+                part.to_owned()
+            });
         }
         format!("{}{query}", parts.join("/"))
     }
 
     /// The ordinal of an id.
     fn ordinal(&mut self, id: &str) -> String {
-        let place = self.ids.iter().position(|known| known == id).unwrap_or_else(|| {
-            self.ids.push(id.to_owned());
-            self.ids.len().saturating_sub(1)
-        });
+        let place = self
+            .ids
+            .iter()
+            .position(|known| known == id)
+            .unwrap_or_else(|| {
+                self.ids.push(id.to_owned());
+                self.ids.len().saturating_sub(1)
+            });
         format!("<id {}>", place.saturating_add(1))
     }
 
@@ -125,7 +146,9 @@ impl<'b> Canonical<'b> {
             let mut out = parts.next().unwrap_or_default().to_owned();
             for part in parts {
                 out.push_str("<mark>");
-                let number = part.strip_prefix('-').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+                let number = part
+                    .strip_prefix('-')
+                    .map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
                 out.push_str(number.unwrap_or(part));
             }
             text = out;
@@ -136,14 +159,25 @@ impl<'b> Canonical<'b> {
 
 /// Whether a part of a path is made of what ids are, and has what words do not.
 fn looks_like_id(part: &str) -> bool {
-    let is_version = part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
-    let made_of = part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    made_of && !is_version && part.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+    let is_version = part
+        .strip_prefix('v')
+        .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let made_of = part
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    made_of
+        && !is_version
+        && part
+            .bytes()
+            .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
 fn is_uuid(text: &str) -> bool {
     let lengths = text.split('-').map(str::len);
-    lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+    lengths.eq([8, 4, 4, 4, 12])
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 #[cfg(test)]
@@ -156,7 +190,9 @@ mod tests {
     fn ids_dates_and_addresses_become_words_and_members_are_in_order() {
         let text = include_str!("../../tests/golden/canonical.json");
         let golden: Value = serde_json::from_str(text).expect("JSON");
-        let mut canonical = Canonical::new("http://h/api/v1/").mark("run-7").record("http://h/api/v1/tags/abc");
+        let mut canonical = Canonical::new("http://h/api/v1/")
+            .mark("run-7")
+            .record("http://h/api/v1/tags/abc");
         canonical = canonical.sent(&json!({"start_date": "2030-01-01T00:00:00+00:00"}));
         let found = canonical.document(&golden["document"]).to_string();
         assert_eq!(found, golden["canonical"].to_string());

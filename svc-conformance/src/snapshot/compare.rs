@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// Where two documents differ: each field by its path, with what it was and what it is, such as `body.title: "A" -> "B"`.
+/// Where two documents differ: each field by its path, with what it was and what it is, such as
+/// `body.title: "A" -> "B"`.
 #[must_use]
 pub fn differences(before: &Value, after: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -13,7 +14,13 @@ pub fn differences(before: &Value, after: &Value) -> Vec<String> {
 fn compare(path: &str, before: &Value, after: &Value, found: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(old), Value::Object(new)) => {
-            let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+            let below = |name: &str| {
+                if path.is_empty() {
+                    name.to_owned()
+                } else {
+                    format!("{path}.{name}")
+                }
+            };
             for (name, old) in old {
                 match new.get(name) {
                     Some(new) => compare(&below(name), old, new, found),
@@ -38,7 +45,11 @@ fn compare(path: &str, before: &Value, after: &Value, found: &mut Vec<String>) {
 fn short(value: &Value) -> String {
     let text = value.to_string();
     let cut: String = text.chars().take(120).collect();
-    if cut.len() < text.len() { format!("{cut}...") } else { cut }
+    if cut.len() < text.len() {
+        format!("{cut}...")
+    } else {
+        cut
+    }
 }
 
 #[cfg(test)]
@@ -49,8 +60,10 @@ mod tests {
 
     #[test]
     fn each_difference_is_told_by_its_field() {
-        let before = json!({"body": {"a": 1, "b": {"c": "x"}, "d": [1, {"e": 2}], "f": [1]}, "status": 200});
-        let after = json!({"body": {"a": 1, "b": {"c": "y", "g": null}, "d": [1, {"e": 3}], "f": [1, 2]}});
+        let before =
+            json!({"body": {"a": 1, "b": {"c": "x"}, "d": [1, {"e": 2}], "f": [1]}, "status": 200});
+        let after =
+            json!({"body": {"a": 1, "b": {"c": "y", "g": null}, "d": [1, {"e": 3}], "f": [1, 2]}});
         let expected = [
             r#"body.b.c: "x" -> "y""#,
             "body.b.g: new, null",

@@ -1,5 +1,5 @@
-//! Snapshots: how a server's documents look, free of ids, dates and addresses, to be held against those of another day. A
-//! difference is none of conformance.
+//! Snapshots: how a server's documents look, free of ids, dates and addresses, to be held against
+//! those of another day. A difference is none of conformance.
 
 mod canonical;
 mod compare;
@@ -25,14 +25,17 @@ pub use compare::differences;
 /// What sends the requests; it proves no row.
 const TAKING: Check = Check::new("snapshots", &[], |_| Box::pin(async { Ok(()) }));
 
-/// The documents of a server by name: its declaration, its entry point, a record of each kind, and an error. Bodies are the
-/// same in every run, whatever its seed.
+/// The documents of a server by name: its declaration, its entry point, a record of each kind, and
+/// an error. Bodies are the same in every run, whatever its seed.
 pub(crate) async fn take(run: &Arc<Run>) -> BTreeMap<String, Value> {
     let cx = Cx::new(Arc::clone(run), TAKING, 0);
     let api = cx.api();
     let mut taken = BTreeMap::new();
     let declaration = serde_json::to_value(&run.declared.text).unwrap_or_default();
-    taken.insert("declaration".to_owned(), Canonical::new(run.target.base()).document(&declaration));
+    taken.insert(
+        "declaration".to_owned(),
+        Canonical::new(run.target.base()).document(&declaration),
+    );
     let mut names: Vec<(&str, Option<Kind>)> = vec![("entry_point", None), ("error", None)];
     names.extend(KINDS.iter().map(|kind| (kind.one, Some(*kind))));
     for (name, kind) in names {
@@ -89,9 +92,15 @@ async fn record(cx: &Cx, api: &Client<'_>, kind: Kind) -> Result<Value, Stop> {
         api.make(one, &sent).await?
     };
     let own = made.own()?;
-    let mut canonical = Canonical::new(cx.run.target.base()).sent(&sent).record(&own);
+    let mut canonical = Canonical::new(cx.run.target.base())
+        .sent(&sent)
+        .record(&own);
     // What every marker of this run begins with.
     let unique = cx.unique();
-    canonical = canonical.mark(unique.rsplit_once('-').map_or(unique.as_str(), |(begin, _)| begin));
+    canonical = canonical.mark(
+        unique
+            .rsplit_once('-')
+            .map_or(unique.as_str(), |(begin, _)| begin),
+    );
     Ok(answered(&api.get(&own).await?, &mut canonical))
 }

@@ -1,5 +1,6 @@
-//! Fixtures by name: records that the run may use and not create, such as an event of a vendor whose events are read-only. Each
-//! must be there before the run begins: a wrong name is told at once, not as a row that could not be decided.
+//! Fixtures by name: records that the run may use and not create, such as an event of a vendor
+//! whose events are read-only. Each must be there before the run begins: a wrong name is told at
+//! once, not as a row that could not be decided.
 
 use std::collections::BTreeMap;
 
@@ -27,17 +28,22 @@ impl Suite {
             }
             let Some(kind) = kinds::of_fixture(name) else {
                 let known = kinds::fixtures().join(", ");
-                return Err(SuiteError::Usage(format!("there is no fixture `{name}`; a fixture is one of: {known}")));
+                return Err(SuiteError::Usage(format!(
+                    "there is no fixture `{name}`; a fixture is one of: {known}"
+                )));
             };
             let named = format!("the fixture {name} ({given})");
             let record = self.named(run, kind, &named, given).await?;
             is_of(run, kind, &named, &record)?;
-            if name == kinds::TICKETED && record["ticket_levels"].as_array().is_none_or(Vec::is_empty) {
+            if name == kinds::TICKETED
+                && record["ticket_levels"].as_array().is_none_or(Vec::is_empty)
+            {
                 return Err(SuiteError::Usage(format!(
                     "{named} has no `ticket_levels`: name an event that sells tickets"
                 )));
             }
-            // No link leads to it where it is not listed, and it is judged as a record of its kind all the same.
+            // No link leads to it where it is not listed, and it is judged as a record of its kind
+            // all the same.
             if let Some(own) = record.link("self") {
                 run.relations.learn(&own, Known::Record(kind));
             }
@@ -47,7 +53,13 @@ impl Suite {
     }
 
     /// A record by its address, or by an identifier or the end of its address in its collection.
-    async fn named(&self, run: &Run, kind: Kind, named: &str, given: &str) -> Result<Record, SuiteError> {
+    async fn named(
+        &self,
+        run: &Run,
+        kind: Kind,
+        named: &str,
+        given: &str,
+    ) -> Result<Record, SuiteError> {
         let prefix = &run.declared.text.dialect.prefix;
         let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
         if given.contains('/') {
@@ -56,21 +68,40 @@ impl Suite {
             let (status, json) = self.fetch(&run.recorder, &url, self.header(run)).await?;
             return match status {
                 200 if json.is_object() => Ok(Record::new(url, json, prefix.clone())),
-                200 => Err(usage("is no record: its address answers 200 without a JSON object")),
-                404 => Err(usage("is not there: its address answers 404. Name one that the key may read")),
-                status => Err(usage(&format!("cannot be read: its address answers {status}"))),
+                200 => Err(usage(
+                    "is no record: its address answers 200 without a JSON object",
+                )),
+                404 => Err(usage(
+                    "is not there: its address answers 404. Name one that the key may read",
+                )),
+                status => Err(usage(&format!(
+                    "cannot be read: its address answers {status}"
+                ))),
             };
         }
-        let unlisted = || usage(&format!("is no address, and {} are not listed: give the address of one", kind.many));
+        let unlisted = || {
+            usage(&format!(
+                "is no address, and {} are not listed: give the address of one",
+                kind.many
+            ))
+        };
         if kind.under.is_some() || !run.declared.offers(kind.one, "list") {
             return Err(unlisted());
         }
         let base = run.target.base();
         let (_, entry) = self.fetch(&run.recorder, base, self.header(run)).await?;
         let entry = Record::new(base.to_owned(), entry, prefix.clone());
-        let declared = run.declared.collection(kind.many).and_then(|collection| collection.href.as_deref());
+        let declared = run
+            .declared
+            .collection(kind.many)
+            .and_then(|collection| collection.href.as_deref());
         let resolved = || address::resolve(base, declared?).map(String::from);
-        let mut next = Some(entry.href(kind.many).or_else(resolved).ok_or_else(unlisted)?);
+        let mut next = Some(
+            entry
+                .href(kind.many)
+                .or_else(resolved)
+                .ok_or_else(unlisted)?,
+        );
         for _ in 0..MOST_PAGES {
             let Some(url) = next else { break };
             let (_, json) = self.fetch(&run.recorder, &url, self.header(run)).await?;
@@ -84,15 +115,22 @@ impl Suite {
             }
             next = page.link("next");
         }
-        Err(usage(&format!("is not there: none of the {} that are listed has that identifier", kind.many)))
+        Err(usage(&format!(
+            "is not there: none of the {} that are listed has that identifier",
+            kind.many
+        )))
     }
 
     fn header(&self, run: &Run) -> Option<(String, String)> {
-        Some((run.declared.text.dialect.key_header.clone(), self.keys.primary.clone()?))
+        Some((
+            run.declared.text.dialect.key_header.clone(),
+            self.keys.primary.clone()?,
+        ))
     }
 }
 
-/// The container of a helper whose address is given: a record that is known to have that helper, and nothing else.
+/// The container of a helper whose address is given: a record that is known to have that helper,
+/// and nothing else.
 fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, SuiteError> {
     let named = format!("the fixture {} ({given})", fixture.name);
     let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
@@ -100,8 +138,12 @@ fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, Sui
         return Err(usage("is of a helper that the server does not declare"));
     }
     let base = run.target.base();
-    let url = Some(given).filter(|given| given.contains('/')).and_then(|given| address::resolve(base, given));
-    let url = url.map(String::from).ok_or_else(|| usage("is no address"))?;
+    let url = Some(given)
+        .filter(|given| given.contains('/'))
+        .and_then(|given| address::resolve(base, given));
+    let url = url
+        .map(String::from)
+        .ok_or_else(|| usage("is no address"))?;
     if address::authority(&url) != address::authority(base) {
         return Err(usage("is on another host than the entry point"));
     }
@@ -110,24 +152,44 @@ fn helper(run: &Run, fixture: &HelperFixture, given: &str) -> Result<Record, Sui
         run.relations.learn(&url, known);
     }
     let links = json!({ "_links": { run.declared.rel(&relation): { "href": url } } });
-    Ok(Record::new(url, links, run.declared.text.dialect.prefix.clone()))
+    Ok(Record::new(
+        url,
+        links,
+        run.declared.text.dialect.prefix.clone(),
+    ))
 }
 
-/// A record that is evidently of another kind is no fixture: it has to carry the links that the declaration promises of the kind.
+/// A record that is evidently of another kind is no fixture: it has to carry the links that the
+/// declaration promises of the kind.
 fn is_of(run: &Run, kind: Kind, named: &str, record: &Record) -> Result<(), SuiteError> {
-    let usage = |what: String| Err(SuiteError::Usage(format!("{named} is no {}: {what}", kind.one)));
-    if record.json.get("total_records").is_some_and(Value::is_number) {
+    let usage = |what: String| {
+        Err(SuiteError::Usage(format!(
+            "{named} is no {}: {what}",
+            kind.one
+        )))
+    };
+    if record
+        .json
+        .get("total_records")
+        .is_some_and(Value::is_number)
+    {
         return usage("its address leads to a collection".to_owned());
     }
     if record.link("self").is_none() {
         return usage("it has no link `self`".to_owned());
     }
     let declared = |name: &str| name != "self" && run.declared.links(kind.one, name);
-    let sent = fields::links(kind.one).filter(|(_, link)| !link.is_to_person() && declared(&link.name));
-    match sent.map(|(_, link)| link.name.as_str()).find(|name| record.href(name).is_none()) {
-        Some(name) => {
-            usage(format!("it lacks the link `{}`, which is declared of every {}", run.declared.rel(name), kind.one))
-        }
+    let sent =
+        fields::links(kind.one).filter(|(_, link)| !link.is_to_person() && declared(&link.name));
+    match sent
+        .map(|(_, link)| link.name.as_str())
+        .find(|name| record.href(name).is_none())
+    {
+        Some(name) => usage(format!(
+            "it lacks the link `{}`, which is declared of every {}",
+            run.declared.rel(name),
+            kind.one
+        )),
         None => Ok(()),
     }
 }

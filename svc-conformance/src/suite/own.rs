@@ -6,8 +6,9 @@ use crate::report::Report;
 use crate::select::Selection;
 
 impl Suite {
-    /// Runs a check of your own ([`own`](crate::own)) alone, as [`Suite::run`] runs those of the suite: what every answer has to
-    /// be is looked at, and records that it created, a 201 each, are removed. [`Report::assert_held`] fails a test with what was found.
+    /// Runs a check of your own ([`own`](crate::own)) alone, as [`Suite::run`] runs those of the
+    /// suite: what every answer has to be is looked at, and records that it created, a 201 each,
+    /// are removed. [`Report::assert_held`] fails a test with what was found.
     ///
     /// ```no_run
     /// use svc_conformance::own::{Check, Cx, Stop};
@@ -31,7 +32,10 @@ impl Suite {
     /// # Errors
     /// As for [`Suite::run`].
     pub async fn own(mut self, check: Check) -> Result<Report, SuiteError> {
-        self.selection = Selection { alone: Some(check.id.to_owned()), ..Selection::default() };
+        self.selection = Selection {
+            alone: Some(check.id.to_owned()),
+            ..Selection::default()
+        };
         self.run_of(&[check]).await
     }
 }

@@ -28,7 +28,9 @@ impl Suite {
         let mut settings = self.settings.clone();
         let (entry, mut text, source) = match &self.stated {
             Stated::Given(declaration, source) => {
-                let entry = self.entry(&recorder, &declaration.dialect.key_header).await?;
+                let entry = self
+                    .entry(&recorder, &declaration.dialect.key_header)
+                    .await?;
                 (entry.1, declaration.as_ref().clone(), *source)
             }
             Stated::Published => {
@@ -46,10 +48,15 @@ impl Suite {
         }
         text.fixture.extend(self.fixtures.clone());
         if let Some(nonce) = &self.nonce {
-            let is_word = nonce.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+            let is_word = nonce
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
             if !is_word || !(8..=32).contains(&nonce.len()) {
                 let needed = "it needs 8 to 32 lower-case letters and digits";
-                return Err(SuiteError::Usage(format!("the nonce `{}`: {needed}", shown(nonce, 40))));
+                return Err(SuiteError::Usage(format!(
+                    "the nonce `{}`: {needed}",
+                    shown(nonce, 40)
+                )));
             }
         }
         let declared = Declared::new(text, source);
@@ -62,10 +69,20 @@ impl Suite {
             began: chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         };
         let journal = Journal::open(self.journal.as_deref(), started)?;
-        let mut run = Run::new(Arc::clone(&self.target), declared, (self.keys.clone(), recorder), settings, journal);
+        let mut run = Run::new(
+            Arc::clone(&self.target),
+            declared,
+            (self.keys.clone(), recorder),
+            settings,
+            journal,
+        );
         if let Some(address) = &self.receiver {
-            let broken =
-                |error| SuiteError::Usage(format!("the webhook receiver cannot listen at {}: {error}", address.listen));
+            let broken = |error| {
+                SuiteError::Usage(format!(
+                    "the webhook receiver cannot listen at {}: {error}",
+                    address.listen
+                ))
+            };
             run.receiver = Some(Receiver::start(address).await.map_err(broken)?);
         }
         run.fixtures = self.fixtures(&run).await?;
@@ -77,11 +94,16 @@ impl Suite {
     async fn entry(&self, recorder: &Recorder, header: &str) -> Result<(u16, Value), SuiteError> {
         let base = self.target.base();
         let mut answer = self.respond(recorder, base, None).await?;
-        if let Some(key) =
-            self.keys.primary.as_ref().filter(|_| !answer.status().is_success() || elsewhere(base, &answer).is_some())
+        if let Some(key) = self
+            .keys
+            .primary
+            .as_ref()
+            .filter(|_| !answer.status().is_success() || elsewhere(base, &answer).is_some())
         {
             let header = self.key_header.as_deref().unwrap_or(header);
-            answer = self.respond(recorder, base, Some((header.to_owned(), key.clone()))).await?;
+            answer = self
+                .respond(recorder, base, Some((header.to_owned(), key.clone())))
+                .await?;
         }
         match elsewhere(base, &answer) {
             Some(what) => Err(SuiteError::NotAnEntryPoint(what)),
@@ -89,12 +111,18 @@ impl Suite {
         }
     }
 
-    /// Whether the relations of the interface lead to this machine: what a tunnel or a forwarded port leads to often does not.
+    /// Whether the relations of the interface lead to this machine: what a tunnel or a forwarded
+    /// port leads to often does not.
     fn keeps_local(&self, entry: &Value) -> bool {
-        let links = entry.get("_links").and_then(Value::as_object).into_iter().flatten();
+        let links = entry
+            .get("_links")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
         let of_interface = links.filter(|(rel, _)| *rel == "self" || rel.contains(':'));
-        let mut hrefs =
-            of_interface.filter_map(|(_, link)| address::resolve(self.target.base(), link.get("href")?.as_str()?));
+        let mut hrefs = of_interface.filter_map(|(_, link)| {
+            address::resolve(self.target.base(), link.get("href")?.as_str()?)
+        });
         hrefs.all(|url| self.target.keeps_local(&url))
     }
 
@@ -108,15 +136,26 @@ impl Suite {
             let header = self.key_header.as_ref().unwrap_or(&header);
             return Err(refused(("the key", "--key"), base, header, entry.0));
         }
-        let links = entry.1.get("_links").and_then(Value::as_object).cloned().unwrap_or_default();
+        let links = entry
+            .1
+            .get("_links")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
         let link = links.get("service-meta");
-        let href = link.and_then(|link| link["href"].as_str()).and_then(|href| address::resolve(base, href));
+        let href = link
+            .and_then(|link| link["href"].as_str())
+            .and_then(|href| address::resolve(base, href));
         let none = || {
-            SuiteError::NotPublished(format!("the entry point {base} has no link `service-meta` to its capabilities"))
+            SuiteError::NotPublished(format!(
+                "the entry point {base} has no link `service-meta` to its capabilities"
+            ))
         };
         let (status, document) = self.fetch(recorder, &href.ok_or_else(none)?, None).await?;
         if status != 200 {
-            return Err(SuiteError::NotPublished(format!("its address answers {status}")));
+            return Err(SuiteError::NotPublished(format!(
+                "its address answers {status}"
+            )));
         }
         Ok((entry.1, declared::read(&document.to_string())?))
     }
@@ -141,16 +180,27 @@ impl Suite {
         let mut request = Request::get(url).body(Bytes::new()).map_err(|_| broken())?;
         if let Some((name, key)) = key {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken())?;
-            request.headers_mut().insert(name, key.parse().map_err(|_| broken())?);
+            request
+                .headers_mut()
+                .insert(name, key.parse().map_err(|_| broken())?);
         }
         let mut tries = 0_usize;
         loop {
             let began = Instant::now();
-            let answer = self.target.send(request.clone(), self.settings.body_limit, self.settings.timeout).await;
+            let answer = self
+                .target
+                .send(
+                    request.clone(),
+                    self.settings.body_limit,
+                    self.settings.timeout,
+                )
+                .await;
             recorder.record("declaration", &request, &answer, began.elapsed());
             let response = answer?;
             let wait = waiting(response.status().as_u16(), response.headers(), tries);
-            let Some(wait) = wait.filter(|_| tries < MOST_RETRIES) else { return Ok(response) };
+            let Some(wait) = wait.filter(|_| tries < MOST_RETRIES) else {
+                return Ok(response);
+            };
             tries = tries.saturating_add(1);
             self.target.wait(wait).await;
         }
@@ -159,24 +209,42 @@ impl Suite {
 
 /// The status and the JSON of an answer.
 fn read(answer: &Response<Bytes>) -> (u16, Value) {
-    (answer.status().as_u16(), serde_json::from_slice(answer.body()).unwrap_or(Value::Null))
+    (
+        answer.status().as_u16(),
+        serde_json::from_slice(answer.body()).unwrap_or(Value::Null),
+    )
 }
 
-/// What is at the address instead of an entry point, and what to do: a redirect or a page for people.
+/// What is at the address instead of an entry point, and what to do: a redirect or a page for
+/// people.
 fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
-    let header = |name: HeaderName| answer.headers().get(name).and_then(|value| value.to_str().ok());
+    let header = |name: HeaderName| {
+        answer
+            .headers()
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
     if answer.status().is_redirection() {
         let to = header(LOCATION).and_then(|to| address::resolve(base, to));
-        let to = to.map_or_else(|| "elsewhere".to_owned(), |to| format!("to {}", shown(&to, 200)));
-        return Some(format!("the entry point {base} redirects {to}: give the address that it leads to"));
+        let to = to.map_or_else(
+            || "elsewhere".to_owned(),
+            |to| format!("to {}", shown(&to, 200)),
+        );
+        return Some(format!(
+            "the entry point {base} redirects {to}: give the address that it leads to"
+        ));
     }
     if answer.status() == StatusCode::TOO_MANY_REQUESTS {
         return Some(format!(
             "the entry point {base} answers 429, also after waits: try again later, or with another key"
         ));
     }
-    let is_page =
-        header(CONTENT_TYPE).is_some_and(|media| media.trim_start().to_ascii_lowercase().starts_with("text/html"));
+    let is_page = header(CONTENT_TYPE).is_some_and(|media| {
+        media
+            .trim_start()
+            .to_ascii_lowercase()
+            .starts_with("text/html")
+    });
     (answer.status().is_success() && is_page).then(|| {
         format!("{base} is a page for people (text/html): give the address of the entry point, which answers JSON")
     })

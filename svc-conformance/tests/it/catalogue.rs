@@ -10,12 +10,22 @@ fn catalogue() -> &'static Catalogue {
 
 #[test]
 fn ids_are_frozen() {
-    let ids: BTreeSet<&str> = catalogue().rows().iter().map(|row| row.id.as_str()).collect();
+    let ids: BTreeSet<&str> = catalogue()
+        .rows()
+        .iter()
+        .map(|row| row.id.as_str())
+        .collect();
     let frozen: BTreeSet<&str> = include_str!("../golden/catalogue.ids").lines().collect();
     let gone: Vec<&&str> = frozen.difference(&ids).collect();
-    assert!(gone.is_empty(), "an id stays for ever; these are gone: {gone:?}");
+    assert!(
+        gone.is_empty(),
+        "an id stays for ever; these are gone: {gone:?}"
+    );
     let new: Vec<&&str> = ids.difference(&frozen).collect();
-    assert!(new.is_empty(), "new rows are to be added to golden/catalogue.ids: {new:?}");
+    assert!(
+        new.is_empty(),
+        "new rows are to be added to golden/catalogue.ids: {new:?}"
+    );
 }
 
 #[test]
@@ -32,8 +42,18 @@ fn numbers_are_contiguous_in_each_area() {
 #[test]
 fn every_row_says_something() {
     for row in catalogue().rows() {
-        for text in [&row.section, &row.statement, &row.condition, &row.observed, &row.reference] {
-            assert!(!text.trim().is_empty() && text.trim() == text, "{}: {text:?}", row.id);
+        for text in [
+            &row.section,
+            &row.statement,
+            &row.condition,
+            &row.observed,
+            &row.reference,
+        ] {
+            assert!(
+                !text.trim().is_empty() && text.trim() == text,
+                "{}: {text:?}",
+                row.id
+            );
         }
     }
 }
@@ -69,7 +89,10 @@ fn every_condition_is_machine_readable() {
 #[test]
 fn a_row_is_found_by_its_id() {
     let row = catalogue().row("RES-person-01").expect("a row");
-    assert_eq!((row.area(), row.number(), row.level.as_str()), ("RES-person", 1, "MUST"));
+    assert_eq!(
+        (row.area(), row.number(), row.level.as_str()),
+        ("RES-person", 1, "MUST")
+    );
     assert_eq!(catalogue().row("COL-99"), None);
 }
 
@@ -84,11 +107,20 @@ fn a_broken_catalogue_is_refused() {
     let area = "[[area]]\nname = \"COL\"\nsection = \"s\"\n".to_owned();
     let read = |text: &str| Catalogue::read(&(area.clone() + text));
     assert!(read(&row("COL-01")).is_ok());
-    assert_eq!(read(&(row("COL-01") + &row("COL-01"))), Err(CatalogueError::IdRepeated("COL-01".into())));
+    assert_eq!(
+        read(&(row("COL-01") + &row("COL-01"))),
+        Err(CatalogueError::IdRepeated("COL-01".into()))
+    );
     for id in ["COL", "COL-", "COL-1", "COL-1a", "-01", "col-01"] {
         assert_eq!(read(&row(id)), Err(CatalogueError::IdInvalid(id.into())));
     }
     let unknown = read(&row("CAL-01")).expect_err("no such area").to_string();
-    assert_eq!(unknown, "line 5 of the catalogue: row CAL-01 says `CAL`, which means nothing; possible here: COL");
-    assert!(matches!(read("[[rule]]\nid = 1"), Err(CatalogueError::Unreadable(_))));
+    assert_eq!(
+        unknown,
+        "line 5 of the catalogue: row CAL-01 says `CAL`, which means nothing; possible here: COL"
+    );
+    assert!(matches!(
+        read("[[rule]]\nid = 1"),
+        Err(CatalogueError::Unreadable(_))
+    ));
 }

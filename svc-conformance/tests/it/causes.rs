@@ -6,16 +6,29 @@ use svc_conformance::{Flaw, Format, Intensity, Outcome, Report};
 use svc_self_test::faults::{Fault, registry};
 use svc_self_test::trial::suite;
 
-type Planted = (&'static str, &'static [&'static str], Flaw, &'static str, &'static [&'static str]);
+type Planted = (
+    &'static str,
+    &'static [&'static str],
+    Flaw,
+    &'static str,
+    &'static [&'static str],
+);
 
-/// A planted fault, the checks that see it, and the cause that the report names: its sort, its subject, and rows that have it.
+/// A planted fault, the checks that see it, and the cause that the report names: its sort, its
+/// subject, and rows that have it.
 const PLANTED: &[Planted] = &[
     (
         "email_address.status is lost",
         &["typ/person", "cru/arrays-of-person", "hlp/inline-person"],
         Flaw::NotStored,
         "email_addresses[].status",
-        &["TYP-08", "RES-email_address-05", "RES-person-29", "CRU-18", "HLP-03"],
+        &[
+            "TYP-08",
+            "RES-email_address-05",
+            "RES-person-29",
+            "CRU-18",
+            "HLP-03",
+        ],
     ),
     (
         "person.family_name is lost",
@@ -31,23 +44,83 @@ const PLANTED: &[Planted] = &[
         "person.email_addresses",
         &["TYP-12", "CRU-18"],
     ),
-    ("person.gender has another type", &["typ/person"], Flaw::Type, "person.gender", &["TYP-08", "RES-person-06"]),
-    ("petition without signatures", &["RES-petition-19"], Flaw::Link, "petition.signatures", &["RES-petition-19"]),
-    ("declared updates are not there", &["ERR-15", "CRU-11"], Flaw::Refused, "questions.update", &["CRU-11", "ERR-15"]),
-    ("the key belongs into another header", &["CRU-10"], Flaw::KeyRight, "questions.create", &["CRU-10"]),
-    ("cache-control-public", &["HAL-04", "ENT-09"], Flaw::Header, "Cache-Control", &["HAL-04"]),
-    ("no count of pages", &["COL-20"], Flaw::Paging, "", &["COL-20"]),
-    ("modified_date stays", &["CRU-19"], Flaw::Dates, "", &["CRU-19"]),
-    ("errors as text", &["ERR-12", "ERR-33"], Flaw::ErrorBody, "", &["ERR-12", "ERR-33"]),
-    ("helpers take no function", &["HAF-05"], Flaw::Function, "add_lists", &["HAF-05"]),
+    (
+        "person.gender has another type",
+        &["typ/person"],
+        Flaw::Type,
+        "person.gender",
+        &["TYP-08", "RES-person-06"],
+    ),
+    (
+        "petition without signatures",
+        &["RES-petition-19"],
+        Flaw::Link,
+        "petition.signatures",
+        &["RES-petition-19"],
+    ),
+    (
+        "declared updates are not there",
+        &["ERR-15", "CRU-11"],
+        Flaw::Refused,
+        "questions.update",
+        &["CRU-11", "ERR-15"],
+    ),
+    (
+        "the key belongs into another header",
+        &["CRU-10"],
+        Flaw::KeyRight,
+        "questions.create",
+        &["CRU-10"],
+    ),
+    (
+        "cache-control-public",
+        &["HAL-04", "ENT-09"],
+        Flaw::Header,
+        "Cache-Control",
+        &["HAL-04"],
+    ),
+    (
+        "no count of pages",
+        &["COL-20"],
+        Flaw::Paging,
+        "",
+        &["COL-20"],
+    ),
+    (
+        "modified_date stays",
+        &["CRU-19"],
+        Flaw::Dates,
+        "",
+        &["CRU-19"],
+    ),
+    (
+        "errors as text",
+        &["ERR-12", "ERR-33"],
+        Flaw::ErrorBody,
+        "",
+        &["ERR-12", "ERR-33"],
+    ),
+    (
+        "helpers take no function",
+        &["HAF-05"],
+        Flaw::Function,
+        "add_lists",
+        &["HAF-05"],
+    ),
 ];
 
 async fn report(name: &str, only: &[&str]) -> Report {
     let faults = registry();
     let named = |fault: &&Fault| fault.name == name;
-    let fault = faults.iter().find(named).unwrap_or_else(|| panic!("there is no fault `{name}`"));
+    let fault = faults
+        .iter()
+        .find(named)
+        .unwrap_or_else(|| panic!("there is no fault `{name}`"));
     let subject = fault.start().await.expect("a service");
-    let run = suite(&subject, Intensity::Quick, 1).only(only.iter().copied()).run().await;
+    let run = suite(&subject, Intensity::Quick, 1)
+        .only(only.iter().copied())
+        .run()
+        .await;
     run.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
@@ -55,14 +128,31 @@ async fn report(name: &str, only: &[&str]) -> Report {
 async fn planted_faults_have_the_cause_that_was_planted() {
     for (name, only, flaw, subject, rows) in PLANTED {
         let report = report(name, only).await;
-        let cause = report.causes.iter().find(|cause| cause.flaw == Some(*flaw) && cause.subjects.concat() == *subject);
+        let cause = report
+            .causes
+            .iter()
+            .find(|cause| cause.flaw == Some(*flaw) && cause.subjects.concat() == *subject);
         let cause = cause.unwrap_or_else(|| panic!("{name}: {:#?}", report.causes));
-        let missing: Vec<_> = rows.iter().filter(|row| !cause.rows.iter().any(|known| known == *row)).collect();
-        assert!(missing.is_empty(), "{name}: {missing:?} are not in {:?}", cause.rows);
+        let missing: Vec<_> = rows
+            .iter()
+            .filter(|row| !cause.rows.iter().any(|known| known == *row))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "{name}: {missing:?} are not in {:?}",
+            cause.rows
+        );
         // Every row of a cause failed, and no cause is there that no row fails for.
-        let failed: BTreeSet<&str> = report.with(Outcome::Fail).map(|row| row.id.as_str()).collect();
+        let failed: BTreeSet<&str> = report
+            .with(Outcome::Fail)
+            .map(|row| row.id.as_str())
+            .collect();
         for cause in &report.causes {
-            assert!(!cause.rows.is_empty() && cause.rows.iter().all(|row| failed.contains(row.as_str())), "{cause:?}");
+            assert!(
+                !cause.rows.is_empty()
+                    && cause.rows.iter().all(|row| failed.contains(row.as_str())),
+                "{cause:?}"
+            );
         }
     }
 }
@@ -79,21 +169,47 @@ async fn reports_say_the_cause_first() {
         "CAUSE {count} rows have one cause: `email_addresses[].status` is declared as writable and not stored.\n  \
          Declare less or store it.\n"
     );
-    assert!(text.find(&said).is_some_and(|at| at < text.find("\nFAIL ").expect("a failure")), "{text}");
+    assert!(
+        text.find(&said)
+            .is_some_and(|at| at < text.find("\nFAIL ").expect("a failure")),
+        "{text}"
+    );
     let markdown = report.written(Format::Markdown);
-    assert!(markdown.contains("| `email_addresses[].status` is declared as writable and not stored |"), "{markdown}");
+    assert!(
+        markdown.contains("| `email_addresses[].status` is declared as writable and not stored |"),
+        "{markdown}"
+    );
     // A report that was written before there were causes is read, too.
-    let mut json: serde_json::Value = serde_json::from_str(&report.written(Format::Json)).expect("JSON");
+    let mut json: serde_json::Value =
+        serde_json::from_str(&report.written(Format::Json)).expect("JSON");
     assert_eq!(json["causes"][0]["flaw"], "not_stored");
     json.as_object_mut().expect("an object").remove("causes");
-    assert_eq!(serde_json::from_value::<Report>(json).expect("a report").causes, []);
+    assert_eq!(
+        serde_json::from_value::<Report>(json)
+            .expect("a report")
+            .causes,
+        []
+    );
 }
 
 /// What is wrong with a great many fields is one cause, not one for each.
 #[tokio::test]
 async fn what_is_wrong_everywhere_is_one_cause() {
     let report = report("texts have doubled quotes", &["typ/*"]).await;
-    let altered: Vec<_> = report.causes.iter().filter(|cause| cause.flaw == Some(Flaw::Altered)).collect();
-    assert!(altered.len() == 1 && altered[0].subjects.len() > 10 && altered[0].rows.len() > 20, "{altered:?}");
-    assert!(altered[0].what.contains(" others are affected, too, such as `"), "{}", altered[0].what);
+    let altered: Vec<_> = report
+        .causes
+        .iter()
+        .filter(|cause| cause.flaw == Some(Flaw::Altered))
+        .collect();
+    assert!(
+        altered.len() == 1 && altered[0].subjects.len() > 10 && altered[0].rows.len() > 20,
+        "{altered:?}"
+    );
+    assert!(
+        altered[0]
+            .what
+            .contains(" others are affected, too, such as `"),
+        "{}",
+        altered[0].what
+    );
 }

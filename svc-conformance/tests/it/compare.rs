@@ -1,4 +1,5 @@
-//! `compare`: what can be exchanged between two servers, and what is lost (CAP-04, CAP-05, CAP-06, TYP-08).
+//! `compare`: what can be exchanged between two servers, and what is lost (CAP-04, CAP-05, CAP-06,
+//! TYP-08).
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +57,13 @@ const MAILER: &str = r#"{
 }"#;
 
 fn compared(folder: &Path, arguments: &[&str]) -> (i32, String) {
-    ended(&program(folder).arg("compare").args(arguments).output().expect("the program"))
+    ended(
+        &program(folder)
+            .arg("compare")
+            .args(arguments)
+            .output()
+            .expect("the program"),
+    )
 }
 
 #[test]
@@ -65,7 +72,10 @@ fn two_servers_are_held_side_by_side() {
     fs::write(folder.path().join("crm.toml"), CRM).expect("written");
     fs::write(folder.path().join("mailer.json"), MAILER).expect("written");
     let said = |arguments: &[&str]| {
-        let (code, said) = compared(folder.path(), &[&["crm.toml", "mailer.json"], arguments].concat());
+        let (code, said) = compared(
+            folder.path(),
+            &[&["crm.toml", "mailer.json"], arguments].concat(),
+        );
         assert_eq!(code, 0, "{said}");
         said
     };
@@ -77,28 +87,55 @@ fn two_servers_are_held_side_by_side() {
     assert!(code == 2 && said.contains("missing.json"), "{said}");
     fs::write(folder.path().join("other.json"), "{}").expect("written");
     let (code, said) = compared(folder.path(), &["crm.toml", "other.json"]);
-    assert!(code == 2 && said.contains("other.json is no capability document and no report"), "{said}");
+    assert!(
+        code == 2 && said.contains("other.json is no capability document and no report"),
+        "{said}"
+    );
 }
 
 /// Takes the status out of every e-mail address that it shows.
 fn forgets(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     let (parts, body) = response.into_parts();
-    let Ok(mut document) = serde_json::from_slice::<Value>(&body) else { return Response::from_parts(parts, body) };
-    let list = document.get_mut("email_addresses").and_then(Value::as_array_mut).into_iter().flatten();
-    list.filter_map(Value::as_object_mut).for_each(|address| drop(address.remove("status")));
+    let Ok(mut document) = serde_json::from_slice::<Value>(&body) else {
+        return Response::from_parts(parts, body);
+    };
+    let list = document
+        .get_mut("email_addresses")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    list.filter_map(Value::as_object_mut)
+        .for_each(|address| drop(address.remove("status")));
     Response::from_parts(parts, Bytes::from(document.to_string()))
 }
 
 /// A report says more than a declaration: what was seen not to be stored is lost.
 #[test]
 fn what_a_report_saw_not_to_be_stored_is_lost() {
-    let (good, forgetful, folder) = (Server::good(), Server::start(forgets), tempfile::tempdir().expect("a folder"));
-    let (code, said) =
-        run(folder.path(), &forgetful.base, &["--only", "typ/person", "--report", "json=forgetful.json"]);
+    let (good, forgetful, folder) = (
+        Server::good(),
+        Server::start(forgets),
+        tempfile::tempdir().expect("a folder"),
+    );
+    let (code, said) = run(
+        folder.path(),
+        &forgetful.base,
+        &["--only", "typ/person", "--report", "json=forgetful.json"],
+    );
     assert_eq!(code, 1, "{said}");
-    let (code, said) = run(folder.path(), &good.base, &["--only", "ENT-09", "--report", "json=good.json"]);
+    let (code, said) = run(
+        folder.path(),
+        &good.base,
+        &["--only", "ENT-09", "--report", "json=good.json"],
+    );
     assert_eq!(code, 0, "{said}");
     let (_, said) = compared(folder.path(), &["good.json", "forgetful.json"]);
-    let line = said.lines().find(|line| line.trim_start().starts_with("email_addresses[].status ")).expect("a line");
-    assert!(line.contains("lost: declared, not stored") && line.trim_end().ends_with("whole"), "{line}");
+    let line = said
+        .lines()
+        .find(|line| line.trim_start().starts_with("email_addresses[].status "))
+        .expect("a line");
+    assert!(
+        line.contains("lost: declared, not stored") && line.trim_end().ends_with("whole"),
+        "{line}"
+    );
 }

@@ -1,4 +1,5 @@
-//! `svc-conformance.toml`: what `init` writes, what the commands read, and the errors of a wrong file.
+//! `svc-conformance.toml`: what `init` writes, what the commands read, and the errors of a wrong
+//! file.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +11,23 @@ use http::{Request, Response};
 const FILE: &str = "svc-conformance.toml";
 
 fn publishes_nothing(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
-    response.map(|body| String::from_utf8_lossy(&body).replace("service-meta", "related").into())
+    response.map(|body| {
+        String::from_utf8_lossy(&body)
+            .replace("service-meta", "related")
+            .into()
+    })
 }
 
 /// The program with the key of the second service in a variable of its own.
 fn called(folder: &Path, arguments: &[&str]) -> (i32, String) {
     let mut program = program(folder);
-    ended(&program.env("CRM_KEY", "k-one").args(arguments).output().expect("the program"))
+    ended(
+        &program
+            .env("CRM_KEY", "k-one")
+            .args(arguments)
+            .output()
+            .expect("the program"),
+    )
 }
 
 fn write(folder: &Path, text: &str) {
@@ -40,20 +51,31 @@ fn a_run_takes_its_options_from_the_file_and_the_command_line_wins() {
     let (code, said) = called(folder.path(), &["run"]);
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("options from svc-conformance.toml: address, key_variable, seed, only, timeout, report"),
+        said.contains(
+            "options from svc-conformance.toml: address, key_variable, seed, only, timeout, report"
+        ),
         "{said}"
     );
     assert_eq!(report(), (7, 2));
-    let (code, said) = called(folder.path(), &["run", "--seed", "8", "--only", "ENT-01", "--quiet"]);
+    let (code, said) = called(
+        folder.path(),
+        &["run", "--seed", "8", "--only", "ENT-01", "--quiet"],
+    );
     assert_eq!((code, report()), (0, (8, 1)), "{said}");
     assert!(!said.contains("options from"), "{said}");
     // Other commands read it, too, and another file can be named.
     let (code, said) = called(folder.path(), &["plan"]);
     assert!(code == 0 && said.contains(&server.base), "{said}");
     fs::rename(folder.path().join(FILE), folder.path().join("staging.toml")).expect("renamed");
-    assert_eq!(called(folder.path(), &["run", "--config", "staging.toml"]).0, 0);
+    assert_eq!(
+        called(folder.path(), &["run", "--config", "staging.toml"]).0,
+        0
+    );
     let (code, said) = called(folder.path(), &["run", "--config", "missing.toml"]);
-    assert!(code == 2 && said.contains("missing.toml cannot be read"), "{said}");
+    assert!(
+        code == 2 && said.contains("missing.toml cannot be read"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -62,12 +84,16 @@ fn without_the_file_or_with_no_config_the_address_is_needed() {
     assert_eq!(called(folder.path(), &["run"]).0, 2);
     write(folder.path(), "adress = 1\n");
     let (code, said) = called(folder.path(), &["run", "--no-config"]);
-    assert!(code == 2 && said.contains("<URL>") && !said.contains("adress"), "{said}");
+    assert!(
+        code == 2 && said.contains("<URL>") && !said.contains("adress"),
+        "{said}"
+    );
     // Commands that send nothing do not read it.
     assert_eq!(called(folder.path(), &["list", "ENT-01"]).0, 0);
 }
 
-/// Keys, permissions and fixtures are for the server of the file; a file allows no requests to another machine than its own.
+/// Keys, permissions and fixtures are for the server of the file; a file allows no requests to
+/// another machine than its own.
 #[test]
 fn the_file_is_not_for_another_server() {
     let (server, folder) = (Server::good(), folder());
@@ -77,10 +103,16 @@ fn the_file_is_not_for_another_server() {
          [fixture]\nevent = \"http://127.0.0.1:9/api/events/1\"\n",
     );
     let (_, said) = called(folder.path(), &["run", &server.base, "--only", "ENT-01"]);
-    assert!(said.contains("options from svc-conformance.toml: seed\n"), "{said}");
+    assert!(
+        said.contains("options from svc-conformance.toml: seed\n"),
+        "{said}"
+    );
     // The address of what is replayed and cleaned is that of the file with the requests.
     let (code, said) = called(folder.path(), &["clean", "journal.jsonl"]);
-    assert!(code != 0 && said.contains("key_variable") && !said.contains("toml: address"), "{said}");
+    assert!(
+        code != 0 && said.contains("key_variable") && !said.contains("toml: address"),
+        "{said}"
+    );
 }
 
 /// Every problem of a file is named together, with its line and what is allowed; nothing is sent.
@@ -109,8 +141,14 @@ fn each_problem_of_a_file_has_its_line() {
             "address = \"http://127.0.0.1:9/\"\n\ntimeout = \"10h\"\n",
             "line 3: invalid value '10h' for '--timeout <TIME>'",
         ),
-        ("intensity = \"gentle\"\n", "[possible values: quick, default, deep]"),
-        ("[fixture]\nevnt = \"1\"\n", "line 1: invalid value 'evnt=1' for '--fixture <NAME=ADDRESS>'"),
+        (
+            "intensity = \"gentle\"\n",
+            "[possible values: quick, default, deep]",
+        ),
+        (
+            "[fixture]\nevnt = \"1\"\n",
+            "line 1: invalid value 'evnt=1' for '--fixture <NAME=ADDRESS>'",
+        ),
         ("seed = \n", "line 1"),
     ] {
         write(folder.path(), text);
@@ -124,51 +162,103 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
     let (server, folder) = (Server::good(), folder());
     let (code, said) = called(folder.path(), &["init", &server.base, "--key", "k-one"]);
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("svc-conformance.toml is written. Next: svc-conformance run"), "{said}");
+    assert!(
+        said.contains("svc-conformance.toml is written. Next: svc-conformance run"),
+        "{said}"
+    );
     let text = fs::read_to_string(folder.path().join(FILE)).expect("a file");
-    assert!(text.contains("# The server declares version ") && text.contains("# Its collections: people, "), "{text}");
-    assert!(text.contains(&format!("address = \"{}\"", server.base)) && !text.contains("k-one"), "{text}");
+    assert!(
+        text.contains("# The server declares version ")
+            && text.contains("# Its collections: people, "),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("address = \"{}\"", server.base)) && !text.contains("k-one"),
+        "{text}"
+    );
     // Each member has a line that says what it is.
     let lines: Vec<&str> = text.lines().collect();
-    for pair in lines.windows(2).filter(|pair| pair[1].trim_start_matches("# ").contains(" = ")) {
+    for pair in lines
+        .windows(2)
+        .filter(|pair| pair[1].trim_start_matches("# ").contains(" = "))
+    {
         assert!(pair[0].starts_with("# ") && pair[0].len() > 10, "{pair:?}");
     }
     let run = |arguments: &[&str]| {
         let mut program = program(folder.path());
         let little = ["run", "--only", "ENT-01", "--timeout", "5m"];
-        ended(&program.env("SVC_CONFORMANCE_KEY", "k-one").args(little).args(arguments).output().expect("the program"))
+        ended(
+            &program
+                .env("SVC_CONFORMANCE_KEY", "k-one")
+                .args(little)
+                .args(arguments)
+                .output()
+                .expect("the program"),
+        )
     };
     let (code, said) = run(&[]);
     assert_eq!(code, 0, "{said}");
     // Each comment is an example: the file is also right with all of them.
-    let examples =
-        text.replace("\n# ", "\n").lines().filter(|line| line.contains(" = ")).collect::<Vec<_>>().join("\n");
+    let examples = text
+        .replace("\n# ", "\n")
+        .lines()
+        .filter(|line| line.contains(" = "))
+        .collect::<Vec<_>>()
+        .join("\n");
     fs::write(folder.path().join("examples.toml"), examples).expect("written");
     let (code, said) = run(&["--config", "examples.toml"]);
-    assert!(code == 2 && said.contains("SVC_CONFORMANCE_OTHER_KEY`, which is not set"), "{said}");
-    assert_eq!(said.lines().count(), 2, "both variables are missing and nothing else is wrong: {said}");
+    assert!(
+        code == 2 && said.contains("SVC_CONFORMANCE_OTHER_KEY`, which is not set"),
+        "{said}"
+    );
+    assert_eq!(
+        said.lines().count(),
+        2,
+        "both variables are missing and nothing else is wrong: {said}"
+    );
 
     let (code, said) = called(folder.path(), &["init", &server.base]);
-    assert!(code == 2 && said.contains("svc-conformance.toml exists already"), "{said}");
-    assert_eq!(fs::read_to_string(folder.path().join(FILE)).expect("a file"), text);
+    assert!(
+        code == 2 && said.contains("svc-conformance.toml exists already"),
+        "{said}"
+    );
+    assert_eq!(
+        fs::read_to_string(folder.path().join(FILE)).expect("a file"),
+        text
+    );
 }
 
 #[test]
 fn init_says_what_is_missing_before_a_run() {
     let (server, folder) = (Server::start(publishes_nothing), folder());
     let (code, said) = called(folder.path(), &["init", &server.base]);
-    assert!(code == 0 && said.contains("publishes no capability document"), "{said}");
+    assert!(
+        code == 0 && said.contains("publishes no capability document"),
+        "{said}"
+    );
     let text = fs::read_to_string(folder.path().join(FILE)).expect("a file");
-    assert!(text.contains("\ndeclaration = \"declaration.toml\"\n"), "{text}");
-    assert!(text.contains("\nkey_variable = \"SVC_CONFORMANCE_KEY\"\n"), "{text}");
+    assert!(
+        text.contains("\ndeclaration = \"declaration.toml\"\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\nkey_variable = \"SVC_CONFORMANCE_KEY\"\n"),
+        "{text}"
+    );
 
     let (_socket, address) = reserved_address();
     let nowhere = format!("http://{address}/");
     let (code, said) = called(folder.path(), &["init", &nowhere, "--config", "later.toml"]);
-    assert!(code == 0 && said.contains("The server does not answer yet"), "{said}");
+    assert!(
+        code == 0 && said.contains("The server does not answer yet"),
+        "{said}"
+    );
     assert!(folder.path().join("later.toml").is_file());
     // A mistyped address is not written down.
-    let (code, _) = called(folder.path(), &["init", "ftp://x", "--config", "wrong.toml"]);
+    let (code, _) = called(
+        folder.path(),
+        &["init", "ftp://x", "--config", "wrong.toml"],
+    );
     assert!(code == 2 && !folder.path().join("wrong.toml").exists());
 }
 
@@ -176,7 +266,13 @@ fn init_says_what_is_missing_before_a_run() {
 #[test]
 fn without_arguments_and_terminal_the_help_is_shown() {
     let folder = folder();
-    let output = program(folder.path()).stdin(std::process::Stdio::null()).output().expect("the program");
+    let output = program(folder.path())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .expect("the program");
     let (code, said) = ended(&output);
-    assert!(code == 2 && said.contains("Usage: svc-conformance <COMMAND>"), "{said}");
+    assert!(
+        code == 2 && said.contains("Usage: svc-conformance <COMMAND>"),
+        "{said}"
+    );
 }

@@ -17,9 +17,13 @@ async fn report() -> Report {
         if request.uri().path() != "/" {
             std::future::pending::<()>().await;
         }
-        let entry = json!({ "_links": { "self": { "href": "/" }, "svc:people": { "href": "/people" } } });
+        let entry =
+            json!({ "_links": { "self": { "href": "/" }, "svc:people": { "href": "/people" } } });
         let mut response = Response::new(Full::<Bytes>::from(entry.to_string()));
-        response.headers_mut().insert("content-type", "application/hal+json".parse().expect("a value"));
+        response.headers_mut().insert(
+            "content-type",
+            "application/hal+json".parse().expect("a value"),
+        );
         Ok::<_, Infallible>(response)
     });
     Suite::new(InProcess::new(service))
@@ -36,24 +40,40 @@ async fn report() -> Report {
 #[tokio::test]
 async fn a_check_that_is_cut_is_told_and_decides_nothing() {
     let report = report().await;
-    assert_eq!(report.row("COL-20").map(|row| row.outcome), Some(Outcome::Inconclusive), "{report}");
+    assert_eq!(
+        report.row("COL-20").map(|row| row.outcome),
+        Some(Outcome::Inconclusive),
+        "{report}"
+    );
     assert_eq!(report.exit_code(), 3, "{report}");
-    let (check, cut) = report.cut().find(|(check, _)| check.id == "col/pages").expect("a check that was cut");
-    assert!((cut.seconds - 0.05).abs() < 1e-9 && cut.passed.is_empty(), "{cut:?}");
-    let line =
-        format!("\nCUT {}: its time was over after 0.1 s, before its end; more time: --check-timeout\n", check.id);
+    let (check, cut) = report
+        .cut()
+        .find(|(check, _)| check.id == "col/pages")
+        .expect("a check that was cut");
+    assert!(
+        (cut.seconds - 0.05).abs() < 1e-9 && cut.passed.is_empty(),
+        "{cut:?}"
+    );
+    let line = format!(
+        "\nCUT {}: its time was over after 0.1 s, before its end; more time: --check-timeout\n",
+        check.id
+    );
     assert!(report.to_string().contains(&line), "{report}");
     let json: Value = serde_json::from_str(&report.written(Format::Json)).expect("JSON");
     let schema: Value = serde_json::from_str(Format::SCHEMA).expect("a schema");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let problems: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+    let problems: Vec<String> = validator
+        .iter_errors(&json)
+        .map(|error| error.to_string())
+        .collect();
     assert_eq!(problems, Vec::<String>::new());
 }
 
 /// A row that passes beside a check that was cut is no plain pass in any report for people.
 #[tokio::test]
 async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
-    let mut json: Value = serde_json::from_str(&report().await.written(Format::Json)).expect("JSON");
+    let mut json: Value =
+        serde_json::from_str(&report().await.written(Format::Json)).expect("JSON");
     let reason = "on what other checks saw, for a/check: the check did not end within 120s";
     for row in json["rows"].as_array_mut().expect("rows") {
         if row["id"] == "ENT-01" {
@@ -62,20 +82,34 @@ async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
         }
     }
     let checks = json["checks"].as_array_mut().expect("checks");
-    let check = checks.iter_mut().find(|check| check["cut"].is_object()).expect("a check that was cut");
+    let check = checks
+        .iter_mut()
+        .find(|check| check["cut"].is_object())
+        .expect("a check that was cut");
     check["cut"]["passed"] = json!(["ENT-01"]);
     let report: Report = serde_json::from_value(json).expect("a report");
     let text = report.written(Format::Text);
     assert!(
-        text.contains("before its end; on what other checks saw pass ENT-01; more time: --check-timeout"),
+        text.contains(
+            "before its end; on what other checks saw pass ENT-01; more time: --check-timeout"
+        ),
         "{text}"
     );
-    assert!(text.contains("1 pass (1 beside a check that was cut)"), "{text}");
-    let area = text.lines().find(|line| line.starts_with(" ENT ")).unwrap_or_default();
+    assert!(
+        text.contains("1 pass (1 beside a check that was cut)"),
+        "{text}"
+    );
+    let area = text
+        .lines()
+        .find(|line| line.starts_with(" ENT "))
+        .unwrap_or_default();
     assert!(area.ends_with("1 beside a check that was cut"), "{text}");
     for format in [Format::Markdown, Format::Html] {
         let text = report.written(format);
-        assert!(text.contains("on what other checks saw pass ENT-01"), "{text}");
+        assert!(
+            text.contains("on what other checks saw pass ENT-01"),
+            "{text}"
+        );
     }
     for format in [Format::Junit, Format::Html, Format::Matrix] {
         let text = report.written(format);

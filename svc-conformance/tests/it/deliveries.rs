@@ -1,4 +1,5 @@
-//! The receiver of webhooks, over real sockets: what the reference server sends is judged, and what is missing for that is named.
+//! The receiver of webhooks, over real sockets: what the reference server sends is judged, and what
+//! is missing for that is named.
 
 use std::time::Duration;
 
@@ -11,7 +12,9 @@ const RECEIVED: [&str; 4] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"];
 async fn run(subject: &Subject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
     let target = InProcess::new(subject.wire.clone()).base(subject.base.clone());
     let (narrow, lacks) = subject.restricted_key.clone().expect("a restricted key");
-    let suite = Suite::new(target).keys(Keys::primary(&subject.key).restricted(narrow, lacks)).only(["HOOK"]);
+    let suite = Suite::new(target)
+        .keys(Keys::primary(&subject.key).restricted(narrow, lacks))
+        .only(["HOOK"]);
     set_up(suite).run().await.expect("a report")
 }
 
@@ -28,7 +31,10 @@ async fn deliveries_of_a_conformant_server_pass() {
         assert_eq!(outcome(&report, row), (Outcome::Pass, ""), "{row}");
     }
     let seen = &report.row("HOOK-03").expect("a requirement").checks;
-    assert!(seen.iter().any(|check| check == "hook/readable"), "{seen:?}");
+    assert!(
+        seen.iter().any(|check| check == "hook/readable"),
+        "{seen:?}"
+    );
     let left = subject.wire.send(call(&subject)).await;
     assert!(
         !String::from_utf8_lossy(&left.body).contains("127.0.0.1"),
@@ -41,8 +47,13 @@ fn call(subject: &Subject) -> svc_self_test::transport::Call {
     let key = subject.key.parse().expect("a header");
     svc_self_test::transport::Call {
         method: http::Method::GET,
-        uri: format!("{}webhooks", subject.base).parse().expect("an address"),
-        headers: http::HeaderMap::from_iter([(http::HeaderName::from_static("svc-api-token"), key)]),
+        uri: format!("{}webhooks", subject.base)
+            .parse()
+            .expect("an address"),
+        headers: http::HeaderMap::from_iter([(
+            http::HeaderName::from_static("svc-api-token"),
+            key,
+        )]),
         body: bytes::Bytes::new(),
     }
 }
@@ -52,12 +63,16 @@ async fn without_a_receiver_deliveries_are_not_applicable() {
     let subject = Subject::sending(|api| api).await.expect("a server");
     let report = run(&subject, |suite| suite).await;
     for row in RECEIVED {
-        let expected = (Outcome::NotApplicable, "no receiver was given (--webhook-receiver)");
+        let expected = (
+            Outcome::NotApplicable,
+            "no receiver was given (--webhook-receiver)",
+        );
         assert_eq!(outcome(&report, row), expected, "{row}");
     }
 }
 
-/// A server that sends to the internet alone refuses the receiver's address: that is no failure of the server.
+/// A server that sends to the internet alone refuses the receiver's address: that is no failure of
+/// the server.
 #[tokio::test]
 async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
     let subject = Subject::reference(|api| api).await.expect("a server");
@@ -69,16 +84,22 @@ async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
     }
 }
 
-/// Where nothing is sent to the URL that stands for the receiver, the failure names how long was waited.
+/// Where nothing is sent to the URL that stands for the receiver, the failure names how long was
+/// waited.
 #[tokio::test]
 async fn a_server_that_sends_nothing_fails() {
     let subject = Subject::sending(|api| api).await.expect("a server");
     let elsewhere = |suite: Suite| {
-        let suite = suite.webhook_receiver_url("http://127.0.0.1:9/hooks/").webhook_timeout(Duration::from_millis(300));
+        let suite = suite
+            .webhook_receiver_url("http://127.0.0.1:9/hooks/")
+            .webhook_timeout(Duration::from_millis(300));
         suite.only(["hook/delivered"])
     };
     let report = run(&subject, elsewhere).await;
     let (outcome, reason) = outcome(&report, "HOOK-07");
     assert_eq!(outcome, Outcome::Fail);
-    assert!(reason.contains("no message arrived within 300ms after"), "{reason}");
+    assert!(
+        reason.contains("no message arrived within 300ms after"),
+        "{reason}"
+    );
 }

@@ -1,5 +1,5 @@
-//! Double entry: the fields that the catalogue names, against the tables of `svc-core`. Whoever changes one of them changes the
-//! other, or says here why they differ.
+//! Double entry: the fields that the catalogue names, against the tables of `svc-core`. Whoever
+//! changes one of them changes the other, or says here why they differ.
 
 use std::collections::BTreeMap;
 
@@ -27,12 +27,30 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("event.ticket_levels[].total_amount", AMOUNT),
     ("event.total_amount", AMOUNT),
     ("fundraising_page.total_amount", AMOUNT),
-    ("canvass.canvasser", "a field of the helper's body, shown as a link (RES-canvass-07)"),
-    ("canvass.question_response", "one is taken as well as several"),
-    ("question.responses", "the suite does not judge one that is sent without a list"),
-    ("event.location.location.*", "a place on the map as in a postal address, which has the rows"),
-    ("person.employer_address.*", "a postal address, which has the rows"),
-    ("message.*", "the rows of messages are those of scheduling; the fields are what a message needs to be sent"),
+    (
+        "canvass.canvasser",
+        "a field of the helper's body, shown as a link (RES-canvass-07)",
+    ),
+    (
+        "canvass.question_response",
+        "one is taken as well as several",
+    ),
+    (
+        "question.responses",
+        "the suite does not judge one that is sent without a list",
+    ),
+    (
+        "event.location.location.*",
+        "a place on the map as in a postal address, which has the rows",
+    ),
+    (
+        "person.employer_address.*",
+        "a postal address, which has the rows",
+    ),
+    (
+        "message.*",
+        "the rows of messages are those of scheduling; the fields are what a message needs to be sent",
+    ),
 ];
 
 /// Money is exact: a decimal, sent as a number.
@@ -54,13 +72,21 @@ fn walk(object: &ObjectSchema, owner: &str, above: &str, all: &mut BTreeMap<Stri
     for field in object.fields {
         all.insert(format!("{owner}.{above}{}", field.name), entry(field));
         // An inline person is a person: its fields are entered once.
-        let Some(inner) = field.ty.object().filter(|_| (owner, field.name) != ("attendance", "person")) else {
+        let Some(inner) = field
+            .ty
+            .object()
+            .filter(|_| (owner, field.name) != ("attendance", "person"))
+        else {
             continue;
         };
         if let Some((_, shared)) = SHARED.iter().find(|(carrier, _)| *carrier == field.name) {
             walk(inner, shared, "", all);
         } else {
-            let array = if matches!(field.ty, Type::Array(_)) { "[]" } else { "" };
+            let array = if matches!(field.ty, Type::Array(_)) {
+                "[]"
+            } else {
+                ""
+            };
             walk(inner, owner, &format!("{above}{}{array}.", field.name), all);
         }
     }
@@ -68,7 +94,9 @@ fn walk(object: &ObjectSchema, owner: &str, above: &str, all: &mut BTreeMap<Stri
 
 fn entry(field: &Field) -> Entry {
     let values = match &field.ty {
-        Type::Enum(values) | Type::FlexEnum(values) => values.iter().map(ToString::to_string).collect(),
+        Type::Enum(values) | Type::FlexEnum(values) => {
+            values.iter().map(ToString::to_string).collect()
+        }
         _ => Vec::new(),
     };
     (type_name(&field.ty), values)
@@ -77,10 +105,15 @@ fn entry(field: &Field) -> Entry {
 /// The fields of resources and shared objects that the catalogue has.
 fn rows() -> BTreeMap<String, Entry> {
     let catalogue = Catalogue::built_in().expect("a catalogue");
-    let resources = catalogue.rows().iter().filter(|row| row.id.starts_with("RES-"));
+    let resources = catalogue
+        .rows()
+        .iter()
+        .filter(|row| row.id.starts_with("RES-"));
     let fields = resources.filter_map(|row| row.field());
     let entry = |field: &Stated| (declared(&field.kind), field.values.clone());
-    fields.map(|field| (format!("{}.{}", field.owner, field.path), entry(field))).collect()
+    fields
+        .map(|field| (format!("{}.{}", field.owner, field.path), entry(field)))
+        .collect()
 }
 
 /// A type of the catalogue in the words of a declaration.
@@ -100,14 +133,21 @@ fn the_catalogue_and_the_tables_of_svc_core_say_the_same() {
     for (place, (kind, values)) in &rows {
         match tables.get(place) {
             None => found.push(format!("{place}: svc-core has no such field")),
-            Some((own, _)) if own != kind => found.push(format!("{place}: {kind} in the catalogue, {own} in svc-core")),
+            Some((own, _)) if own != kind => found.push(format!(
+                "{place}: {kind} in the catalogue, {own} in svc-core"
+            )),
             Some((_, own)) if !values.is_empty() && own != values => {
-                found.push(format!("{place}: {values:?} in the catalogue, {own:?} in svc-core"));
+                found.push(format!(
+                    "{place}: {values:?} in the catalogue, {own:?} in svc-core"
+                ));
             }
             Some(_) => {}
         }
     }
-    let owners: Vec<&str> = rows.keys().filter_map(|place| place.split('.').next()).collect();
+    let owners: Vec<&str> = rows
+        .keys()
+        .filter_map(|place| place.split('.').next())
+        .collect();
     for place in tables.keys().filter(|place| !rows.contains_key(*place)) {
         let owner = place.split('.').next().unwrap_or_default();
         if owners.contains(&owner) {
@@ -116,11 +156,19 @@ fn the_catalogue_and_the_tables_of_svc_core_say_the_same() {
     }
     let is = |known: &str, difference: &str| {
         let place = difference.split(':').next().unwrap_or_default();
-        known.strip_suffix('*').map_or(place == known, |start| place.starts_with(start))
+        known
+            .strip_suffix('*')
+            .map_or(place == known, |start| place.starts_with(start))
     };
-    let unknown: Vec<&String> = found.iter().filter(|one| !DIFFERENT.iter().any(|(known, _)| is(known, one))).collect();
+    let unknown: Vec<&String> = found
+        .iter()
+        .filter(|one| !DIFFERENT.iter().any(|(known, _)| is(known, one)))
+        .collect();
     assert!(unknown.is_empty(), "{unknown:#?}");
-    let over: Vec<&str> =
-        DIFFERENT.iter().map(|(known, _)| *known).filter(|known| !found.iter().any(|one| is(known, one))).collect();
+    let over: Vec<&str> = DIFFERENT
+        .iter()
+        .map(|(known, _)| *known)
+        .filter(|known| !found.iter().any(|one| is(known, one)))
+        .collect();
     assert_eq!(over, Vec::<&str>::new(), "these do not differ any more");
 }

@@ -11,7 +11,10 @@ use tokio::runtime::Builder;
 
 /// Rows that bind, but that no server can be seen to break, with the reason.
 const NO_FAULT: [(&str, &str); 2] = [
-    ("HAL-12", "binds the suite: an id is never read out of an address"),
+    (
+        "HAL-12",
+        "binds the suite: an id is never read out of an address",
+    ),
     ("SCH-09", "nothing is sent that a server could take wrongly"),
 ];
 
@@ -19,8 +22,11 @@ const NO_FAULT: [(&str, &str); 2] = [
 fn there_are_many_of_every_sort() {
     let faults = registry();
     let names: BTreeSet<&str> = faults.iter().map(|fault| fault.name.as_str()).collect();
-    let twice: Vec<&str> =
-        names.iter().copied().filter(|name| faults.iter().filter(|fault| fault.name == *name).count() > 1).collect();
+    let twice: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|name| faults.iter().filter(|fault| fault.name == *name).count() > 1)
+        .collect();
     assert_eq!(twice, Vec::<&str>::new(), "names are unique");
     let mut families: BTreeMap<&str, usize> = BTreeMap::new();
     for fault in &faults {
@@ -28,10 +34,25 @@ fn there_are_many_of_every_sort() {
     }
     assert!(faults.len() >= 120, "{} faults", faults.len());
     assert!(families.len() >= 25, "{families:?}");
-    for place in [Place::Request, Place::Response, Place::Backend, Place::Clock] {
-        assert!(faults.iter().any(|fault| fault.place == place), "{}", place.as_str());
+    for place in [
+        Place::Request,
+        Place::Response,
+        Place::Backend,
+        Place::Clock,
+    ] {
+        assert!(
+            faults.iter().any(|fault| fault.place == place),
+            "{}",
+            place.as_str()
+        );
     }
-    assert!(faults.iter().filter(|fault| matches!(fault.over, Over::Reference(_))).count() >= 40);
+    assert!(
+        faults
+            .iter()
+            .filter(|fault| matches!(fault.over, Over::Reference(_)))
+            .count()
+            >= 40
+    );
     assert_eq!(planted().len(), 5);
 }
 
@@ -41,13 +62,28 @@ fn every_row_that_binds_is_broken_by_a_fault() {
     let catalogue = Catalogue::built_in().expect("a catalogue");
     for fault in &faults {
         for row in &fault.rows {
-            let known = catalogue.rows().iter().any(|known| fault.breaks(&known.id) && known.level == Level::Must);
-            assert!(known, "{} breaks {row}, which is no row that binds", fault.name);
-            assert!(row.ends_with('*') || catalogue.row(row).is_some(), "{}: {row}", fault.name);
+            let known = catalogue
+                .rows()
+                .iter()
+                .any(|known| fault.breaks(&known.id) && known.level == Level::Must);
+            assert!(
+                known,
+                "{} breaks {row}, which is no row that binds",
+                fault.name
+            );
+            assert!(
+                row.ends_with('*') || catalogue.row(row).is_some(),
+                "{}: {row}",
+                fault.name
+            );
         }
     }
     // A fault that may show anywhere in an area covers no row of it.
-    let named = |row: &str| faults.iter().any(|fault| fault.rows.iter().any(|one| one == row));
+    let named = |row: &str| {
+        faults
+            .iter()
+            .any(|fault| fault.rows.iter().any(|one| one == row))
+    };
     let left: Vec<&str> = catalogue
         .rows()
         .iter()
@@ -60,11 +96,21 @@ fn every_row_that_binds_is_broken_by_a_fault() {
 
 #[test]
 fn one_of_each_service_starts_and_answers() {
-    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
         let faults = registry();
-        let second_server = faults.iter().find(|fault| matches!(fault.over, Over::SecondServer(_))).expect("a fault");
-        let reference = faults.iter().find(|fault| matches!(fault.over, Over::Reference(_))).expect("a fault");
+        let second_server = faults
+            .iter()
+            .find(|fault| matches!(fault.over, Over::SecondServer(_)))
+            .expect("a fault");
+        let reference = faults
+            .iter()
+            .find(|fault| matches!(fault.over, Over::Reference(_)))
+            .expect("a fault");
         for fault in [second_server, reference] {
             let subject = fault.start().await.expect("a service");
             let call = svc_self_test::transport::Call {
@@ -83,15 +129,32 @@ fn one_of_each_service_starts_and_answers() {
 fn odd_servers_are_many_and_start() {
     let odd = svc_self_test::odd::registry();
     let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name.as_str()).collect();
-    assert!(names.len() == odd.len() && odd.len() >= 27, "{} odd servers", odd.len());
-    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+    assert!(
+        names.len() == odd.len() && odd.len() >= 27,
+        "{} odd servers",
+        odd.len()
+    );
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
         for odd in odd {
-            let subject = odd.start().await.unwrap_or_else(|error| panic!("{}: {error}", odd.name));
-            let target = svc_conformance::InProcess::new(subject.wire.clone()).base(subject.base.clone());
-            let suite = svc_conformance::Suite::new(target).keys(svc_conformance::Keys::primary(&subject.key));
+            let subject = odd
+                .start()
+                .await
+                .unwrap_or_else(|error| panic!("{}: {error}", odd.name));
+            let target =
+                svc_conformance::InProcess::new(subject.wire.clone()).base(subject.base.clone());
+            let suite = svc_conformance::Suite::new(target)
+                .keys(svc_conformance::Keys::primary(&subject.key));
             // Its declaration is read, and its entry point is what it should be.
-            let report = suite.only(["ENT-01"]).run().await.unwrap_or_else(|error| panic!("{}: {error}", odd.name));
+            let report = suite
+                .only(["ENT-01"])
+                .run()
+                .await
+                .unwrap_or_else(|error| panic!("{}: {error}", odd.name));
             assert_eq!(
                 report.row("ENT-01").map(|row| row.outcome),
                 Some(svc_conformance::Outcome::Pass),
@@ -102,17 +165,31 @@ fn odd_servers_are_many_and_start() {
     });
 }
 
-/// COL-24: below containers, a quick run also checks the pages of what is not listed below a person.
+/// COL-24: below containers, a quick run also checks the pages of what is not listed below a
+/// person.
 #[tokio::test]
 async fn a_skipped_page_is_found_without_collections_of_a_person() -> Result<(), Box<dyn Error>> {
     for one in ["attendance", "submission", "tagging"] {
         let name = format!("next of {one}s skips a page");
-        let fault = registry().into_iter().find(|fault| fault.name == name).ok_or("no such fault")?;
+        let fault = registry()
+            .into_iter()
+            .find(|fault| fault.name == name)
+            .ok_or("no such fault")?;
         let mut declaration = fault.over.declaration().await?;
-        declaration.collections.get_mut("people").ok_or("no people")?.sub.clear();
-        let suite = suite(&fault.start().await?, Intensity::Quick, 7).declaration_from(declaration, Source::File);
+        declaration
+            .collections
+            .get_mut("people")
+            .ok_or("no people")?
+            .sub
+            .clear();
+        let suite = suite(&fault.start().await?, Intensity::Quick, 7)
+            .declaration_from(declaration, Source::File);
         let report = suite.only(["COL-24"]).run().await?;
-        assert_eq!(report.row("COL-24").map(|row| row.outcome), Some(Outcome::Fail), "{name}: {report}");
+        assert_eq!(
+            report.row("COL-24").map(|row| row.outcome),
+            Some(Outcome::Fail),
+            "{name}: {report}"
+        );
     }
     Ok(())
 }

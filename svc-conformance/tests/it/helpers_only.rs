@@ -1,4 +1,5 @@
-//! Servers that offer helpers alone (CAP-10): they neither create nor show a record directly, and can be judged and pass.
+//! Servers that offer helpers alone (CAP-10): they neither create nor show a record directly, and
+//! can be judged and pass.
 
 use std::error::Error;
 
@@ -11,7 +12,10 @@ const GIVEN: &str = "record helpers alone, whose addresses are given";
 const REFERENCE: &str = "the reference server with helpers only";
 
 fn server(name: &str) -> Result<Odd, Box<dyn Error>> {
-    Ok(odd::registry().into_iter().find(|odd| odd.name == name).ok_or("no such server")?)
+    Ok(odd::registry()
+        .into_iter()
+        .find(|odd| odd.name == name)
+        .ok_or("no such server")?)
 }
 
 async fn subject() -> Result<Subject, Box<dyn Error>> {
@@ -20,25 +24,40 @@ async fn subject() -> Result<Subject, Box<dyn Error>> {
 
 /// The rows that keep a run from the exit code 0.
 fn open(report: &Report) -> Vec<String> {
-    let rows = report.inconclusive().chain(report.with(Outcome::Fail)).chain(report.with(Outcome::Error));
-    rows.map(|row| format!("{} {}: {} {}", row.id, row.outcome, row.reason, row.advice)).collect()
+    let rows = report
+        .inconclusive()
+        .chain(report.with(Outcome::Fail))
+        .chain(report.with(Outcome::Error));
+    rows.map(|row| format!("{} {}: {} {}", row.id, row.outcome, row.reason, row.advice))
+        .collect()
 }
 
 /// CAP-10: with the addresses of the helpers, or a list of what has them, a run decides every row.
 #[tokio::test]
 async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
-    for name in
-        [GIVEN, "record helpers alone, which match people", "helpers only, of containers that are listed", REFERENCE]
-    {
+    for name in [
+        GIVEN,
+        "record helpers alone, which match people",
+        "helpers only, of containers that are listed",
+        REFERENCE,
+    ] {
         for intensity in [Intensity::Quick, Intensity::Default] {
-            let suite = trial::suite(&server(name)?.start().await?, intensity, 7).profile(Profile::HelpersOnly);
+            let suite = trial::suite(&server(name)?.start().await?, intensity, 7)
+                .profile(Profile::HelpersOnly);
             let report = suite.run().await?;
             assert_eq!(open(&report), Vec::<String>::new(), "{name}, {intensity:?}");
             assert_eq!(report.exit_code(), 0, "{name}, {intensity:?}: {report}");
             // The reference server declares no fields of what it does not show.
             let field = (name != REFERENCE).then_some("RES-signature-04");
-            for id in ["HLP-01", "HLP-03", "HLP-06", "HLP-07", "HLP-11", "HLP-15"].into_iter().chain(field) {
-                assert_eq!(report.row(id).map(|row| row.outcome), Some(Outcome::Pass), "{name}: {id}");
+            for id in ["HLP-01", "HLP-03", "HLP-06", "HLP-07", "HLP-11", "HLP-15"]
+                .into_iter()
+                .chain(field)
+            {
+                assert_eq!(
+                    report.row(id).map(|row| row.outcome),
+                    Some(Outcome::Pass),
+                    "{name}: {id}"
+                );
             }
         }
     }
@@ -48,49 +67,88 @@ async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
 /// A fault of such a server is found.
 #[tokio::test]
 async fn a_fault_of_a_server_with_helpers_alone_is_found() -> Result<(), Box<dyn Error>> {
-    let faults: Vec<_> = faults::registry().into_iter().filter(|fault| fault.family == "helpers alone").collect();
+    let faults: Vec<_> = faults::registry()
+        .into_iter()
+        .filter(|fault| fault.family == "helpers alone")
+        .collect();
     assert!(faults.len() >= 5, "{} faults", faults.len());
     for fault in faults {
-        let report = trial::suite(&fault.start().await?, Intensity::Quick, 7).run().await?;
-        let failed: Vec<&str> = report.with(Outcome::Fail).map(|row| row.id.as_str()).collect();
-        assert!(failed.iter().any(|row| fault.breaks(row)), "{}: {failed:?}", fault.name);
+        let report = trial::suite(&fault.start().await?, Intensity::Quick, 7)
+            .run()
+            .await?;
+        let failed: Vec<&str> = report
+            .with(Outcome::Fail)
+            .map(|row| row.id.as_str())
+            .collect();
+        assert!(
+            failed.iter().any(|row| fault.breaks(row)),
+            "{}: {failed:?}",
+            fault.name
+        );
         assert_eq!(report.exit_code(), 1, "{}", fault.name);
     }
     Ok(())
 }
 
-/// Without the address of a helper its rows are undecided, and the advice names the fixture that decides them.
+/// Without the address of a helper its rows are undecided, and the advice names the fixture that
+/// decides them.
 #[tokio::test]
 async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Error>> {
     let mut subject = subject().await?;
     let named = std::mem::take(&mut subject.fixtures);
-    let suite = trial::suite(&subject, Intensity::Quick, 7).only(["HLP-03", "HLP-11", "HLP-15", "HLP-16", "HLP-22"]);
+    let suite = trial::suite(&subject, Intensity::Quick, 7)
+        .only(["HLP-03", "HLP-11", "HLP-15", "HLP-16", "HLP-22"]);
     let mut with_advice = suite.clone();
     for row in suite.run().await?.inconclusive() {
-        let (_, rest) = row.advice.split_once("--fixture ").ok_or("no fixture is named")?;
-        let (name, _) = rest.split_once("=ADDRESS").ok_or("no address is asked for")?;
-        let (_, address) = named.iter().find(|(one, _)| one == name).ok_or("the fixture is none of the server's")?;
+        let (_, rest) = row
+            .advice
+            .split_once("--fixture ")
+            .ok_or("no fixture is named")?;
+        let (name, _) = rest
+            .split_once("=ADDRESS")
+            .ok_or("no address is asked for")?;
+        let (_, address) = named
+            .iter()
+            .find(|(one, _)| one == name)
+            .ok_or("the fixture is none of the server's")?;
         with_advice = with_advice.fixture(name, address);
     }
     let report = with_advice.run().await?;
     assert_eq!(open(&report), Vec::<String>::new());
-    assert_eq!(report.row("HLP-11").map(|row| row.outcome), Some(Outcome::Pass));
+    assert_eq!(
+        report.row("HLP-11").map(|row| row.outcome),
+        Some(Outcome::Pass)
+    );
     Ok(())
 }
 
-/// An address at which no helper is does not make the server fail, and the report says what to give.
+/// An address at which no helper is does not make the server fail, and the report says what to
+/// give.
 #[tokio::test]
 async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dyn Error>> {
     let mut subject = subject().await?;
     for (_, address) in &mut subject.fixtures {
         address.push_str("000");
     }
-    let report = trial::suite(&subject, Intensity::Quick, 7).only(["HLP"]).run().await?;
+    let report = trial::suite(&subject, Intensity::Quick, 7)
+        .only(["HLP"])
+        .run()
+        .await?;
     assert_eq!(report.count(Outcome::Fail), 0, "{report}");
     let row = report.row("HLP-11").ok_or("a row")?;
     assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
-    assert!(row.reason.contains("the fixture helper.record_signature is not there"), "{}", row.reason);
-    assert!(row.advice.contains("give --fixture helper.record_signature the address of a helper"), "{}", row.advice);
+    assert!(
+        row.reason
+            .contains("the fixture helper.record_signature is not there"),
+        "{}",
+        row.reason
+    );
+    assert!(
+        row.advice
+            .contains("give --fixture helper.record_signature the address of a helper"),
+        "{}",
+        row.advice
+    );
     Ok(())
 }
 
@@ -99,8 +157,16 @@ async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dy
 async fn what_is_no_address_of_a_declared_helper_is_refused() -> Result<(), Box<dyn Error>> {
     for (name, address, reason) in [
         ("helper.record_signature", "17", "is no address"),
-        ("helper.record_signature", "http://elsewhere.example.org/do/record_signature/1", "is on another host"),
-        ("helper.record_everything", "/rest/do/1", "there is no fixture `helper.record_everything`"),
+        (
+            "helper.record_signature",
+            "http://elsewhere.example.org/do/record_signature/1",
+            "is on another host",
+        ),
+        (
+            "helper.record_everything",
+            "/rest/do/1",
+            "there is no fixture `helper.record_everything`",
+        ),
     ] {
         let suite = trial::suite(&subject().await?, Intensity::Quick, 7).fixture(name, address);
         match suite.run().await {
@@ -112,7 +178,13 @@ async fn what_is_no_address_of_a_declared_helper_is_refused() -> Result<(), Box<
     options.without.push("petitions".to_owned());
     options.without.push("signatures".to_owned());
     let suite = trial::suite(&Subject::second_server(options), Intensity::Quick, 7);
-    let refused = suite.fixture("helper.record_signature", "/rest/do/record_signature/1").run().await;
-    assert!(matches!(&refused, Err(SuiteError::Usage(text)) if text.contains("does not declare")), "{refused:?}");
+    let refused = suite
+        .fixture("helper.record_signature", "/rest/do/record_signature/1")
+        .run()
+        .await;
+    assert!(
+        matches!(&refused, Err(SuiteError::Usage(text)) if text.contains("does not declare")),
+        "{refused:?}"
+    );
     Ok(())
 }

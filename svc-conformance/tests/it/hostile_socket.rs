@@ -1,4 +1,5 @@
-//! A server behind a port that closes, talks no HTTP, stalls, or sends without end gives a finding, not a crash or a hang.
+//! A server behind a port that closes, talks no HTTP, stalls, or sends without end gives a finding,
+//! not a crash or a hang.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -23,13 +24,18 @@ fn serve(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
             head.push(byte[0]);
         }
         let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length:")).map_or("0", str::trim);
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length:"))
+            .map_or("0", str::trim);
         let mut body = vec![0; length.parse().expect("a length")];
         stream.read_exact(&mut body)?;
         if head.contains("svc-api-token") {
             return answer(&mut stream);
         }
-        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/hal+json\r\nContent-Length: 2\r\n\r\n{}")?;
+        stream.write_all(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/hal+json\r\nContent-Length: 2\r\n\r\n{}",
+        )?;
     }
 }
 
@@ -67,18 +73,35 @@ async fn run(answer: Answer, timeout: Duration) -> Report {
     let target = Remote::new(format!("http://{}/", start(answer))).expect("an address");
     // The suite waits for what the entry point says without a key, also on a slow machine.
     let target = Between::new(target, |request, timeout| {
-        ControlFlow::Continue(if request.headers().contains_key("svc-api-token") { timeout } else { LONG })
+        ControlFlow::Continue(if request.headers().contains_key("svc-api-token") {
+            timeout
+        } else {
+            LONG
+        })
     });
-    let suite = Suite::new(target).declaration(declaration()).keys(Keys::primary("k-one"));
+    let suite = Suite::new(target)
+        .declaration(declaration())
+        .keys(Keys::primary("k-one"));
     let suite = suite.timeout(timeout).stop_at_failure(Vec::<String>::new());
     suite.run().await.expect("a report")
 }
 
 /// The rows that failed with what was said of them, after a look at how the run ended.
 fn failures(report: &Report) -> String {
-    assert_eq!((report.exit_code(), report.count(Outcome::Error)), (1, 0), "{report}");
-    let failed = report.rows.iter().filter(|row| row.outcome == Outcome::Fail);
-    let said = failed.flat_map(|row| row.findings.iter().map(|finding| format!("{}: {}\n", row.id, finding.message)));
+    assert_eq!(
+        (report.exit_code(), report.count(Outcome::Error)),
+        (1, 0),
+        "{report}"
+    );
+    let failed = report
+        .rows
+        .iter()
+        .filter(|row| row.outcome == Outcome::Fail);
+    let said = failed.flat_map(|row| {
+        row.findings
+            .iter()
+            .map(|finding| format!("{}: {}\n", row.id, finding.message))
+    });
     said.collect()
 }
 
@@ -99,7 +122,10 @@ async fn a_connection_that_closes_is_a_finding() {
     ];
     for form in forms {
         let said = failures(&run(form, LONG).await);
-        assert!(said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"), "{said}");
+        assert!(
+            said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"),
+            "{said}"
+        );
     }
 }
 
@@ -108,14 +134,33 @@ async fn what_is_no_http_is_a_finding() {
     const OTHER: &str = "does not speak HTTP/1.1 at this address";
     const BROKEN: &str = "the answer broke off or is no HTTP";
     let forms: [(Answer, &str); 4] = [
-        (|stream| stream.write_all(b"220 mail.example.org ESMTP\r\n"), OTHER),
-        (|stream| stream.write_all(&[0, 159, 146, 150, 13, 10, 13, 10]), OTHER),
-        (|stream| stream.write_all(b"HTTP/1.1 two hundred\r\n\r\n"), BROKEN),
-        (|stream| stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n"), BROKEN),
+        (
+            |stream| stream.write_all(b"220 mail.example.org ESMTP\r\n"),
+            OTHER,
+        ),
+        (
+            |stream| stream.write_all(&[0, 159, 146, 150, 13, 10, 13, 10]),
+            OTHER,
+        ),
+        (
+            |stream| stream.write_all(b"HTTP/1.1 two hundred\r\n\r\n"),
+            BROKEN,
+        ),
+        (
+            |stream| {
+                stream.write_all(
+                    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n",
+                )
+            },
+            BROKEN,
+        ),
     ];
     for (form, expected) in forms {
         let said = failures(&run(form, LONG).await);
-        assert!(said.contains("ERR-01: ") && said.contains(expected), "{said}");
+        assert!(
+            said.contains("ERR-01: ") && said.contains(expected),
+            "{said}"
+        );
     }
 }
 
@@ -128,7 +173,10 @@ async fn headers_without_end_are_a_finding() {
         }
     };
     let said = failures(&run(form, LONG).await);
-    assert!(said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"), "{said}");
+    assert!(
+        said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -146,7 +194,10 @@ async fn a_stall_is_a_finding() {
     ];
     for form in forms {
         let said = failures(&run(form, Duration::from_secs(1)).await);
-        assert!(said.contains("ERR-01: ") && said.contains("no complete answer within 1s"), "{said}");
+        assert!(
+            said.contains("ERR-01: ") && said.contains("no complete answer within 1s"),
+            "{said}"
+        );
     }
 }
 
@@ -168,6 +219,9 @@ async fn a_body_of_100_mb_is_a_finding() {
     ];
     for form in forms {
         let said = failures(&run(form, LONG).await);
-        assert!(said.contains("HAL-02: ") && said.contains("the answer has more than 8388608 bytes"), "{said}");
+        assert!(
+            said.contains("HAL-02: ") && said.contains("the answer has more than 8388608 bytes"),
+            "{said}"
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! The matrix of the suite: each MUST row has a check, a setting in which it was seen, and a faulty server that breaks it.
+//! The matrix of the suite: each MUST row has a check, a setting in which it was seen, and a faulty
+//! server that breaks it.
 //!
-//! `matrix.csv` is written with `BLESS=1`, each test its own columns: row, level and checks here, what was seen by
-//! `.ci/run settings`, the faulty servers by `matrix_faults`, which takes them from the results of `svc-self-test`.
+//! `matrix.csv` is written with `BLESS=1`, each test its own columns: row, level and checks here,
+//! what was seen by `.ci/run settings`, the faulty servers by `matrix_faults`, which takes them
+//! from the results of `svc-self-test`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,10 +12,17 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_conformance::catalogue::{Catalogue, Level};
 
-/// MUST rows without a faulty server, each with the reason; one that has got one must not stand here any more.
+/// MUST rows without a faulty server, each with the reason; one that has got one must not stand
+/// here any more.
 const EXEMPT: &[(&str, &str)] = &[
-    ("HAL-12", "binds the suite, which never reads an id out of an address: no server can break it"),
-    ("SCH-09", "nothing is sent that a server could take wrongly: no server can break it"),
+    (
+        "HAL-12",
+        "binds the suite, which never reads an id out of an address: no server can break it",
+    ),
+    (
+        "SCH-09",
+        "nothing is sent that a server could take wrongly: no server can break it",
+    ),
 ];
 
 /// Held while a test reads or writes the matrix.
@@ -28,15 +37,24 @@ fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
     let mut written = "row,level,checks,seen in,faulty server\n".to_owned();
     let mut bare = Vec::new();
     for row in rows {
-        let old = text.lines().find(|line| line.split(',').next() == Some(row.id.as_str())).unwrap_or_default();
+        let old = text
+            .lines()
+            .find(|line| line.split(',').next() == Some(row.id.as_str()))
+            .unwrap_or_default();
         let mut measured = old.splitn(5, ',').skip(3);
-        let (seen, faulty) = (measured.next().unwrap_or_default(), measured.next().unwrap_or_default());
+        let (seen, faulty) = (
+            measured.next().unwrap_or_default(),
+            measured.next().unwrap_or_default(),
+        );
         let checks = row.checks.join(" ");
         let _ = writeln!(written, "{},{},{checks},{seen},{faulty}", row.id, row.level);
         let is_exempt = EXEMPT.iter().any(|(id, _)| *id == row.id);
         let lacks = checks.is_empty() || seen.is_empty() || (faulty.is_empty() && !is_exempt);
         if row.level == Level::Must && (lacks || (is_exempt && !faulty.is_empty())) {
-            bare.push(format!("{}: checks `{checks}`, seen in `{seen}`, faulty server `{faulty}`", row.id));
+            bare.push(format!(
+                "{}: checks `{checks}`, seen in `{seen}`, faulty server `{faulty}`",
+                row.id
+            ));
         }
     }
     if std::env::var_os("BLESS").is_some() {

@@ -1,5 +1,5 @@
-//! The last column of the matrix: for each MUST row the faulty server whose run failed that very row, as `svc-self-test` measured
-//! it. `BLESS=1` writes it from the results file.
+//! The last column of the matrix: for each MUST row the faulty server whose run failed that very
+//! row, as `svc-self-test` measured it. `BLESS=1` writes it from the results file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,11 @@ fn path(name: &str) -> PathBuf {
 
 /// A cell of the last column, which may have commas.
 fn cell(name: &str) -> String {
-    if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
+    if name.contains([',', '"']) {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    } else {
+        name.to_owned()
+    }
 }
 
 #[test]
@@ -36,9 +40,16 @@ fn every_faulty_server_of_the_matrix_was_seen_to_fail_its_row() {
             if update {
                 cells[4] = cell(seen);
             }
-            let is_there = || faults.iter().any(|fault| fault.name == seen && fault.rows.contains(&row));
+            let is_there = || {
+                faults
+                    .iter()
+                    .any(|fault| fault.name == seen && fault.rows.contains(&row))
+            };
             if cells[4] != cell(seen) || (!seen.is_empty() && !is_there()) {
-                wrong.push(format!("{row}: the matrix has {}, the results have {seen:?}", cells[4]));
+                wrong.push(format!(
+                    "{row}: the matrix has {}, the results have {seen:?}",
+                    cells[4]
+                ));
             }
         }
         written.push_str(&(cells.join(",") + "\n"));
@@ -46,5 +57,9 @@ fn every_faulty_server_of_the_matrix_was_seen_to_fail_its_row() {
     if update {
         fs::write(path("matrix.csv"), &written).expect("the matrix can be written");
     }
-    assert_eq!(wrong, Vec::<String>::new(), "run with BLESS=1, after `self-test` where a faulty server is new");
+    assert_eq!(
+        wrong,
+        Vec::<String>::new(),
+        "run with BLESS=1, after `self-test` where a faulty server is new"
+    );
 }

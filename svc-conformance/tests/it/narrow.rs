@@ -1,6 +1,7 @@
-//! Narrow servers: a vendor that offers a few operations on a few fields is judged by what it declares. What nothing that is
-//! declared could show is not applicable, with the reason, and no run stays undecided for it; what is declared and was not seen
-//! stays undecided, with what to do. Records that a run may not create can be named as fixtures.
+//! Narrow servers: a vendor that offers a few operations on a few fields is judged by what it
+//! declares. What nothing that is declared could show is not applicable, with the reason, and no
+//! run stays undecided for it; what is declared and was not seen stays undecided, with what to do.
+//! Records that a run may not create can be named as fixtures.
 
 mod vendor;
 
@@ -12,7 +13,9 @@ use serde_json::{Value, json};
 use svc_conformance::{Intensity, Outcome, Report, Suite, SuiteError};
 use svc_core::api::{ApiBuilder, Behaviour, IfMatch};
 use svc_core::helper::{PersonSignup, RecordAttendance, RecordSignature};
-use svc_core::model::{Attendance, Event, Person, Petition, Signature, Tag, event, person, petition};
+use svc_core::model::{
+    Attendance, Event, Person, Petition, Signature, Tag, event, person, petition,
+};
 use svc_core::{fields, writable};
 use vendor::{BASE, Narrow};
 
@@ -28,9 +31,15 @@ struct Vendor {
     apart: &'static [(&'static str, &'static str)],
 }
 
-const ADA: Held = ("people", &[("given_name", "Ada"), ("family_name", "Lovelace")]);
+const ADA: Held = (
+    "people",
+    &[("given_name", "Ada"), ("family_name", "Lovelace")],
+);
 const MEETING: Held = ("events", &[("title", "Meeting"), ("summary", "At seven")]);
-const TREES: Held = ("petitions", &[("title", "More trees"), ("summary", "In every street")]);
+const TREES: Held = (
+    "petitions",
+    &[("title", "More trees"), ("summary", "In every street")],
+);
 
 const VENDORS: &[Vendor] = &[
     Vendor {
@@ -60,14 +69,24 @@ const VENDORS: &[Vendor] = &[
         held: None,
         offer: |api, vendor| {
             let taken = writable!(person::{given_name, email_addresses});
-            api.resource::<Person, _>(vendor, |x| x.writable(taken)).helper::<PersonSignup>(vendor)
+            api.resource::<Person, _>(vendor, |x| x.writable(taken))
+                .helper::<PersonSignup>(vendor)
         },
         apart: &[
             ("HAL-06", "*.read is not declared"),
             ("COL-02", "*.list is not declared"),
-            ("AUT-04", "people.create, which the restricted key lacks, is not declared"),
-            ("HLP-23", "no helper is declared of records that can be made and deleted"),
-            ("ERR-34", "nothing that is declared could show it: haf.add_tags is not declared"),
+            (
+                "AUT-04",
+                "people.create, which the restricted key lacks, is not declared",
+            ),
+            (
+                "HLP-23",
+                "no helper is declared of records that can be made and deleted",
+            ),
+            (
+                "ERR-34",
+                "nothing that is declared could show it: haf.add_tags is not declared",
+            ),
         ],
     },
     Vendor {
@@ -82,7 +101,10 @@ const VENDORS: &[Vendor] = &[
             })
         },
         apart: &[
-            ("RES-person-06", "field person.gender is declared, but nothing that is declared shows or takes it"),
+            (
+                "RES-person-06",
+                "field person.gender is declared, but nothing that is declared shows or takes it",
+            ),
             ("AUT-08", "is not declared"),
             ("CAP-06", "no way to make, read and update one"),
         ],
@@ -92,8 +114,14 @@ const VENDORS: &[Vendor] = &[
         held: None,
         offer: |api, vendor| api.resource::<Tag, _>(vendor, |x| x.complete().find()),
         apart: &[
-            ("ERR-39", "no create with two fields that a rule is declared for"),
-            ("CRU-20", "no create and no update of a field that a rule is declared for"),
+            (
+                "ERR-39",
+                "no create with two fields that a rule is declared for",
+            ),
+            (
+                "CRU-20",
+                "no create and no update of a field that a rule is declared for",
+            ),
         ],
     },
     Vendor {
@@ -101,8 +129,14 @@ const VENDORS: &[Vendor] = &[
         held: Some(MEETING),
         offer: events,
         apart: &[
-            ("RES-attendance-05", "fixture.ticketed_event is not declared"),
-            ("HLP-23", "no helper is declared of records that can be made and deleted"),
+            (
+                "RES-attendance-05",
+                "fixture.ticketed_event is not declared",
+            ),
+            (
+                "HLP-23",
+                "no helper is declared of records that can be made and deleted",
+            ),
         ],
     },
     Vendor {
@@ -110,7 +144,10 @@ const VENDORS: &[Vendor] = &[
         held: Some(TREES),
         offer: |api, vendor| {
             api.resource::<Person, _>(vendor, |x| {
-                x.create().update().find().writable(writable!(person::{given_name, family_name}))
+                x.create()
+                    .update()
+                    .find()
+                    .writable(writable!(person::{given_name, family_name}))
             })
             .resource::<Petition, _>(vendor, |x| {
                 x.list()
@@ -120,7 +157,10 @@ const VENDORS: &[Vendor] = &[
                     .without_link(petition::link::modified_by)
             })
             .resource::<Signature, _>(vendor, |x| {
-                x.create().find().readable(fields!(signature::{comments})).writable(writable!(signature::{comments}))
+                x.create()
+                    .find()
+                    .readable(fields!(signature::{comments}))
+                    .writable(writable!(signature::{comments}))
             })
             .compose::<RecordSignature>()
             // What the helper is composed of is not offered by itself.
@@ -129,7 +169,10 @@ const VENDORS: &[Vendor] = &[
             .without("signatures.create")
         },
         apart: &[
-            ("HLP-04", "no helper is declared whose answer is the person or leads there"),
+            (
+                "HLP-04",
+                "no helper is declared whose answer is the person or leads there",
+            ),
             ("CAP-05", "no create with a required field is declared"),
         ],
     },
@@ -173,7 +216,10 @@ impl Vendor {
     async fn suite(&self) -> Result<Suite, Box<dyn Error>> {
         let narrow = Narrow::new();
         if let Some((many, fields)) = self.held {
-            let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+            let fields = fields
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), json!(value)))
+                .collect();
             narrow.holds(many, &Value::Object(fields)).await?;
         }
         Narrow::suite(|api| (self.offer)(api, &narrow))
@@ -182,10 +228,14 @@ impl Vendor {
 
 /// The rows of a report that do not apply.
 fn apart(report: &Report) -> BTreeSet<&str> {
-    report.with(Outcome::NotApplicable).map(|row| row.id.as_str()).collect()
+    report
+        .with(Outcome::NotApplicable)
+        .map(|row| row.id.as_str())
+        .collect()
 }
 
-/// CAP-04: a server is held to what it declares, and to that alone; no run ends undecided for the rest.
+/// CAP-04: a server is held to what it declares, and to that alone; no run ends undecided for the
+/// rest.
 #[tokio::test]
 async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(), Box<dyn Error>> {
     for vendor in VENDORS {
@@ -201,48 +251,79 @@ async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(),
             assert_eq!(report.exit_code(), 0, "{name}: {report}");
             assert!(report.count(Outcome::Pass) > 60, "{name}: {report}");
             for row in report.with(Outcome::NotApplicable) {
-                assert!(!row.reason.is_empty() && row.observations == 0, "{name}: {row:?}");
+                assert!(
+                    !row.reason.is_empty() && row.observations == 0,
+                    "{name}: {row:?}"
+                );
             }
             for (id, reason) in vendor.apart {
                 let row = report.row(id).ok_or("a row")?;
-                assert!(row.outcome == Outcome::NotApplicable && row.reason.contains(reason), "{name}: {row:?}");
+                assert!(
+                    row.outcome == Outcome::NotApplicable && row.reason.contains(reason),
+                    "{name}: {row:?}"
+                );
             }
         }
     }
     Ok(())
 }
 
-/// What does not apply is known before anything is sent: it is the same for a target that is only read, and where nothing was
-/// observed because nothing was let through.
+/// What does not apply is known before anything is sent: it is the same for a target that is only
+/// read, and where nothing was observed because nothing was let through.
 #[tokio::test]
 async fn what_does_not_apply_follows_from_the_declaration_alone() -> Result<(), Box<dyn Error>> {
     for vendor in VENDORS {
-        let whole = vendor.suite().await?.intensity(Intensity::Quick).run().await?;
-        let read = vendor.suite().await?.allow_writes(false).intensity(Intensity::Quick).run().await?;
+        let whole = vendor
+            .suite()
+            .await?
+            .intensity(Intensity::Quick)
+            .run()
+            .await?;
+        let read = vendor
+            .suite()
+            .await?
+            .allow_writes(false)
+            .intensity(Intensity::Quick)
+            .run()
+            .await?;
         // Only what a run happens to meet, such as a second page, may differ.
         let met = |id: &&str| {
-            let row = svc_conformance::catalogue::Catalogue::built_in().expect("a catalogue").row(id);
+            let row = svc_conformance::catalogue::Catalogue::built_in()
+                .expect("a catalogue")
+                .row(id);
             row.is_some_and(|row| row.condition.contains("met."))
         };
         let (whole, read) = (apart(&whole), apart(&read));
-        let differ: Vec<&&str> = whole.symmetric_difference(&read).filter(|id| !met(id)).collect();
+        let differ: Vec<&&str> = whole
+            .symmetric_difference(&read)
+            .filter(|id| !met(id))
+            .collect();
         assert_eq!(differ, Vec::<&&str>::new(), "{}", vendor.name);
     }
     Ok(())
 }
 
-/// TYP-11, RES-person-01: what is declared and was not seen is undecided, and the report says what was missing and what to do.
+/// TYP-11, RES-person-01: what is declared and was not seen is undecided, and the report says what
+/// was missing and what to do.
 #[tokio::test]
 async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<dyn Error>> {
     let narrow = Narrow::new();
-    narrow.holds("people", &json!({"given_name": "Ada"})).await?;
+    narrow
+        .holds("people", &json!({"given_name": "Ada"}))
+        .await?;
     let suite = Narrow::suite(|api| {
-        api.resource::<Person, _>(&narrow, |x| x.list().get().readable(fields!(person::{given_name, family_name})))
+        api.resource::<Person, _>(&narrow, |x| {
+            x.list()
+                .get()
+                .readable(fields!(person::{given_name, family_name}))
+        })
     })?;
     let report = suite.intensity(Intensity::Quick).run().await?;
     assert_eq!(report.exit_code(), 3, "{report}");
-    let undecided: Vec<(&str, &str, &str)> =
-        report.inconclusive().map(|row| (row.id.as_str(), row.reason.as_str(), row.advice.as_str())).collect();
+    let undecided: Vec<(&str, &str, &str)> = report
+        .inconclusive()
+        .map(|row| (row.id.as_str(), row.reason.as_str(), row.advice.as_str()))
+        .collect();
     let expected = [
         (
             "RES-person-01",
@@ -266,35 +347,46 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
 fn places(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
     api.resource::<Person, _>(vendor, |x| x.list().get().create().delete().find().update())
         .resource::<Event, _>(vendor, |x| {
-            x.get().readable(fields!(event::{title, capacity, total_accepted, ticket_levels::{title}}))
+            x.get()
+                .readable(fields!(event::{title, capacity, total_accepted, ticket_levels::{title}}))
         })
-        .resource::<Attendance, _>(vendor, |x| x.under::<Event>().get().create().delete().find())
+        .resource::<Attendance, _>(vendor, |x| {
+            x.under::<Event>().get().create().delete().find()
+        })
         .compose::<RecordAttendance>()
         .declares(Behaviour::CapacityEnforced)
 }
 
-/// A vendor with an event, one that sells tickets, and one with two places; the suite against it, and their addresses.
+/// A vendor with an event, one that sells tickets, and one with two places; the suite against it,
+/// and their addresses.
 async fn three_events() -> Result<(Arc<Narrow>, Suite, [String; 3]), Box<dyn Error>> {
     let narrow = Narrow::new();
     let meeting = narrow.holds("events", &json!({"title": "Meeting"})).await?;
-    let levels =
-        json!([{"title": "Pit", "amount": 5, "currency": "EUR"}, {"title": "Stalls", "amount": 7, "currency": "EUR"}]);
+    let levels = json!([{"title": "Pit", "amount": 5, "currency": "EUR"}, {"title": "Stalls", "amount": 7, "currency": "EUR"}]);
     let concert = json!({"title": "Concert", "type": "ticketed", "ticket_levels": levels});
     let concert = narrow.holds("events", &concert).await?;
     let suite = Narrow::suite(|api| places(api, &narrow))?;
-    let limited = narrow.holds("events", &json!({"title": "Walk", "capacity": 2})).await?;
+    let limited = narrow
+        .holds("events", &json!({"title": "Walk", "capacity": 2}))
+        .await?;
     Ok((narrow, suite, [meeting, concert, limited]))
 }
 
 /// The rows that wait for an event: COL-08, LIM-04 and those of the helper.
 const WAITING: [&str; 4] = ["COL-08", "LIM-04", "HLP-15", "RES-attendance-05"];
 
-/// COL-08, LIM-04, HLP-15, RES-attendance-05: an event that is named opens what no run could look at, and is left as it was.
+/// COL-08, LIM-04, HLP-15, RES-attendance-05: an event that is named opens what no run could look
+/// at, and is left as it was.
 #[tokio::test]
 async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> {
     let (narrow, suite, own) = three_events().await?;
     let [meeting, concert, limited] = &own;
-    let report = suite.clone().only(WAITING).intensity(Intensity::Quick).run().await?;
+    let report = suite
+        .clone()
+        .only(WAITING)
+        .intensity(Intensity::Quick)
+        .run()
+        .await?;
     for id in WAITING {
         let row = report.row(id).ok_or("a row")?;
         assert_eq!(row.outcome, Outcome::Inconclusive, "{row:?}");
@@ -304,27 +396,56 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
     }
     let plan = suite.plan().await?;
     let waits = |name: &str, id: &str| {
-        plan.fixtures.iter().any(|one| one.name == name && one.named.is_none() && one.rows.iter().any(|row| row == id))
+        plan.fixtures.iter().any(|one| {
+            one.name == name && one.named.is_none() && one.rows.iter().any(|row| row == id)
+        })
     };
     assert!(
         waits("event", "COL-08") && waits("limited_event", "LIM-04") && waits("event", "HLP-15"),
         "{:#?}",
         plan.fixtures
     );
-    assert!(plan.to_string().contains("--fixture NAME=ADDRESS"), "{plan}");
+    assert!(
+        plan.to_string().contains("--fixture NAME=ADDRESS"),
+        "{plan}"
+    );
 
-    let before = (narrow.shows(meeting).await?, narrow.shows(concert).await?, narrow.shows(limited).await?);
-    let named = suite.clone().fixture("event", meeting).fixture("ticketed_event", concert);
+    let before = (
+        narrow.shows(meeting).await?,
+        narrow.shows(concert).await?,
+        narrow.shows(limited).await?,
+    );
+    let named = suite
+        .clone()
+        .fixture("event", meeting)
+        .fixture("ticketed_event", concert);
     let named = named.fixture("limited_event", limited);
     let plan = named.plan().await?;
-    assert!(plan.fixtures.iter().any(|one| one.name == "event" && one.named.as_ref() == Some(meeting)), "{plan}");
-    let report = named.only(WAITING).intensity(Intensity::Quick).run().await?;
+    assert!(
+        plan.fixtures
+            .iter()
+            .any(|one| one.name == "event" && one.named.as_ref() == Some(meeting)),
+        "{plan}"
+    );
+    let report = named
+        .only(WAITING)
+        .intensity(Intensity::Quick)
+        .run()
+        .await?;
     for id in WAITING {
         let row = report.row(id).ok_or("a row")?;
         assert_eq!(row.outcome, Outcome::Pass, "{row:?}");
     }
-    assert_eq!((report.clean_up.removed, report.clean_up.left.len()), (report.clean_up.created, 0), "{report}");
-    let after = (narrow.shows(meeting).await?, narrow.shows(concert).await?, narrow.shows(limited).await?);
+    assert_eq!(
+        (report.clean_up.removed, report.clean_up.left.len()),
+        (report.clean_up.created, 0),
+        "{report}"
+    );
+    let after = (
+        narrow.shows(meeting).await?,
+        narrow.shows(concert).await?,
+        narrow.shows(limited).await?,
+    );
     assert_eq!(after, before, "they are as they were");
     Ok(())
 }
@@ -333,27 +454,56 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
 #[tokio::test]
 async fn a_fixture_is_named_by_identifier_and_in_a_declaration() -> Result<(), Box<dyn Error>> {
     let narrow = Narrow::new();
-    let own = narrow.holds("events", &json!({"title": "Meeting", "identifiers": ["crm:seven"]})).await?;
+    let own = narrow
+        .holds(
+            "events",
+            &json!({"title": "Meeting", "identifiers": ["crm:seven"]}),
+        )
+        .await?;
     narrow.holds("events", &json!({"title": "Another"})).await?;
     let id = own.rsplit('/').next().ok_or("an id")?;
-    for name in [id, "crm:seven", &own, &format!("events/{id}"), &format!("/api/v1/events/{id}")] {
+    for name in [
+        id,
+        "crm:seven",
+        &own,
+        &format!("events/{id}"),
+        &format!("/api/v1/events/{id}"),
+    ] {
         let suite = Narrow::suite(|api| events(api, &narrow))?;
         let plan = suite.fixture("event", name).plan().await?;
-        assert!(plan.fixtures.iter().any(|one| one.named.as_deref() == Some(name)), "{plan}");
+        assert!(
+            plan.fixtures
+                .iter()
+                .any(|one| one.named.as_deref() == Some(name)),
+            "{plan}"
+        );
     }
     let text = "declaration_version = 1\n[fixture]\nevnt = \"a\"\n";
-    let unknown = svc_conformance::read_declaration(text).expect_err("a name that nobody knows").to_string();
-    assert!(unknown.contains("fixture.evnt (known here: ") && unknown.contains("ticketed_event"), "{unknown}");
-    let read = svc_conformance::read_declaration("declaration_version = 1\nfixture.event = \"events/1\"\n")?;
-    assert_eq!(read.fixture.get("event").map(String::as_str), Some("events/1"));
+    let unknown = svc_conformance::read_declaration(text)
+        .expect_err("a name that nobody knows")
+        .to_string();
+    assert!(
+        unknown.contains("fixture.evnt (known here: ") && unknown.contains("ticketed_event"),
+        "{unknown}"
+    );
+    let read = svc_conformance::read_declaration(
+        "declaration_version = 1\nfixture.event = \"events/1\"\n",
+    )?;
+    assert_eq!(
+        read.fixture.get("event").map(String::as_str),
+        Some("events/1")
+    );
     Ok(())
 }
 
-/// A fixture that is not there, or something else, is told before anything is written, in a sentence.
+/// A fixture that is not there, or something else, is told before anything is written, in a
+/// sentence.
 #[tokio::test]
 async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
     let (narrow, suite, [meeting, ..]) = three_events().await?;
-    let person = narrow.holds("people", &json!({"given_name": "Ada"})).await?;
+    let person = narrow
+        .holds("people", &json!({"given_name": "Ada"}))
+        .await?;
     for (name, given, said) in [
         (
             "event",
@@ -361,46 +511,98 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
             "is not there: its address answers 404. Name one that the key may read",
         ),
         ("event", person, "is no event: it lacks the link `svc:"),
-        ("event", format!("{BASE}people"), "is no event: its address leads to a collection"),
-        ("event", "acme:none".to_owned(), "is no address, and events are not listed: give the address of one"),
-        ("person", "acme:none".to_owned(), "is not there: none of the people that are listed has that identifier"),
-        ("ticketed_event", meeting.clone(), "has no `ticket_levels`: name an event that sells tickets"),
-        ("evnt", meeting.clone(), "there is no fixture `evnt`; a fixture is one of: person, petition"),
+        (
+            "event",
+            format!("{BASE}people"),
+            "is no event: its address leads to a collection",
+        ),
+        (
+            "event",
+            "acme:none".to_owned(),
+            "is no address, and events are not listed: give the address of one",
+        ),
+        (
+            "person",
+            "acme:none".to_owned(),
+            "is not there: none of the people that are listed has that identifier",
+        ),
+        (
+            "ticketed_event",
+            meeting.clone(),
+            "has no `ticket_levels`: name an event that sells tickets",
+        ),
+        (
+            "evnt",
+            meeting.clone(),
+            "there is no fixture `evnt`; a fixture is one of: person, petition",
+        ),
     ] {
-        let error = suite.clone().fixture(name, &given).run().await.expect_err(name);
-        assert!(matches!(error, SuiteError::Usage(_)) && error.exit_code() == 2, "{error}");
+        let error = suite
+            .clone()
+            .fixture(name, &given)
+            .run()
+            .await
+            .expect_err(name);
+        assert!(
+            matches!(error, SuiteError::Usage(_)) && error.exit_code() == 2,
+            "{error}"
+        );
         assert!(error.to_string().contains(said), "{error}");
     }
     Ok(())
 }
 
-/// The whole interface is declared: each row that its condition lets apply can be shown, and all that bind are seen.
+/// The whole interface is declared: each row that its condition lets apply can be shown, and all
+/// that bind are seen.
 #[tokio::test]
 async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
-    let subject = svc_self_test::subject::Subject::reference(|api| api.conditional_requests(IfMatch::Optional)).await?;
+    let subject = svc_self_test::subject::Subject::reference(|api| {
+        api.conditional_requests(IfMatch::Optional)
+    })
+    .await?;
     // Without a receiver of webhooks, nothing of what is sent is judged.
-    let report = svc_self_test::trial::suite(&subject, Intensity::Quick, 42).run().await?;
+    let report = svc_self_test::trial::suite(&subject, Intensity::Quick, 42)
+        .run()
+        .await?;
     let apart: Vec<&str> = report
         .with(Outcome::NotApplicable)
-        .filter(|row| row.reason.contains("nothing that is declared") || row.reason.contains("no way to"))
+        .filter(|row| {
+            row.reason.contains("nothing that is declared") || row.reason.contains("no way to")
+        })
         .map(|row| row.id.as_str())
         .collect();
     assert_eq!(apart, [""; 0]);
     assert_eq!(report.exit_code(), 0, "{report}");
     // The other choice of each of these is another server.
-    let rest: Vec<&str> =
-        report.with(Outcome::NotApplicable).filter(|row| row.level == "MUST").map(|row| row.id.as_str()).collect();
-    assert_eq!(rest, ["ERR-05", "ERR-34", "ERR-38", "ETG-09", "HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"]);
+    let rest: Vec<&str> = report
+        .with(Outcome::NotApplicable)
+        .filter(|row| row.level == "MUST")
+        .map(|row| row.id.as_str())
+        .collect();
+    assert_eq!(
+        rest,
+        [
+            "ERR-05", "ERR-34", "ERR-38", "ETG-09", "HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"
+        ]
+    );
     Ok(())
 }
 
-/// RES-person-01: a row that was not seen is decided once the fixture that its advice asks for is named.
+/// RES-person-01: a row that was not seen is decided once the fixture that its advice asks for is
+/// named.
 #[tokio::test]
 async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Error>> {
     let narrow = Narrow::new();
-    let person = narrow.holds("people", &json!({"given_name": "Ada", "family_name": "Lovelace"})).await?;
+    let person = narrow
+        .holds(
+            "people",
+            &json!({"given_name": "Ada", "family_name": "Lovelace"}),
+        )
+        .await?;
     let suite = Narrow::suite(|api| {
-        api.resource::<Person, _>(&narrow, |x| x.get().readable(fields!(person::{given_name, family_name})))
+        api.resource::<Person, _>(&narrow, |x| {
+            x.get().readable(fields!(person::{given_name, family_name}))
+        })
     })?;
     let suite = suite.intensity(Intensity::Quick);
     let report = suite.clone().run().await?;
@@ -411,7 +613,11 @@ async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Err
     }
     let report = suite.fixture("person", person).run().await?;
     for id in ["RES-person-01", "RES-person-02"] {
-        assert_eq!(report.row(id).map(|row| row.outcome), Some(Outcome::Pass), "{report}");
+        assert_eq!(
+            report.row(id).map(|row| row.outcome),
+            Some(Outcome::Pass),
+            "{report}"
+        );
     }
     Ok(())
 }

@@ -45,15 +45,27 @@ fn the_page_has_the_verdict_first_and_everything_else_after_it() {
     report.earlier = vec![Past::of(&report)];
     report.earlier[0].began = "2026-01-04T09:00:00Z".to_owned();
     report.earlier[0].failed = 2;
-    let page = report.written(Format::Html).replace(&Score::built_in(), "SCORE");
+    let page = report
+        .written(Format::Html)
+        .replace(&Score::built_in(), "SCORE");
     insta::assert_snapshot!(page);
 }
 
-/// One file that needs no other, runs nothing, and takes nothing that a server sent for markup; tables say what they are.
+/// One file that needs no other, runs nothing, and takes nothing that a server sent for markup;
+/// tables say what they are.
 #[test]
 fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
     let page = report().written(Format::Html);
-    for foreign in ["<script", "src=", "url(", "@import", "<link", "<iframe", "onload", "<b>Welcome"] {
+    for foreign in [
+        "<script",
+        "src=",
+        "url(",
+        "@import",
+        "<link",
+        "<iframe",
+        "onload",
+        "<b>Welcome",
+    ] {
         assert!(!page.contains(foreign), "{foreign}");
     }
     let count = |text: &str| page.matches(text).count();
@@ -61,15 +73,28 @@ fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
     assert_eq!(count("<table>"), count("<caption>"));
     assert_eq!(count("<th>"), 0, "each head has its scope");
     assert!(!page.contains("Earlier reports"), "there are none");
-    for (open, close) in [("<table>", "</table>"), ("<details", "</details>"), ("<div", "</div>"), ("<tr", "</tr>")] {
+    for (open, close) in [
+        ("<table>", "</table>"),
+        ("<details", "</details>"),
+        ("<div", "</div>"),
+        ("<tr", "</tr>"),
+    ] {
         assert_eq!(count(open), count(close), "{open}");
     }
 }
 
 /// The relative luminance of a colour such as `#1a1c1f` (WCAG 2.2).
 fn luminance(color: &str) -> f64 {
-    let part = |at: usize| f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a colour")) / 255.0;
-    let linear = |part: f64| if part <= 0.040_45 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
+    let part = |at: usize| {
+        f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a colour")) / 255.0
+    };
+    let linear = |part: f64| {
+        if part <= 0.040_45 {
+            part / 12.92
+        } else {
+            ((part + 0.055) / 1.055).powf(2.4)
+        }
+    };
     0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
 }
 
@@ -83,15 +108,17 @@ fn colours_can_be_told_apart() {
         .map(|set| {
             let set = set.split('}').next().expect("a set").split(';');
             let pairs = set.filter_map(|one| one.rsplit_once(": ").or(Some(("--page", one))));
-            pairs.map(|(name, value)| (name.trim(), value.trim())).filter(|(_, value)| value.starts_with('#')).collect()
+            pairs
+                .map(|(name, value)| (name.trim(), value.trim()))
+                .filter(|(_, value)| value.starts_with('#'))
+                .collect()
         })
         .collect();
     assert_eq!(sets.len(), 2);
     for set in sets {
-        for (ground, text) in ["--page", "--panel"]
-            .iter()
-            .flat_map(|ground| ["--text", "--quiet", "--link", "--good", "--bad", "--note"].map(|text| (*ground, text)))
-        {
+        for (ground, text) in ["--page", "--panel"].iter().flat_map(|ground| {
+            ["--text", "--quiet", "--link", "--good", "--bad", "--note"].map(|text| (*ground, text))
+        }) {
             let (one, other) = (luminance(set[ground]), luminance(set[text]));
             let contrast = (one.max(other) + 0.05) / (one.min(other) + 0.05);
             assert!(contrast >= 4.5, "{text} on {ground}: {contrast:.2}");

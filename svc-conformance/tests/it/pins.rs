@@ -1,5 +1,5 @@
-//! `run --pins`: what a server chose is the same in every run and in whatever order checks run, and where it chooses otherwise
-//! the run says so, apart from the verdict.
+//! `run --pins`: what a server chose is the same in every run and in whatever order checks run, and
+//! where it chooses otherwise the run says so, apart from the verdict.
 
 use std::fs;
 
@@ -27,27 +27,55 @@ fn echoing(request: &Request<Bytes>, mut response: Response<Bytes>) -> Response<
 fn no_key_is_pinned() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, path) = (Server::start(echoing), folder.path().join("pins.toml"));
-    let (_, text) =
-        run(folder.path(), &server.base, &["--only", "err/paragraph", "--pins", "pins.toml", "--update-pins"]);
+    let (_, text) = run(
+        folder.path(),
+        &server.base,
+        &[
+            "--only",
+            "err/paragraph",
+            "--pins",
+            "pins.toml",
+            "--update-pins",
+        ],
+    );
     let pinned = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{error}: {text}"));
-    assert!(pinned.contains("allow: <key>") && !pinned.contains("k-one"), "{pinned}");
+    assert!(
+        pinned.contains("allow: <key>") && !pinned.contains("k-one"),
+        "{pinned}"
+    );
 }
 
 #[test]
 fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, changed) = (Server::good(), Server::start(otherwise));
-    let some = ["--only", "cru/create-*", "--only", "err/paragraph", "--pins", "pins.toml"];
-    let said = |server: &Server, more: &[&str]| run(folder.path(), &server.base, &[&some[..], more].concat());
+    let some = [
+        "--only",
+        "cru/create-*",
+        "--only",
+        "err/paragraph",
+        "--pins",
+        "pins.toml",
+    ];
+    let said = |server: &Server, more: &[&str]| {
+        run(folder.path(), &server.base, &[&some[..], more].concat())
+    };
     let path = folder.path().join("pins.toml");
 
     let (code, text) = said(&server, &[]);
-    assert!(code == 2 && text.contains("pins.toml") && text.contains("--update-pins"), "no file is no pins: {text}");
+    assert!(
+        code == 2 && text.contains("pins.toml") && text.contains("--update-pins"),
+        "no file is no pins: {text}"
+    );
     assert_eq!(said(&server, &["--update-pins"]).0, 0);
     let pinned = fs::read_to_string(&path).expect("pins");
-    assert!(pinned.contains("PARAGRAPH_CANNOT_HAVE_RESPONSES question_type") && !pinned.contains(&server.base));
+    assert!(
+        pinned.contains("PARAGRAPH_CANNOT_HAVE_RESPONSES question_type")
+            && !pinned.contains(&server.base)
+    );
 
-    // The same server again, another one at another address, and one check alone: nothing differs, nothing is written.
+    // The same server again, another one at another address, and one check alone: nothing differs,
+    // nothing is written.
     assert_eq!(said(&server, &[]).0, 0);
     assert_eq!(said(&Server::good(), &[]).0, 0);
     let one = ["--only", "err/paragraph", "--pins", "pins.toml"];
@@ -67,25 +95,49 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     assert!(text.contains("RESULT conformant"), "{text}");
 
     // Pins of a part leave the others; those of another seed say nothing about this run.
-    assert_eq!(run(folder.path(), &server.base, &[&one[..], &["--update-pins"]].concat()).0, 0);
+    assert_eq!(
+        run(
+            folder.path(),
+            &server.base,
+            &[&one[..], &["--update-pins"]].concat()
+        )
+        .0,
+        0
+    );
     assert_eq!(fs::read_to_string(&path).expect("pins"), pinned);
     let (code, text) = said(&server, &["--seed", "7"]);
-    assert!(code == 2 && text.contains("seed 42") && text.contains("seed 7"), "{text}");
+    assert!(
+        code == 2 && text.contains("seed 42") && text.contains("seed 7"),
+        "{text}"
+    );
 
     // A check chooses alone what it chooses among all others.
     let quick = |more: &[&str]| {
-        run(folder.path(), &server.base, &[&["--intensity", "quick", "--pins", "all.toml"], more].concat())
+        run(
+            folder.path(),
+            &server.base,
+            &[&["--intensity", "quick", "--pins", "all.toml"], more].concat(),
+        )
     };
     let (code, text) = quick(&["--update-pins"]);
     assert_eq!(code, 0, "{text}");
     for some in ["hlp/*", "col/*", "err/*", "cru/put-back", "aut/no-key"] {
         let (_, text) = quick(&["--only", some]);
-        assert!(text.contains("RESULT") && !text.contains("pins: "), "{some}: {text}");
+        assert!(
+            text.contains("RESULT") && !text.contains("pins: "),
+            "{some}: {text}"
+        );
     }
 
     // A check that the suite no longer has is told.
     fs::write(&path, pinned.replace("\"err/paragraph\"", "\"err/of-old\"")).expect("written");
     let (code, text) = said(&server, &[]);
-    assert!(code == 7 && text.contains("err/of-old: pinned, but the suite has no such check"), "{text}");
-    assert!(text.contains("err/paragraph: seen, and not pinned: "), "{text}");
+    assert!(
+        code == 7 && text.contains("err/of-old: pinned, but the suite has no such check"),
+        "{text}"
+    );
+    assert!(
+        text.contains("err/paragraph: seen, and not pinned: "),
+        "{text}"
+    );
 }

@@ -1,5 +1,5 @@
-//! Files from others decide where keys go on this machine only, files of one's own are nobody else's to read, and what a
-//! server on this machine links elsewhere is not written to.
+//! Files from others decide where keys go on this machine only, files of one's own are nobody
+//! else's to read, and what a server on this machine links elsewhere is not written to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,10 @@ use svc_self_test::second_server::Options;
 /// A server at an address that leads to this machine and does not say so.
 fn elsewhere(change: crate::support::Change) -> Server {
     let base = |port: u16| format!("http://0.0.0.0:{port}/rest/");
-    Server::with(change, |address| Options { base: base(address.port()), ..Options::default() })
+    Server::with(change, |address| Options {
+        base: base(address.port()),
+        ..Options::default()
+    })
 }
 
 fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
@@ -22,19 +25,29 @@ fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
 }
 
 fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
-    response.headers_mut().insert("content-type", "text/plain".parse().expect("a value"));
+    response
+        .headers_mut()
+        .insert("content-type", "text/plain".parse().expect("a value"));
     response
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     files.sort();
     files
 }
 
 fn called(folder: &Path, arguments: &[&str]) -> (i32, String) {
-    ended(&program(folder).args(arguments).args(["--key", "k-one"]).output().expect("the program"))
+    ended(
+        &program(folder)
+            .args(arguments)
+            .args(["--key", "k-one"])
+            .output()
+            .expect("the program"),
+    )
 }
 
 #[test]
@@ -46,11 +59,24 @@ fn a_journal_does_not_say_where_on_another_machine_keys_go() {
     assert_eq!(code, 0, "{said}");
     let kept = server.records();
     assert!(kept > before);
-    let journal = files(&folder.path().join("out")).pop().expect("a journal").display().to_string();
+    let journal = files(&folder.path().join("out"))
+        .pop()
+        .expect("a journal")
+        .display()
+        .to_string();
     let (code, said) = called(folder.path(), &["clean", &journal]);
-    assert!(code == 2 && said.contains(&server.base) && said.contains("add --url with its address"), "{said}");
-    let (code, said) = called(folder.path(), &["clean", &journal, "--url", "http://127.0.0.1:9/rest/"]);
-    assert!(code == 2 && said.contains("the journal is of a run against"), "{said}");
+    assert!(
+        code == 2 && said.contains(&server.base) && said.contains("add --url with its address"),
+        "{said}"
+    );
+    let (code, said) = called(
+        folder.path(),
+        &["clean", &journal, "--url", "http://127.0.0.1:9/rest/"],
+    );
+    assert!(
+        code == 2 && said.contains("the journal is of a run against"),
+        "{said}"
+    );
     assert_eq!(server.records(), kept);
     let (code, said) = called(folder.path(), &["clean", &journal, "--url", &server.base]);
     assert_eq!((code, server.records()), (0, before), "{said}");
@@ -59,12 +85,22 @@ fn a_journal_does_not_say_where_on_another_machine_keys_go() {
 #[test]
 fn a_replay_file_does_not_say_where_on_another_machine_keys_go() {
     let (server, folder) = (elsewhere(plain_text), folder());
-    let (code, said) = run(folder.path(), &server.base, &["--only", "HAL-03", "--only", "ENT-09"]);
+    let (code, said) = run(
+        folder.path(),
+        &server.base,
+        &["--only", "HAL-03", "--only", "ENT-09"],
+    );
     assert_eq!(code, 1, "{said}");
     let replay = ["replay", "out/HAL-03.replay.json"];
     let (code, said) = called(folder.path(), &replay);
-    assert!(code == 2 && said.contains(&server.base) && said.contains("add --url with its address"), "{said}");
-    let (code, said) = called(folder.path(), &[&replay[..], &["--url", &server.base]].concat());
+    assert!(
+        code == 2 && said.contains(&server.base) && said.contains("add --url with its address"),
+        "{said}"
+    );
+    let (code, said) = called(
+        folder.path(),
+        &[&replay[..], &["--url", &server.base]].concat(),
+    );
     assert_eq!(code, 1, "{said}");
 }
 
@@ -79,12 +115,22 @@ fn reports_replay_files_and_journals_are_read_by_their_owner_alone() {
     fs::write(&report, "").expect("written");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("a mode");
     let kept = ["--only", "HAL-03", "--only", "RES-share_page-01", "--keep"];
-    let reports = ["--report", "json=report.json", "--report", "html=report.html"];
+    let reports = [
+        "--report",
+        "json=report.json",
+        "--report",
+        "html=report.html",
+    ];
     let (code, said) = run(folder.path(), &server.base, &[&kept[..], &reports].concat());
     assert_eq!(code, 1, "{said}");
     let mut written = files(&folder.path().join("out"));
     for suffix in [".replay.json", ".sh", ".jsonl"] {
-        assert!(written.iter().any(|path| path.display().to_string().ends_with(suffix)), "{suffix}: {written:?}");
+        assert!(
+            written
+                .iter()
+                .any(|path| path.display().to_string().ends_with(suffix)),
+            "{suffix}: {written:?}"
+        );
     }
     written.extend([report, folder.path().join("report.html")]);
     for path in written {
@@ -93,11 +139,16 @@ fn reports_replay_files_and_journals_are_read_by_their_owner_alone() {
     }
 }
 
-/// The entry point of a server behind a forwarded port: one of its links names the machine that it runs on.
+/// The entry point of a server behind a forwarded port: one of its links names the machine that it
+/// runs on.
 fn tags_elsewhere(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     response.map(|body| {
-        let Ok(mut document) = serde_json::from_slice::<Value>(&body) else { return body };
-        let Some(href) = document.pointer_mut("/_links/svc:tags/href") else { return body };
+        let Ok(mut document) = serde_json::from_slice::<Value>(&body) else {
+            return body;
+        };
+        let Some(href) = document.pointer_mut("/_links/svc:tags/href") else {
+            return body;
+        };
         *href = "http://crm.example.org/rest/tags".into();
         document.to_string().into()
     })
@@ -109,11 +160,20 @@ fn a_server_on_this_machine_whose_links_lead_elsewhere_is_only_read_until_writes
     let end = |server: &Server, more: &[&str]| {
         let only = ["--only", "typ/person", "--report", "json=-"];
         let (_, said) = run(folder.path(), &server.base, &[&only[..], more].concat());
-        let report: Report = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
-        report.checks.into_iter().find(|check| check.id == "typ/person").map(|check| check.end).expect("a check")
+        let report: Report =
+            serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+        report
+            .checks
+            .into_iter()
+            .find(|check| check.id == "typ/person")
+            .map(|check| check.end)
+            .expect("a check")
     };
     let forwarded = Server::start(tags_elsewhere);
     assert_eq!(end(&Server::good(), &[]), "done");
-    assert_eq!(end(&forwarded, &[]), "disabled: writes are not allowed on this target");
+    assert_eq!(
+        end(&forwarded, &[]),
+        "disabled: writes are not allowed on this target"
+    );
     assert_eq!(end(&forwarded, &["--allow-writes"]), "done");
 }

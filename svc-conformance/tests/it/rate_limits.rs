@@ -1,4 +1,5 @@
-//! Servers that limit the rate: the run waits as long as they ask, says so once, and no requirement fails because of it.
+//! Servers that limit the rate: the run waits as long as they ask, says so once, and no requirement
+//! fails because of it.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +17,14 @@ const AREAS: [&str; 2] = ["ENT", "HAL"];
 /// A page of a proxy for people.
 fn refusal(status: u16, retry_after: Option<&'static str>) -> Answer {
     let mut answer = Answer::empty(status);
-    answer.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
+    answer
+        .headers
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html"));
     answer.body = "<h1>Later</h1>".into();
     if let Some(asked) = retry_after {
-        answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static(asked));
+        answer
+            .headers
+            .insert(header::RETRY_AFTER, HeaderValue::from_static(asked));
     }
     answer
 }
@@ -37,40 +42,72 @@ async fn run(refuse: impl FnMut(&Time) -> Option<Answer> + Send + 'static) -> Ru
     let subject = Subject::second_server(Options::default());
     let time = subject.time.clone().unwrap_or_default();
     let (key, base, clock) = (subject.key.clone(), subject.base.clone(), time.clone());
-    let server =
-        subject.behind(|wire, prefix| Interceptor::before(move |_, _| refuse(&clock)).over(wire, prefix, &base));
+    let server = subject.behind(|wire, prefix| {
+        Interceptor::before(move |_, _| refuse(&clock)).over(wire, prefix, &base)
+    });
     let passes = time.clone();
-    let target = InProcess::new(server.wire).base(server.base).on_wait(move |wait| passes.pass(wait));
+    let target = InProcess::new(server.wire)
+        .base(server.base)
+        .on_wait(move |wait| passes.pass(wait));
     let notices = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&notices);
-    let suite = Suite::new(target).keys(Keys::primary(key)).only(AREAS).intensity(Intensity::Quick).clean_up(false);
+    let suite = Suite::new(target)
+        .keys(Keys::primary(key))
+        .only(AREAS)
+        .intensity(Intensity::Quick)
+        .clean_up(false);
     let suite = suite.on_progress(move |progress| {
-        seen.lock().unwrap_or_else(PoisonError::into_inner).extend(progress.notice.clone());
+        seen.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(progress.notice.clone());
     });
     let report = suite.run().await;
-    let notices = notices.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Run { report, notices, waited: time.passed().as_secs() }
+    let notices = notices
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    Run {
+        report,
+        notices,
+        waited: time.passed().as_secs(),
+    }
 }
 
 /// Ten requests, then one refusal that asks to wait.
-fn every_tenth(status: u16, retry_after: Option<&'static str>) -> impl FnMut(&Time) -> Option<Answer> {
+fn every_tenth(
+    status: u16,
+    retry_after: Option<&'static str>,
+) -> impl FnMut(&Time) -> Option<Answer> {
     let count = AtomicUsize::new(0);
-    move |_| (count.fetch_add(1, Ordering::Relaxed) % 11 == 10).then(|| refusal(status, retry_after))
+    move |_| {
+        (count.fetch_add(1, Ordering::Relaxed) % 11 == 10).then(|| refusal(status, retry_after))
+    }
 }
 
 #[tokio::test]
 async fn a_limited_run_says_so_once_and_comes_to_the_same() -> Result<(), Box<dyn Error>> {
     let free = run(|_| None).await;
-    let outcomes = |report: &Report| report.rows.iter().map(|row| (row.id.clone(), row.outcome)).collect::<Vec<_>>();
+    let outcomes = |report: &Report| {
+        report
+            .rows
+            .iter()
+            .map(|row| (row.id.clone(), row.outcome))
+            .collect::<Vec<_>>()
+    };
     let expected = outcomes(&free.report?);
     assert_eq!((free.notices, free.waited < 30), (Vec::new(), true));
     for (status, asked) in [(429, Some("2")), (429, None), (503, Some("2"))] {
         let limited = run(every_tenth(status, asked)).await;
         let report = limited.report?;
         assert_eq!(outcomes(&report), expected, "{status} {asked:?}");
-        let [notice] = limited.notices.as_slice() else { return Err(format!("{:?}", limited.notices).into()) };
+        let [notice] = limited.notices.as_slice() else {
+            return Err(format!("{:?}", limited.notices).into());
+        };
         assert!(notice.contains(&format!("status {status}")), "{notice}");
-        assert!(notice.contains(" more; --rate ") && notice.contains("needs about "), "{notice}");
+        assert!(
+            notice.contains(" more; --rate ") && notice.contains("needs about "),
+            "{notice}"
+        );
         assert!(limited.waited > 20, "{} s", limited.waited);
     }
     Ok(())
@@ -80,11 +117,16 @@ async fn a_limited_run_says_so_once_and_comes_to_the_same() -> Result<(), Box<dy
 #[tokio::test]
 async fn a_server_that_takes_no_more_is_undecided_and_not_accused() -> Result<(), Box<dyn Error>> {
     let count = AtomicUsize::new(0);
-    let limited =
-        run(move |_| (count.fetch_add(1, Ordering::Relaxed) >= 100).then(|| refusal(429, Some("3600")))).await;
+    let limited = run(move |_| {
+        (count.fetch_add(1, Ordering::Relaxed) >= 100).then(|| refusal(429, Some("3600")))
+    })
+    .await;
     let report = limited.report?;
     assert_eq!(report.count(Outcome::Fail), 0, "{report}");
-    let open: Vec<_> = report.inconclusive().filter(|row| row.reason.contains("the server limits the rate")).collect();
+    let open: Vec<_> = report
+        .inconclusive()
+        .filter(|row| row.reason.contains("the server limits the rate"))
+        .collect();
     assert!(!open.is_empty(), "{report}");
     for row in open {
         assert!(row.advice.contains("--rate"), "{}", row.advice);
@@ -97,6 +139,10 @@ async fn a_server_that_takes_no_more_is_undecided_and_not_accused() -> Result<()
 #[tokio::test]
 async fn an_entry_point_that_takes_nothing_is_one_sentence() {
     let limited = run(|_| Some(refusal(429, Some("1")))).await;
-    let error = limited.report.err().map(|error| error.to_string()).unwrap_or_default();
+    let error = limited
+        .report
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
     assert!(error.contains("answers 429, also after waits"), "{error}");
 }

@@ -26,7 +26,13 @@ fn report(rows: &[(&str, &str)]) -> Report {
 }
 
 fn results(folder: &Path, arguments: &[&str]) -> (i32, String) {
-    ended(&program(folder).args(["results", "all"]).args(arguments).output().expect("the program"))
+    ended(
+        &program(folder)
+            .args(["results", "all"])
+            .args(arguments)
+            .output()
+            .expect("the program"),
+    )
 }
 
 #[test]
@@ -42,9 +48,18 @@ fn a_run_without_an_answer_leaves_no_files() {
         "--report",
         "json=r.json",
     ];
-    let (code, said) = ended(&program(folder.path()).args(call).output().expect("the program"));
+    let (code, said) = ended(
+        &program(folder.path())
+            .args(call)
+            .output()
+            .expect("the program"),
+    );
     assert_eq!(code, 4, "{said}");
-    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "{said}");
+    assert_eq!(
+        fs::read_dir(folder.path()).expect("a folder").count(),
+        0,
+        "{said}"
+    );
 }
 
 #[test]
@@ -52,18 +67,46 @@ fn a_run_writes_a_result_file_that_results_accepts() {
     let (server, folder) = (Server::good(), folder());
     fs::write(folder.path().join("little.toml"), LITTLE).expect("written");
     fs::create_dir(folder.path().join("all")).expect("a folder");
-    let arguments =
-        ["--declaration", "little.toml", "--intensity", "quick", "--profile", "read", "--result", "all/ours.json"];
-    let (code, said) = run(folder.path(), &server.base, &[&arguments[..], &["--server-name", "Our CRM"]].concat());
-    let text =
-        fs::read_to_string(folder.path().join("all/ours.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let arguments = [
+        "--declaration",
+        "little.toml",
+        "--intensity",
+        "quick",
+        "--profile",
+        "read",
+        "--result",
+        "all/ours.json",
+    ];
+    let (code, said) = run(
+        folder.path(),
+        &server.base,
+        &[&arguments[..], &["--server-name", "Our CRM"]].concat(),
+    );
+    let text = fs::read_to_string(folder.path().join("all/ours.json"))
+        .unwrap_or_else(|error| panic!("{error}: {said}"));
     let result: Value = serde_json::from_str(&text).expect("JSON");
-    assert_eq!((&result["name"], &result["profile"]), (&json!("Our CRM"), &json!("read")));
-    assert_eq!((&result["collections"], &result["helpers"]), (&json!(["tags"]), &json!([])));
-    let counted: u64 = result["counts"].as_object().expect("counts").values().filter_map(Value::as_u64).sum();
+    assert_eq!(
+        (&result["name"], &result["profile"]),
+        (&json!("Our CRM"), &json!("read"))
+    );
+    assert_eq!(
+        (&result["collections"], &result["helpers"]),
+        (&json!(["tags"]), &json!([]))
+    );
+    let counted: u64 = result["counts"]
+        .as_object()
+        .expect("counts")
+        .values()
+        .filter_map(Value::as_u64)
+        .sum();
     assert_eq!(
         usize::try_from(counted).ok(),
-        Some(svc_conformance::catalogue::Catalogue::built_in().expect("one").rows().len())
+        Some(
+            svc_conformance::catalogue::Catalogue::built_in()
+                .expect("one")
+                .rows()
+                .len()
+        )
     );
     assert_eq!(result["verdict"] == "conformant", code == 0, "{said}");
     assert!(text.len() < 4096, "{} bytes", text.len());
@@ -71,16 +114,26 @@ fn a_run_writes_a_result_file_that_results_accepts() {
         assert!(!text.contains(private), "{private}: {text}");
     }
     let (code, said) = results(folder.path(), &[]);
-    assert!(code == 0 && said.contains("Our CRM") && said.contains("1 results"), "{said}");
+    assert!(
+        code == 0 && said.contains("Our CRM") && said.contains("1 results"),
+        "{said}"
+    );
 }
 
 /// A run of a part says nothing about the whole.
 #[test]
 fn a_result_file_is_of_a_whole_run() {
-    for option in [&["--only", "ENT-01"][..], &["--except", "ENT-01"], &["--fail-fast"]] {
+    for option in [
+        &["--only", "ENT-01"][..],
+        &["--except", "ENT-01"],
+        &["--fail-fast"],
+    ] {
         let arguments = [&["--result", "result.json"][..], option].concat();
         let (code, said) = run(folder().path(), "http://127.0.0.1:9/", &arguments);
-        assert!(code == 2 && said.contains("cannot be used with"), "{option:?}: {said}");
+        assert!(
+            code == 2 && said.contains("cannot be used with"),
+            "{option:?}: {said}"
+        );
     }
 }
 
@@ -118,10 +171,25 @@ fn a_file_that_was_changed_or_has_another_catalogue_is_refused() {
     assert_contains_all(&said, &sentences);
     assert!(!said.contains("readme.txt"), "{said}");
     let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
-    assert!(page.contains("<td class=\"fail\">not conformant</td>") && page.contains("ENT-02"), "{page}");
+    assert!(
+        page.contains("<td class=\"fail\">not conformant</td>") && page.contains("ENT-02"),
+        "{page}"
+    );
     assert_eq!(page.matches("<tr>").count(), 2, "{page}");
-    assert_eq!(results(folder.path(), &["--html", "no/such/page.html"]).0, 5);
-    assert_eq!(ended(&program(folder.path()).args(["results", "missing"]).output().expect("the program")).0, 2);
+    assert_eq!(
+        results(folder.path(), &["--html", "no/such/page.html"]).0,
+        5
+    );
+    assert_eq!(
+        ended(
+            &program(folder.path())
+                .args(["results", "missing"])
+                .output()
+                .expect("the program")
+        )
+        .0,
+        2
+    );
 }
 
 /// A file with a right digest may still contain anything: nothing of it becomes markup.
@@ -139,12 +207,19 @@ fn every_value_is_escaped_on_the_page() {
     hostile.rows[0].id = markup.to_owned();
     for (name, outcome) in [("failed", "fail"), ("waived", "waived")] {
         hostile.rows[0].outcome = serde_json::from_value(json!(outcome)).expect("an outcome");
-        fs::write(all.join(format!("{name}.json")), hostile.result_file(Some(markup))).expect("written");
+        fs::write(
+            all.join(format!("{name}.json")),
+            hostile.result_file(Some(markup)),
+        )
+        .expect("written");
     }
     let (code, said) = results(folder.path(), &["--html", "page.html"]);
     assert_eq!(code, 0, "{said}");
     let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
-    assert!(!page.contains("<script") && page.contains("&lt;script&gt;alert(&#39;1&#39;)"), "{page}");
+    assert!(
+        !page.contains("<script") && page.contains("&lt;script&gt;alert(&#39;1&#39;)"),
+        "{page}"
+    );
     for foreign in ["src=", "url(", "@import", "<link", "<iframe"] {
         assert!(!page.contains(foreign), "{foreign}");
     }

@@ -12,7 +12,9 @@ const END: &str = "<!-- end -->";
 
 fn table(results: &Value) -> String {
     let number = |value: &Value, name: &str| value[name].as_u64().unwrap_or_default();
-    let of = |value: &Value, part: &str, whole: &str| format!("{} of {}", number(value, part), number(value, whole));
+    let of = |value: &Value, part: &str, whole: &str| {
+        format!("{} of {}", number(value, part), number(value, whole))
+    };
     if number(results, "runs") == 0 {
         return "Not measured yet.\n".to_owned();
     }
@@ -22,12 +24,18 @@ fn table(results: &Value) -> String {
         text("date"),
         text("catalogue"),
         text("suite"),
-        results["seeds"][1].as_u64().unwrap_or_default() - results["seeds"][0].as_u64().unwrap_or_default(),
+        results["seeds"][1].as_u64().unwrap_or_default()
+            - results["seeds"][0].as_u64().unwrap_or_default(),
         number(results, "seconds"),
     );
     for family in results["families"].as_array().into_iter().flatten() {
         let name = family["family"].as_str().unwrap_or_default();
-        let _ = writeln!(out, "| {name} | {} | {} |", number(family, "servers"), of(family, "killed", "runs"));
+        let _ = writeln!(
+            out,
+            "| {name} | {} | {} |",
+            number(family, "servers"),
+            of(family, "killed", "runs")
+        );
     }
     let _ = writeln!(
         out,
@@ -39,11 +47,23 @@ fn table(results: &Value) -> String {
     let unseen = results["unseen"].as_array().map_or(0, Vec::len);
     let of_rows = format!("{rows} of {}", rows + unseen);
     let quick = of(results, "quick_killed", "quick_runs");
-    let _ = writeln!(out, "| the same at `quick`, one seed | {} | {quick} |", number(results, "servers"));
+    let _ = writeln!(
+        out,
+        "| the same at `quick`, one seed | {} | {quick} |",
+        number(results, "servers")
+    );
     out.push_str("\n| Planted fault | Steps needed | Found | Steps of the longest case found |\n|---|---|---|---|\n");
     for one in results["smallest"].as_array().into_iter().flatten() {
-        let (name, shortest) = (one["name"].as_str().unwrap_or_default(), number(one, "shortest"));
-        let _ = writeln!(out, "| {name} | {shortest} | {} | {} |", of(one, "found", "seeds"), number(one, "longest"));
+        let (name, shortest) = (
+            one["name"].as_str().unwrap_or_default(),
+            number(one, "shortest"),
+        );
+        let _ = writeln!(
+            out,
+            "| {name} | {shortest} | {} | {} |",
+            of(one, "found", "seeds"),
+            number(one, "longest")
+        );
     }
     let _ = writeln!(
         out,
@@ -66,7 +86,8 @@ fn the_table_is_that_of_the_results_file() {
     let (shown, after) = rest.split_once(END).expect("its end");
     let table = table(&results);
     if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}")).expect("the README can be written");
+        fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))
+            .expect("the README can be written");
     } else {
         assert_eq!(shown, table, "run with BLESS=1");
     }
@@ -74,22 +95,41 @@ fn the_table_is_that_of_the_results_file() {
 
 #[test]
 fn the_results_are_of_ten_seeds_at_least_and_enough() {
-    let results =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test.json")).expect("the results");
+    let results = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test.json"))
+        .expect("the results");
     let results: Value = serde_json::from_str(&results).expect("JSON");
-    let number = |name: &str| results[name].as_u64().unwrap_or_else(|| panic!("no {name}"));
+    let number = |name: &str| {
+        results[name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("no {name}"))
+    };
     let seeds = results["seeds"][1].as_u64().expect("the last seed");
-    assert_eq!((&results["intensity"], &results["seeds"]), (&json!("default"), &json!([0, seeds])));
+    assert_eq!(
+        (&results["intensity"], &results["seeds"]),
+        (&json!("default"), &json!([0, seeds]))
+    );
     assert!(seeds >= 10 && number("servers") >= 980 && number("runs") == seeds * number("servers"));
     assert_eq!(number("killed"), number("runs"), "{}", results["survivors"]);
-    assert!(10 * number("quick_killed") >= 9 * number("quick_runs") && number("quick_runs") >= number("servers"));
+    assert!(
+        10 * number("quick_killed") >= 9 * number("quick_runs")
+            && number("quick_runs") >= number("servers")
+    );
     assert!(number("odd") >= 27 && number("odd_runs") >= 13 * number("odd"));
-    assert_eq!((number("accused"), number("broken")), (0, 0), "{}", results["accusations"]);
+    assert_eq!(
+        (number("accused"), number("broken")),
+        (0, 0),
+        "{}",
+        results["accusations"]
+    );
     assert_eq!(results["unseen"], json!([]));
     let smallest = results["smallest"].as_array().expect("planted faults");
     assert_eq!(smallest.len(), 5);
     for one in smallest {
-        let steps = |name: &str| one[name].as_u64().unwrap_or_else(|| panic!("no {name}: {one}"));
+        let steps = |name: &str| {
+            one[name]
+                .as_u64()
+                .unwrap_or_else(|| panic!("no {name}: {one}"))
+        };
         assert_eq!((steps("seeds"), steps("found")), (seeds, seeds), "{one}");
         assert!(steps("longest") <= steps("shortest") + 1, "{one}");
     }

@@ -10,7 +10,10 @@ use svc_conformance::catalogue::Catalogue;
 fn no_id_of_a_row_stands_as_text() {
     let mut files = Vec::new();
     for folder in ["src", "self-test/src"] {
-        sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut files);
+        sources(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join(folder),
+            &mut files,
+        );
     }
     assert!(!files.is_empty());
     let catalogue = Catalogue::built_in().expect("a catalogue");
@@ -18,11 +21,24 @@ fn no_id_of_a_row_stands_as_text() {
     for file in files {
         let text = fs::read_to_string(&file).expect("a source file");
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        for (number, line) in code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        for (number, line) in code
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        {
             // Every second part stands between quotes.
-            for part in line.split('"').skip(1).step_by(2).filter(|part| catalogue.row(part).is_some()) {
+            for part in line
+                .split('"')
+                .skip(1)
+                .step_by(2)
+                .filter(|part| catalogue.row(part).is_some())
+            {
                 let constant = part.replace('-', "_").to_uppercase();
-                found.push(format!("{}:{}: write row::{constant} for \"{part}\"", file.display(), number + 1));
+                found.push(format!(
+                    "{}:{}: write row::{constant} for \"{part}\"",
+                    file.display(),
+                    number + 1
+                ));
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The same seed sends the same requests, whatever is filtered; several runs on the same data do not disturb each other.
+//! The same seed sends the same requests, whatever is filtered; several runs on the same data do
+//! not disturb each other.
 
 use std::convert::Infallible;
 
@@ -9,7 +10,13 @@ use tokio::task::yield_now;
 use tower::ServiceExt;
 
 /// Checks of every sort.
-const PART: &[&str] = &["ent/*", "typ/petition", "cru/*-of-signature", "err/*-of-form", "mod/sequences"];
+const PART: &[&str] = &[
+    "ent/*",
+    "typ/petition",
+    "cru/*-of-signature",
+    "err/*-of-form",
+    "mod/sequences",
+];
 
 fn suite(subject: &Subject, seed: u64, only: &[&str]) -> Suite {
     // Runs in one thread send their requests in turn.
@@ -26,7 +33,11 @@ fn suite(subject: &Subject, seed: u64, only: &[&str]) -> Suite {
 
 async fn run(seed: u64, only: &[&str]) -> Report {
     let subject = Subject::second_server(Options::default());
-    suite(&subject, seed, only).nonce("thesamenonce").run().await.expect("a run")
+    suite(&subject, seed, only)
+        .nonce("thesamenonce")
+        .run()
+        .await
+        .expect("a run")
 }
 
 #[tokio::test]
@@ -38,30 +49,46 @@ async fn two_runs_of_one_seed_send_the_same() {
 
 #[tokio::test]
 async fn another_seed_sends_something_else() {
-    let (one, other) = (run(7, &["mod/sequences"]).await, run(8, &["mod/sequences"]).await);
+    let (one, other) = (
+        run(7, &["mod/sequences"]).await,
+        run(8, &["mod/sequences"]).await,
+    );
     assert_ne!(one.digest, other.digest);
 }
 
 /// A second run with the same seed meets nothing of the first one, whose records are still there.
 #[tokio::test]
 async fn records_that_stay_disturb_no_later_run() {
-    let subject = Subject::second_server(Options { matches_people: true, ..Options::default() });
+    let subject = Subject::second_server(Options {
+        matches_people: true,
+        ..Options::default()
+    });
     for _ in 0..2 {
-        let report = suite(&subject, 7, &["typ/*", "cru/*", "hlp/*", "mod/sequences"]).clean_up(false).run().await;
+        let report = suite(&subject, 7, &["typ/*", "cru/*", "hlp/*", "mod/sequences"])
+            .clean_up(false)
+            .run()
+            .await;
         let report = report.expect("a run");
         assert_eq!(report.exit_code(), 0, "{report}");
     }
 }
 
-/// Runs at the same time on the same data do not take what the other one writes for a failure of the server.
+/// Runs at the same time on the same data do not take what the other one writes for a failure of
+/// the server.
 #[tokio::test]
 async fn runs_at_the_same_time_fail_no_requirement() {
-    let subject = Subject::second_server(Options { matches_people: true, ..Options::default() });
+    let subject = Subject::second_server(Options {
+        matches_people: true,
+        ..Options::default()
+    });
     let run = |seed| suite(&subject, seed, &["mod/*", "haf/unknown*", "hlp/canvass*"]).run();
     let (one, other) = tokio::join!(run(7), run(8));
     for report in [one, other] {
         let report = report.expect("a run");
-        let accused = report.rows.iter().filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Warn));
+        let accused = report
+            .rows
+            .iter()
+            .filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::Warn));
         assert_eq!(accused.count(), 0, "{report}");
         assert!(report.requests > 100, "{report}");
     }

@@ -1,5 +1,5 @@
-//! `run --snapshots`: documents of one server are alike in every run, and a difference is told field by field and is none of
-//! conformance.
+//! `run --snapshots`: documents of one server are alike in every run, and a difference is told
+//! field by field and is none of conformance.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 /// Says something else on the entry point, and sends a field less of a petition.
 fn drifts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     let (parts, body) = response.into_parts();
-    let Ok(mut document) = serde_json::from_slice::<Value>(&body) else { return Response::from_parts(parts, body) };
+    let Ok(mut document) = serde_json::from_slice::<Value>(&body) else {
+        return Response::from_parts(parts, body);
+    };
     if document.get("motd").is_some() {
         document["motd"] = "Closed on Sundays".into();
     }
@@ -24,12 +26,29 @@ fn drifts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes
 
 /// What a run says about snapshots.
 fn said(folder: &Path, server: &Server, arguments: &[&str]) -> String {
-    let arguments = [&["--only", "ENT-09", "--only", "HAL-03", "--snapshots", "kept"], arguments].concat();
+    let arguments = [
+        &[
+            "--only",
+            "ENT-09",
+            "--only",
+            "HAL-03",
+            "--snapshots",
+            "kept",
+        ],
+        arguments,
+    ]
+    .concat();
     let before = server.records();
     let (code, said) = run(folder, &server.base, &arguments);
     assert_eq!(code, 0, "{said}");
-    assert_eq!(server.records(), before, "what was made for them is removed: {said}");
-    said.split_once("\nsnapshots: ").map(|(_, told)| format!("snapshots: {told}")).unwrap_or(said)
+    assert_eq!(
+        server.records(),
+        before,
+        "what was made for them is removed: {said}"
+    );
+    said.split_once("\nsnapshots: ")
+        .map(|(_, told)| format!("snapshots: {told}"))
+        .unwrap_or(said)
 }
 
 #[test]
@@ -37,20 +56,37 @@ fn documents_are_alike_in_every_run_and_differences_are_told_by_field() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server, other) = (Server::good(), Server::good());
     let first = said(folder.path(), &server, &["--update-snapshots"]);
-    let kept = fs::read_dir(folder.path().join("kept")).expect("a folder").count();
+    let kept = fs::read_dir(folder.path().join("kept"))
+        .expect("a folder")
+        .count();
     assert_eq!(first, format!("snapshots: {kept} kept in kept\n"));
     assert!(kept >= 15, "{kept}");
     let read = |name: &str| -> Value {
-        let text = fs::read_to_string(folder.path().join("kept").join(format!("{name}.snapshot.json"))).expect("kept");
-        assert!(!text.contains(&server.base) && !text.contains("k-one"), "{text}");
+        let text = fs::read_to_string(
+            folder
+                .path()
+                .join("kept")
+                .join(format!("{name}.snapshot.json")),
+        )
+        .expect("kept");
+        assert!(
+            !text.contains(&server.base) && !text.contains("k-one"),
+            "{text}"
+        );
         serde_json::from_str(&text).expect("JSON")
     };
     let petition = read("petition");
     assert_eq!(
-        (&petition["status"], &petition["body"]["_links"]["self"]["href"]),
+        (
+            &petition["status"],
+            &petition["body"]["_links"]["self"]["href"]
+        ),
         (&json!(200), &json!("<base>/r/<id 1>"))
     );
-    assert_eq!((&petition["body"]["created_date"], &read("error")["status"]), (&json!("<date>"), &json!(400)));
+    assert_eq!(
+        (&petition["body"]["created_date"], &read("error")["status"]),
+        (&json!("<date>"), &json!(400))
+    );
 
     // The same server once more, another one at another address, and another seed: nothing differs.
     let same = format!("snapshots: {kept} documents, 0 differences\n");
@@ -62,24 +98,36 @@ fn documents_are_alike_in_every_run_and_differences_are_told_by_field() {
     let found = said(folder.path(), &changed, &[]);
     let expected = [
         format!("snapshots: {kept} documents, 2 differences\n"),
-        format!("  entry_point.body.motd: {} -> \"Closed on Sundays\"\n", read("entry_point")["body"]["motd"]),
-        format!("  petition.body.total_signatures: {} -> null\n", petition["body"]["total_signatures"]),
+        format!(
+            "  entry_point.body.motd: {} -> \"Closed on Sundays\"\n",
+            read("entry_point")["body"]["motd"]
+        ),
+        format!(
+            "  petition.body.total_signatures: {} -> null\n",
+            petition["body"]["total_signatures"]
+        ),
         "  to keep what this run saw: --update-snapshots\n".to_owned(),
     ];
     assert_eq!(found, expected.concat());
 
     // What is new and what is gone is told, too; a folder that is not there is no error.
     let path = folder.path().join("kept");
-    fs::rename(path.join("petition.snapshot.json"), path.join("other.snapshot.json")).expect("renamed");
+    fs::rename(
+        path.join("petition.snapshot.json"),
+        path.join("other.snapshot.json"),
+    )
+    .expect("renamed");
     let found = said(folder.path(), &server, &[]);
     assert!(
-        found.contains("  petition: new, {") && found.contains("  other: {") && found.contains("-> gone\n"),
+        found.contains("  petition: new, {")
+            && found.contains("  other: {")
+            && found.contains("-> gone\n"),
         "{found}"
     );
     assert_eq!(said(folder.path(), &server, &["--update-snapshots"]), first);
     assert!(!path.join("other.snapshot.json").exists());
     fs::remove_dir_all(&path).expect("removed");
-    assert!(
-        said(folder.path(), &server, &[]).starts_with(&format!("snapshots: {kept} documents, {kept} differences\n"))
-    );
+    assert!(said(folder.path(), &server, &[]).starts_with(&format!(
+        "snapshots: {kept} documents, {kept} differences\n"
+    )));
 }

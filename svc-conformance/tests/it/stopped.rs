@@ -1,5 +1,5 @@
-//! Servers that are stopped or started again while they are judged, or that close connections: none is accused, unless a request
-//! ends it each time.
+//! Servers that are stopped or started again while they are judged, or that close connections: none
+//! is accused, unless a request ends it each time.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use svc_conformance::{InProcess, Intensity, Keys, Outcome, Report, Suite, SuiteError, TargetError};
+use svc_conformance::{
+    InProcess, Intensity, Keys, Outcome, Report, Suite, SuiteError, TargetError,
+};
 use svc_self_test::second_server::Options;
 use svc_self_test::subject::Subject;
 
@@ -19,14 +21,26 @@ use crate::support::{Between, Server, ended, program};
 type Sent = Result<Response<Bytes>, TargetError>;
 
 /// A short run against a server of which some requests get no answer.
-async fn run(mut fate: impl FnMut(&Method) -> Option<Sent> + Send + 'static) -> Result<Report, SuiteError> {
+async fn run(
+    mut fate: impl FnMut(&Method) -> Option<Sent> + Send + 'static,
+) -> Result<Report, SuiteError> {
     let subject = Subject::second_server(Options::default());
-    let (key, time) = (subject.key.clone(), subject.time.clone().unwrap_or_default());
-    let server = InProcess::new(subject.wire).base(subject.base).on_wait(move |wait| time.pass(wait));
+    let (key, time) = (
+        subject.key.clone(),
+        subject.time.clone().unwrap_or_default(),
+    );
+    let server = InProcess::new(subject.wire)
+        .base(subject.base)
+        .on_wait(move |wait| time.pass(wait));
     let target = Between::new(server, move |request, timeout| {
         fate(request.method()).map_or(ControlFlow::Continue(timeout), ControlFlow::Break)
     });
-    Suite::new(target).keys(Keys::primary(key)).only(["ENT", "HAL", "ERR-01"]).intensity(Intensity::Quick).run().await
+    Suite::new(target)
+        .keys(Keys::primary(key))
+        .only(["ENT", "HAL", "ERR-01"])
+        .intensity(Intensity::Quick)
+        .run()
+        .await
 }
 
 fn refused() -> Sent {
@@ -44,14 +58,20 @@ fn hangs() -> Sent {
 
 /// What a gateway answers for a server that was stopped.
 fn bad_gateway() -> Sent {
-    let answer = Response::builder().status(502).body("<h1>502 Bad Gateway</h1>".into());
+    let answer = Response::builder()
+        .status(502)
+        .body("<h1>502 Bad Gateway</h1>".into());
     answer.map_err(|error| TargetError::Broken(error.to_string()))
 }
 
 #[tokio::test]
 async fn a_server_that_is_stopped_is_not_judged() -> Result<(), Box<dyn Error>> {
-    let cases: [[fn() -> Sent; 2]; 4] =
-        [[broken, refused], [refused, refused], [bad_gateway, bad_gateway], [hangs, hangs]];
+    let cases: [[fn() -> Sent; 2]; 4] = [
+        [broken, refused],
+        [refused, refused],
+        [bad_gateway, bad_gateway],
+        [hangs, hangs],
+    ];
     for [last, later] in cases {
         let mut count = 0_usize;
         let report = run(move |_| {
@@ -66,8 +86,14 @@ async fn a_server_that_is_stopped_is_not_judged() -> Result<(), Box<dyn Error>> 
         assert!(matches!(error, SuiteError::Gone(_)), "{error:?}");
         assert_eq!(error.exit_code(), 4);
         let said = error.to_string();
-        assert!(said.starts_with("the server stopped answering at request 101 ("), "{said}");
-        assert!(said.contains("http://") && said.contains("Nothing is judged"), "{said}");
+        assert!(
+            said.starts_with("the server stopped answering at request 101 ("),
+            "{said}"
+        );
+        assert!(
+            said.contains("http://") && said.contains("Nothing is judged"),
+            "{said}"
+        );
     }
     Ok(())
 }
@@ -77,12 +103,19 @@ async fn a_server_that_is_started_again_is_not_accused() -> Result<(), Box<dyn E
     let mut count = 0_usize;
     let report = run(move |_| {
         count += 1;
-        if (101..105).contains(&count) { Some(refused()) } else { None }
+        if (101..105).contains(&count) {
+            Some(refused())
+        } else {
+            None
+        }
     });
     let report = report.await?;
     assert_eq!(report.count(Outcome::Fail), 0, "{report}");
     let row = report.row("ERR-01").ok_or("no row")?;
-    assert!(row.outcome == Outcome::Inconclusive && row.reason.contains("failed once, not again"), "{row:?}");
+    assert!(
+        row.outcome == Outcome::Inconclusive && row.reason.contains("failed once, not again"),
+        "{row:?}"
+    );
     Ok(())
 }
 
@@ -100,7 +133,11 @@ async fn a_request_that_ends_the_server_each_time_is_a_finding() -> Result<(), B
     let report = report.await?;
     let row = report.row("ERR-01").ok_or("no row")?;
     assert_eq!(row.outcome, Outcome::Fail, "{row:?}");
-    assert!(row.reason.contains("POST") && row.reason.contains("connection reset"), "{}", row.reason);
+    assert!(
+        row.reason.contains("POST") && row.reason.contains("connection reset"),
+        "{}",
+        row.reason
+    );
     Ok(())
 }
 
@@ -110,26 +147,54 @@ fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     let (server, folder) = (Server::good(), crate::support::folder());
     let before = server.records();
     let mut child = program(folder.path())
-        .args(["run", &server.base, "--key", "k-one", "--quiet", "--intensity", "quick"])
+        .args([
+            "run",
+            &server.base,
+            "--key",
+            "k-one",
+            "--quiet",
+            "--intensity",
+            "quick",
+        ])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("the program");
     while server.records() == before {
-        assert!(child.try_wait().expect("the program").is_none(), "it created nothing");
+        assert!(
+            child.try_wait().expect("the program").is_none(),
+            "it created nothing"
+        );
     }
     drop(server);
     let (code, said) = ended(&child.wait_with_output().expect("its end"));
     assert_eq!((code, said.lines().count()), (4, 1), "{said}");
-    let (_, journal) =
-        said.trim().split_once(". To remove what the run created: svc-conformance clean ").expect("a command");
-    let lines = std::fs::read_to_string(folder.path().join(journal)).expect("a journal").lines().count();
+    let (_, journal) = said
+        .trim()
+        .split_once(". To remove what the run created: svc-conformance clean ")
+        .expect("a command");
+    let lines = std::fs::read_to_string(folder.path().join(journal))
+        .expect("a journal")
+        .lines()
+        .count();
     assert!(lines > 1, "{said}");
     assert!(!said.contains("k-one"), "{said}");
-    let again = program(folder.path()).args(["clean", journal, "--key", "k-one"]).output().expect("the program");
+    let again = program(folder.path())
+        .args(["clean", journal, "--key", "k-one"])
+        .output()
+        .expect("the program");
     let (code, said) = ended(&again);
-    assert!(code == 4 && said.contains("cannot be reached"), "{code} {said}");
-    assert_eq!(std::fs::read_to_string(folder.path().join(journal)).expect("a journal").lines().count(), lines);
+    assert!(
+        code == 4 && said.contains("cannot be reached"),
+        "{code} {said}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join(journal))
+            .expect("a journal")
+            .lines()
+            .count(),
+        lines
+    );
 }
 
 /// The next message on a connection: its first line, and all of it.
@@ -151,7 +216,8 @@ fn message(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
     Ok((first, [head.into_bytes(), body].concat()))
 }
 
-/// Whether a connection is closed at a request, by the number of the request on its connection and its first line.
+/// Whether a connection is closed at a request, by the number of the request on its connection and
+/// its first line.
 type ClosesAt = fn(usize, &str) -> bool;
 
 /// Serves a connection with the answers of another server.
@@ -170,8 +236,8 @@ fn pass_on(stream: TcpStream, server: SocketAddr, closes_at: ClosesAt) -> std::i
     Ok(())
 }
 
-/// RFC 9112, section 9.5: a server may close a connection at any time, also when a request is on its way. A server that never answers
-/// a request is faulty.
+/// RFC 9112, section 9.5: a server may close a connection at any time, also when a request is on
+/// its way. A server that never answers a request is faulty.
 #[test]
 fn a_server_may_close_connections_that_it_has_kept_open() {
     let cases: [(ClosesAt, i32); 3] = [
@@ -181,8 +247,17 @@ fn a_server_may_close_connections_that_it_has_kept_open() {
     ];
     for (closes_at, expected) in cases {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let base = format!("http://{}/rest/", listener.local_addr().expect("an address"));
-        let server = Server::with(|_, answer| answer, |_| Options { base: base.clone(), ..Options::default() });
+        let base = format!(
+            "http://{}/rest/",
+            listener.local_addr().expect("an address")
+        );
+        let server = Server::with(
+            |_, answer| answer,
+            |_| Options {
+                base: base.clone(),
+                ..Options::default()
+            },
+        );
         let behind = server.address;
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -190,11 +265,30 @@ fn a_server_may_close_connections_that_it_has_kept_open() {
                 thread::spawn(move || drop(pass_on(stream, behind, closes_at)));
             }
         });
-        let arguments = ["run", &base, "--key", "k-one", "--quiet", "--timeout", "5m", "--intensity", "quick"];
+        let arguments = [
+            "run",
+            &base,
+            "--key",
+            "k-one",
+            "--quiet",
+            "--timeout",
+            "5m",
+            "--intensity",
+            "quick",
+        ];
         let folder = crate::support::folder();
         let mut program = program(folder.path());
         let only = ["--only", "ENT", "--only", "HAL", "--only", "ERR-01"];
-        let (code, said) = ended(&program.args(arguments).args(only).output().expect("the program"));
-        assert!(code == expected && said.contains("FAIL ERR-01") == (expected == 1), "{code} {said}");
+        let (code, said) = ended(
+            &program
+                .args(arguments)
+                .args(only)
+                .output()
+                .expect("the program"),
+        );
+        assert!(
+            code == expected && said.contains("FAIL ERR-01") == (expected == 1),
+            "{code} {said}"
+        );
     }
 }

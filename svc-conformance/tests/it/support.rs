@@ -42,7 +42,10 @@ impl Server {
 
     /// The second service with one change to its answers.
     pub(crate) fn start(change: Change) -> Self {
-        Self::with(change, |address| Options { base: format!("http://{address}/rest/"), ..Options::default() })
+        Self::with(change, |address| Options {
+            base: format!("http://{address}/rest/"),
+            ..Options::default()
+        })
     }
 
     /// The second service with one change to its answers, set up for the address that it gets.
@@ -51,10 +54,19 @@ impl Server {
     }
 
     /// As [`Server::with`], at this address.
-    pub(crate) fn at(address: SocketAddr, change: Change, options: impl FnOnce(SocketAddr) -> Options) -> Self {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let listener = runtime.block_on(TcpListener::bind(address)).expect("a port");
+    pub(crate) fn at(
+        address: SocketAddr,
+        change: Change,
+        options: impl FnOnce(SocketAddr) -> Options,
+    ) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let listener = runtime
+            .block_on(TcpListener::bind(address))
+            .expect("a port");
         let address = listener.local_addr().expect("an address");
         let options = options(address);
         let base = options.base.clone();
@@ -66,11 +78,17 @@ impl Server {
                 tokio::spawn(async move {
                     let connection = hyper::server::conn::http1::Builder::new();
                     // A client that goes away is no trouble.
-                    let _ = connection.serve_connection(TokioIo::new(stream), service_fn(answer)).await;
+                    let _ = connection
+                        .serve_connection(TokioIo::new(stream), service_fn(answer))
+                        .await;
                 });
             }
         });
-        Self { base, address, _runtime: runtime }
+        Self {
+            base,
+            address,
+            _runtime: runtime,
+        }
     }
 
     /// The document at an address, with the first key.
@@ -80,7 +98,10 @@ impl Server {
 
     /// Sends one request on a connection of its own.
     pub(crate) fn request(&self, method: &str, url: &str, body: &str) -> Value {
-        let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).expect("a path");
+        let path = url
+            .split_once("://")
+            .and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..]))
+            .expect("a path");
         let mut stream = TcpStream::connect(self.address).expect("a connection");
         write!(
             stream,
@@ -100,9 +121,12 @@ impl Server {
     pub(crate) fn records(&self) -> u64 {
         let entry = self.get(&self.base);
         let links = entry["_links"].as_object().expect("links").iter();
-        let collections = links.filter(|(rel, _)| rel.starts_with("svc:") && !rel.ends_with("_helper"));
+        let collections =
+            links.filter(|(rel, _)| rel.starts_with("svc:") && !rel.ends_with("_helper"));
         let hrefs = collections.filter_map(|(_, link)| link["href"].as_str());
-        hrefs.filter_map(|href| self.get(href)["total_records"].as_u64()).sum()
+        hrefs
+            .filter_map(|href| self.get(href)["total_records"].as_u64())
+            .sum()
     }
 }
 
@@ -123,7 +147,10 @@ impl Between {
         server: impl Target + 'static,
         decide: impl FnMut(&Request<Bytes>, Duration) -> Fate + Send + 'static,
     ) -> Self {
-        Self { server: Box::new(server), decide: Mutex::new(Box::new(decide)) }
+        Self {
+            server: Box::new(server),
+            decide: Mutex::new(Box::new(decide)),
+        }
     }
 }
 
@@ -167,7 +194,11 @@ async fn answer(
     change: Change,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let body = body
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .unwrap_or_default();
     let request = Request::from_parts(parts, body);
     if request.method() == http::Method::DELETE {
         let probe = change(&request, Response::new(Bytes::new()));
@@ -176,9 +207,15 @@ async fn answer(
             return Ok(probe.map(Full::new));
         }
     }
-    let response = second_server.oneshot(request.clone().map(Full::new)).await?;
+    let response = second_server
+        .oneshot(request.clone().map(Full::new))
+        .await?;
     let (parts, body) = response.into_parts();
-    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let body = body
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .unwrap_or_default();
     Ok(change(&request, Response::from_parts(parts, body)).map(Full::new))
 }
 
@@ -205,22 +242,49 @@ pub(crate) fn reserved_address() -> (TcpSocket, SocketAddr) {
 /// The program, whatever the environment of the test says.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
-    for name in ["SVC_CONFORMANCE_KEY", "SVC_CONFORMANCE_OTHER_KEY", "SVC_CONFORMANCE_RESTRICTED_KEY"] {
+    for name in [
+        "SVC_CONFORMANCE_KEY",
+        "SVC_CONFORMANCE_OTHER_KEY",
+        "SVC_CONFORMANCE_RESTRICTED_KEY",
+    ] {
         command.env_remove(name);
     }
     command.current_dir(folder);
     command
 }
 
-/// A run with the three keys of the second service, and with a timeout that a busy machine does not reach.
+/// A run with the three keys of the second service, and with a timeout that a busy machine does not
+/// reach.
 pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String) {
-    let keys = ["--key", "k-one", "--other-key", "k-two", "--restricted-key", "k-narrow=people.create", "--quiet"];
-    let patient: &[&str] = if arguments.contains(&"--timeout") { &[] } else { &["--timeout", "5m"] };
-    ended(&program(folder).arg("run").arg(base).args(keys).args(patient).args(arguments).output().expect("the program"))
+    let keys = [
+        "--key",
+        "k-one",
+        "--other-key",
+        "k-two",
+        "--restricted-key",
+        "k-narrow=people.create",
+        "--quiet",
+    ];
+    let patient: &[&str] = if arguments.contains(&"--timeout") {
+        &[]
+    } else {
+        &["--timeout", "5m"]
+    };
+    ended(
+        &program(folder)
+            .arg("run")
+            .arg(base)
+            .args(keys)
+            .args(patient)
+            .args(arguments)
+            .output()
+            .expect("the program"),
+    )
 }
 
 /// Exit code, and what a program said.
 pub(crate) fn ended(output: &Output) -> (i32, String) {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
     (output.status.code().expect("an exit code"), text)
 }

@@ -19,12 +19,17 @@ fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
 }
 
 fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
-    response.headers_mut().insert("content-type", "text/plain".parse().expect("a value"));
+    response
+        .headers_mut()
+        .insert("content-type", "text/plain".parse().expect("a value"));
     response
 }
 
 fn options(address: SocketAddr) -> Options {
-    Options { base: format!("http://{address}/rest/"), ..Options::default() }
+    Options {
+        base: format!("http://{address}/rest/"),
+        ..Options::default()
+    }
 }
 
 /// A server on a loopback address of its own, so that its port stays free while it restarts.
@@ -40,22 +45,47 @@ struct Watching {
 
 impl Watching {
     fn start(folder: &Path, base: &str, arguments: &[&str]) -> Self {
-        let little = ["--key", "k-one", "--quiet", "--timeout", "5m", "--only", "HAL-03", "--only", "ENT-09"];
+        let little = [
+            "--key",
+            "k-one",
+            "--quiet",
+            "--timeout",
+            "5m",
+            "--only",
+            "HAL-03",
+            "--only",
+            "ENT-09",
+        ];
         let mut command = program(folder);
-        let mut child =
-            command.arg("watch").arg(base).args(little).args(arguments).stdout(Stdio::piped()).spawn().expect("it");
+        let mut child = command
+            .arg("watch")
+            .arg(base)
+            .args(little)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it");
         let (send, lines) = channel();
         let out = BufReader::new(child.stdout.take().expect("its output"));
-        std::thread::spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        std::thread::spawn(move || {
+            out.lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| send.send(line))
+        });
         Self { child, lines }
     }
 
     /// What it says until a line that begins with these words.
     fn until(&self, words: &str) -> String {
         let mut said = String::new();
-        while !said.lines().last().is_some_and(|line| line.starts_with(words)) {
+        while !said
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with(words))
+        {
             let line = self.lines.recv_timeout(Duration::from_secs(10 * 60));
-            said += &(line.unwrap_or_else(|error| panic!("{error} before `{words}`: {said}")) + "\n");
+            said +=
+                &(line.unwrap_or_else(|error| panic!("{error} before `{words}`: {said}")) + "\n");
         }
         said
     }
@@ -63,7 +93,10 @@ impl Watching {
     /// Ends it as Ctrl-C does; its exit code.
     #[cfg(unix)]
     fn interrupt(mut self) -> Option<i32> {
-        let number = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a process");
+        let number = i32::try_from(self.child.id())
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+            .expect("a process");
         rustix::process::kill_process(number, rustix::process::Signal::INT).expect("a signal");
         self.child.wait().expect("ended").code()
     }
@@ -88,9 +121,19 @@ fn rows_turn_green_and_red_as_the_server_is_restarted() {
     let address = server.address;
     let watching = Watching::start(folder.path(), &server.base, &[]);
     let mut said = watching.until("waiting for the server to go away");
-    assert!(said.contains("FAIL HAL-03") && said.contains("RESULT not conformant"), "{said}");
+    assert!(
+        said.contains("FAIL HAL-03") && said.contains("RESULT not conformant"),
+        "{said}"
+    );
     for (change, expected) in [
-        (as_it_is as Change, &["green HAL-03 (pass)", "everything is run once more", "RESULT conformant"][..]),
+        (
+            as_it_is as Change,
+            &[
+                "green HAL-03 (pass)",
+                "everything is run once more",
+                "RESULT conformant",
+            ][..],
+        ),
         (as_it_is, &["RESULT conformant"]),
         (plain_text, &["FAIL HAL-03", "red   HAL-03 Content-Type"]),
         (plain_text, &["1 of 1 rows still fail: HAL-03"]),
@@ -116,7 +159,10 @@ fn a_restart_that_takes_no_time_is_seen() {
     drop(server);
     let _server = Server::at(address, as_it_is, options);
     let said = watching.until("waiting for the server to go away");
-    assert!(said.contains("green HAL-03 (pass)") && said.contains("RESULT conformant"), "{said}");
+    assert!(
+        said.contains("green HAL-03 (pass)") && said.contains("RESULT conformant"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@ use crate::{
     store::Outcome,
 };
 
-/// How what a call comes to is answered: known before it has its turn, so that the answer can be kept in the same transaction.
+/// How what a call comes to is answered: known before it has its turn, so that the answer can be
+/// kept in the same transaction.
 #[derive(Debug, Clone)]
 pub(super) struct Answering {
     form: Form,
@@ -40,7 +41,10 @@ pub(super) enum Form {
 
 impl From<Form> for Answering {
     fn from(form: Form) -> Self {
-        Self { form, unsupported: Vec::new() }
+        Self {
+            form,
+            unsupported: Vec::new(),
+        }
     }
 }
 
@@ -67,7 +71,9 @@ impl Api {
             (Form::Updated, Outcome::Updated(record)) => {
                 Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
             }
-            (form, Outcome::Helped(outcome)) => self.answer_help(cx, form, &self.whole(cx, answering, body, outcome)),
+            (form, Outcome::Helped(outcome)) => {
+                self.answer_help(cx, form, &self.whole(cx, answering, body, outcome))
+            }
             _ => Err(unfitting()),
         }
     }
@@ -84,12 +90,20 @@ impl Api {
         };
         match outcome.action.as_ref().or(outcome.person.as_ref()) {
             Some(record) => Ok(self.written_reply(cx, status, record)),
-            None => Err(Error::unexpected("a helper answered without what it recorded")),
+            None => Err(Error::unexpected(
+                "a helper answered without what it recorded",
+            )),
         }
     }
 
     /// What a helper did and did not do, named as the client wrote it (ERR-26, ERR-38).
-    fn whole(&self, cx: &Context, answering: &Answering, body: &Object, mut outcome: RawOutcome) -> RawOutcome {
+    fn whole(
+        &self,
+        cx: &Context,
+        answering: &Answering,
+        body: &Object,
+        mut outcome: RawOutcome,
+    ) -> RawOutcome {
         for (kind, problem) in &answering.unsupported {
             outcome.refused_function(*kind, problem.clone());
         }
@@ -108,7 +122,11 @@ impl Api {
 
     /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
     fn created_status(&self, is_new: bool) -> StatusCode {
-        if is_new { CREATED.usual(self.inner.settings.style).status } else { StatusCode::OK }
+        if is_new {
+            CREATED.usual(self.inner.settings.style).status
+        } else {
+            StatusCode::OK
+        }
     }
 
     /// 400 with one entry for each resource (ERR-30, ERR-31).
@@ -120,15 +138,20 @@ impl Api {
         }
         let mut body = Vec::with_capacity(2048);
         let examples = self.inner.settings.style == ResponseStyle::Examples;
-        let is_shown = |record: &&RawRecord| cx.may_read(record.kind()) || outcome.was_created(record.kind());
+        let is_shown =
+            |record: &&RawRecord| cx.may_read(record.kind()) || outcome.was_created(record.kind());
         let embedded: Vec<_> = [&outcome.person, &outcome.action]
             .into_iter()
             .flatten()
             .filter(|record| !cx.is_anonymous() && is_shown(record))
             .map(|record| shown(cx, record))
             .collect();
-        let view =
-            hal::ReportView { entries: &outcome.entries, embedded: &embedded, anonymous: cx.is_anonymous(), examples };
+        let view = hal::ReportView {
+            entries: &outcome.entries,
+            embedded: &embedded,
+            anonymous: cx.is_anonymous(),
+            examples,
+        };
         hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
         Reply::hal(StatusCode::BAD_REQUEST, body)
     }

@@ -1,4 +1,5 @@
-//! Many calls of a helper in one request: each entry is answered as the single call would be (BAT-01 to BAT-11).
+//! Many calls of a helper in one request: each entry is answered as the single call would be
+//! (BAT-01 to BAT-11).
 
 use std::{
     collections::VecDeque,
@@ -42,8 +43,8 @@ const SOON: Duration = Duration::from_secs(1);
 /// An entry: its body, or the answer to what could not be read of it.
 pub type Entry = std::result::Result<Bytes, Reply>;
 
-/// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and what became of them is
-/// written as it is sent; the batch holds nothing of what was answered.
+/// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and
+/// what became of them is written as it is sent; the batch holds nothing of what was answered.
 ///
 /// Made by [`Admitted::into_batch`].
 pub struct Batch {
@@ -73,23 +74,27 @@ impl Api {
         self.inner.settings.batches
     }
 
-    /// Whether turns of a helper may be asked for together, and are had in the order in which they were asked for: only those
-    /// of a store are.
+    /// Whether turns of a helper may be asked for together, and are had in the order in which they
+    /// were asked for: only those of a store are.
     fn has_turns_together(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
         let is_native = matches!(self.inner.helpers.get(&helper), Some(Runner::Native(_)));
         let is_kept_elsewhere = matches!(settings.idempotency, Some(KeptBy::Vendor(_)));
-        settings.store.is_some() && is_native && settings.transactions.is_none() && !is_kept_elsewhere
+        settings.store.is_some()
+            && is_native
+            && settings.transactions.is_none()
+            && !is_kept_elsewhere
     }
 }
 
 impl Admitted<'_> {
-    /// The batch that this is, where [it is one](crate::operation::Shape::Batch): for whoever gives it the entries as they
-    /// come. `streamed` are those that are answered line by line.
+    /// The batch that this is, where [it is one](crate::operation::Shape::Batch): for whoever gives
+    /// it the entries as they come. `streamed` are those that are answered line by line.
     ///
     /// # Errors
     ///
-    /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a header that is no key.
+    /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a
+    /// header that is no key.
     pub async fn into_batch(self, streamed: bool) -> std::result::Result<Batch, Reply> {
         self.batch(streamed).await
     }
@@ -99,15 +104,29 @@ impl Admitted<'_> {
         let Target::Batch { helper, container } = &self.0.target else {
             return Err(api.error_reply(Some(&self.0.target), Error::not_implemented()));
         };
-        let key = api.idempotency_key(helper.records(), headers)?.map(Arc::from);
-        let there = api.container_exists(&self.0.context, container.as_ref()).await;
+        let key = api
+            .idempotency_key(helper.records(), headers)?
+            .map(Arc::from);
+        let there = api
+            .container_exists(&self.0.context, container.as_ref())
+            .await;
         there.map_err(|error| api.error_reply(Some(&self.0.target), error))?;
-        let prefers = headers.get_all(PREFER).iter().map(|value| (PREFER, value.clone()));
-        let unsaid = if streamed { Return::Minimal } else { Return::Representation };
+        let prefers = headers
+            .get_all(PREFER)
+            .iter()
+            .map(|value| (PREFER, value.clone()));
+        let unsaid = if streamed {
+            Return::Minimal
+        } else {
+            Return::Representation
+        };
         Ok(Batch {
             api: api.clone(),
             helper: *helper,
-            call: Target::Helper { helper: *helper, container: container.clone() },
+            call: Target::Helper {
+                helper: *helper,
+                container: container.clone(),
+            },
             context: self.0.context.clone(),
             timeout: self.0.request.timeout,
             headers: prefers.collect(),
@@ -133,12 +152,26 @@ impl Admitted<'_> {
         let mut results = Vec::with_capacity(request.body.len());
         let entries = entries.into_iter().map(Ok).collect();
         let mut room = api.sizes().batch_response;
-        batch.answer(entries, batch.context.now, request.timer, (&mut room, b','), &mut results).await;
+        batch
+            .answer(
+                entries,
+                batch.context.now,
+                request.timer,
+                (&mut room, b','),
+                &mut results,
+            )
+            .await;
         // Nothing follows the last one.
         results.pop();
         let mut body = Vec::with_capacity(results.len().saturating_add(512));
         let hal = api.hal(&batch.context.base);
-        hal::batch(&hal, &self.0.target, (batch.succeeded, batch.failed), &results, &mut body);
+        hal::batch(
+            &hal,
+            &self.0.target,
+            (batch.succeeded, batch.failed),
+            &results,
+            &mut body,
+        );
         let mut reply = Reply::hal(StatusCode::OK, body);
         reply.insert(PREFERENCE_APPLIED, batch.applied());
         reply
@@ -158,17 +191,25 @@ impl Batch {
         let handling = Handling::of(&self.headers).applied();
         let returned = Return::of(&self.headers).map(Return::applied);
         let applied: Vec<&str> = handling.into_iter().chain(returned).collect();
-        (!applied.is_empty()).then(|| HeaderValue::try_from(applied.join(", ")).ok()).flatten()
+        (!applied.is_empty())
+            .then(|| HeaderValue::try_from(applied.join(", ")).ok())
+            .flatten()
     }
 
     /// Answers entries, in order, and writes a line for each (BAT-08).
     ///
-    /// Entries of one call see what those before them did. An entry that takes too long is answered 503 (UND-36), as are those
-    /// behind it; `timer` is what tells the time.
-    pub async fn lines(&mut self, entries: Vec<Entry>, received: Timestamp, timer: &dyn Timer) -> Vec<u8> {
+    /// Entries of one call see what those before them did. An entry that takes too long is answered
+    /// 503 (UND-36), as are those behind it; `timer` is what tells the time.
+    pub async fn lines(
+        &mut self,
+        entries: Vec<Entry>,
+        received: Timestamp,
+        timer: &dyn Timer,
+    ) -> Vec<u8> {
         let mut out = Vec::with_capacity(entries.len().saturating_mul(160));
         let mut room = usize::MAX;
-        self.answer(entries, received, Some(timer), (&mut room, b'\n'), &mut out).await;
+        self.answer(entries, received, Some(timer), (&mut room, b'\n'), &mut out)
+            .await;
         out
     }
 
@@ -198,13 +239,22 @@ impl Batch {
     }
 
     /// The entries of a document; the answer to one that is no batch (BAT-05).
-    #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "a reply is as large as its headers, and made once for a request"
+    )]
     fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Reply> {
         let kind = self.helper.records();
         // For its mistakes only: an empty body, or a text that is no JSON.
-        let wrong = |code, text: &str| self.api.invalid(Some(kind), &[Problem::general(code, text.to_owned())]);
+        let wrong = |code, text: &str| {
+            self.api
+                .invalid(Some(kind), &[Problem::general(code, text.to_owned())])
+        };
         if body.iter().all(u8::is_ascii_whitespace) {
-            return Err(wrong(Code::BodyMissing, "The request has no body. A batch is a JSON array of entries."));
+            return Err(wrong(
+                Code::BodyMissing,
+                "The request has no body. A batch is a JSON array of entries.",
+            ));
         }
         let entries: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
@@ -221,12 +271,18 @@ impl Batch {
                  application/x-ndjson, one on each line.",
                 entries.len()
             );
-            return Err(self.api.failure(Some(&self.call), Code::BodyTooLarge, &text));
+            return Err(self
+                .api
+                .failure(Some(&self.call), Code::BodyTooLarge, &text));
         }
-        Ok(entries.iter().map(|entry| body.slice_ref(entry.get().as_bytes())).collect())
+        Ok(entries
+            .iter()
+            .map(|entry| body.slice_ref(entry.get().as_bytes()))
+            .collect())
     }
 
-    /// Answers entries, and writes what became of each, with a byte behind it, as long as there is room for bodies.
+    /// Answers entries, and writes what became of each, with a byte behind it, as long as there is
+    /// room for bodies.
     async fn answer(
         &mut self,
         entries: Vec<Entry>,
@@ -236,8 +292,12 @@ impl Batch {
         out: &mut Vec<u8>,
     ) {
         let mut entries = entries.into_iter();
-        // The first of all goes alone: what a store has to look up for a tenant is at hand for the others.
-        let first = entries.by_ref().take(usize::from(self.is_fresh())).collect::<Vec<_>>();
+        // The first of all goes alone: what a store has to look up for a tenant is at hand for the
+        // others.
+        let first = entries
+            .by_ref()
+            .take(usize::from(self.is_fresh()))
+            .collect::<Vec<_>>();
         for entries in [first, entries.collect()] {
             for result in self.results(entries, received, timer, room).await {
                 self.tell(&result, out);
@@ -254,33 +314,65 @@ impl Batch {
         self.succeeded.saturating_add(self.failed)
     }
 
-    /// The part of an entry's reply that the response has. After the first body for which there is no room, none is kept.
+    /// The part of an entry's reply that the response has. After the first body for which there is
+    /// no room, none is kept.
     fn result(&self, reply: &Reply, room: &mut usize) -> EntryResult {
         let is_success = reply.status.is_success();
-        let href = if is_success { href_of(&reply.body) } else { None };
+        let href = if is_success {
+            href_of(&reply.body)
+        } else {
+            None
+        };
         let is_shown = (self.shows_records || !is_success) && !reply.body.is_empty();
-        let left = if is_shown { room.checked_sub(reply.body.len()) } else { Some(*room) };
+        let left = if is_shown {
+            room.checked_sub(reply.body.len())
+        } else {
+            Some(*room)
+        };
         *room = left.unwrap_or_default();
         let (body, code) = match left {
             Some(_) => (is_shown.then(|| reply.body.clone()), None),
             None => (None, reply.code),
         };
-        EntryResult { status: reply.status, href, body, code }
+        EntryResult {
+            status: reply.status,
+            href,
+            body,
+            code,
+        }
     }
 
     /// Writes what became of an entry, and counts it.
     fn tell(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
         let index = self.done();
-        let count = if result.status.is_success() { &mut self.succeeded } else { &mut self.failed };
+        let count = if result.status.is_success() {
+            &mut self.succeeded
+        } else {
+            &mut self.failed
+        };
         *count = count.saturating_add(1);
-        let EntryResult { status, href, body, code } = result;
+        let EntryResult {
+            status,
+            href,
+            body,
+            code,
+        } = result;
         let (status, href, body) = (status.as_u16(), href.as_deref(), body.as_deref());
-        hal::entry_result(&ResultView { index, status, href, body, code: *code }, out);
+        hal::entry_result(
+            &ResultView {
+                index,
+                status,
+                href,
+                body,
+                code: *code,
+            },
+            out,
+        );
     }
 
-    /// What becomes of entries: so many are asked for together, and the next as soon as the first of them has its answer, so that
-    /// a store never waits for what could be read meanwhile. Where none is answered in time, all that were asked for are late
-    /// (BAT-07).
+    /// What becomes of entries: so many are asked for together, and the next as soon as the first
+    /// of them has its answer, so that a store never waits for what could be read meanwhile. Where
+    /// none is answered in time, all that were asked for are late (BAT-07).
     async fn results(
         &self,
         entries: Vec<Entry>,
@@ -292,7 +384,11 @@ impl Batch {
         let mut results = Vec::with_capacity(entries.len());
         let mut waiting = entries.into_iter().enumerate();
         let mut begun: VecDeque<Doing<'_>> = VecDeque::with_capacity(self.window());
-        let alarm = || self.timeout.zip(timer).and_then(|(timeout, timer)| timer.sleep(timeout));
+        let alarm = || {
+            self.timeout
+                .zip(timer)
+                .and_then(|(timeout, timer)| timer.sleep(timeout))
+        };
         let mut late = alarm();
         std::future::poll_fn(|task| {
             loop {
@@ -301,7 +397,9 @@ impl Batch {
                 {
                     let index = self.done().saturating_add(place as u64);
                     begun.push_back(match entry {
-                        Ok(body) => Doing::Asked(Box::pin(self.reply(index, body, received, has_company))),
+                        Ok(body) => {
+                            Doing::Asked(Box::pin(self.reply(index, body, received, has_company)))
+                        }
                         Err(reply) => Doing::Done(reply),
                     });
                 }
@@ -315,16 +413,27 @@ impl Batch {
                 }
                 let before = results.len();
                 while matches!(begun.front(), Some(Doing::Done(_))) {
-                    results.extend(begun.pop_front().map(|done| self.result(&done.reply(self), room)));
+                    results.extend(
+                        begun
+                            .pop_front()
+                            .map(|done| self.result(&done.reply(self), room)),
+                    );
                 }
                 if begun.is_empty() && waiting.len() == 0 {
                     return Poll::Ready(());
                 }
                 if results.len() == before {
-                    if !late.as_mut().is_some_and(|late| late.as_mut().poll(task).is_ready()) {
+                    if !late
+                        .as_mut()
+                        .is_some_and(|late| late.as_mut().poll(task).is_ready())
+                    {
                         return Poll::Pending;
                     }
-                    results.extend(begun.drain(..).map(|doing| self.result(&doing.reply(self), room)));
+                    results.extend(
+                        begun
+                            .drain(..)
+                            .map(|doing| self.result(&doing.reply(self), room)),
+                    );
                 }
                 late = alarm();
             }
@@ -334,11 +443,27 @@ impl Batch {
     }
 
     /// What a single call with this body would be answered.
-    async fn reply(&self, index: u64, body: Bytes, received: Timestamp, has_company: bool) -> Reply {
-        let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let cx = Context { now: received, begun: Instant::now(), deadline, has_company, ..self.context.clone() };
+    async fn reply(
+        &self,
+        index: u64,
+        body: Bytes,
+        received: Timestamp,
+        has_company: bool,
+    ) -> Reply {
+        let deadline = self
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout));
+        let cx = Context {
+            now: received,
+            begun: Instant::now(),
+            deadline,
+            has_company,
+            ..self.context.clone()
+        };
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
-        self.api.write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref()))).await
+        self.api
+            .write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref())))
+            .await
     }
 
     fn late(&self) -> Reply {
@@ -349,7 +474,10 @@ impl Batch {
     /// A panic ends one entry, as it ends one request.
     fn panicked(&self) -> Reply {
         let reply = self.api.panic_reply(Some(&self.call));
-        tracing::error!(reference_code = reply.reference_code, "a panic ended an entry of a batch");
+        tracing::error!(
+            reference_code = reply.reference_code,
+            "a panic ended an entry of a batch"
+        );
         reply
     }
 }
@@ -394,7 +522,9 @@ fn href_of(body: &[u8]) -> Option<String> {
     struct Link {
         href: String,
     }
-    serde_json::from_slice::<Shown>(body).ok().map(|shown| shown.links.own.href)
+    serde_json::from_slice::<Shown>(body)
+        .ok()
+        .map(|shown| shown.links.own.href)
 }
 
 impl fmt::Debug for Batch {

@@ -27,7 +27,9 @@ use super::{
     exposure::Exposure,
     registry::{Adapter, AnyHelper, Registration},
     response_cache::ResponseCache,
-    settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor},
+    settings::{
+        Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor,
+    },
     shared_reads::SharedReads,
     stored_bodies::StoredBodies,
     waits::WaitSlots,
@@ -122,7 +124,9 @@ pub struct ApiBuilder {
 
 impl fmt::Debug for ApiBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiBuilder").field("kinds", &self.kinds.keys()).finish_non_exhaustive()
+        f.debug_struct("ApiBuilder")
+            .field("kinds", &self.kinds.keys())
+            .finish_non_exhaustive()
     }
 }
 
@@ -153,8 +157,9 @@ impl ApiBuilder {
     pub fn base_url(mut self, url: &str) -> Self {
         let base = Base::new(url);
         if base.is_none() {
-            self.wrong
-                .push(format!("`{url}` is not a valid base URL: use an absolute http or https URL without a query"));
+            self.wrong.push(format!(
+                "`{url}` is not a valid base URL: use an absolute http or https URL without a query"
+            ));
         }
         // A wrong one counts as named: it is reported already.
         self.base = Some(base.unwrap_or_default());
@@ -182,14 +187,16 @@ impl ApiBuilder {
         self
     }
 
-    /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is addressed.
+    /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is
+    /// addressed.
     #[must_use]
     pub fn anonymous_helpers(mut self, tenants: impl AnonymousTenant + 'static) -> Self {
         self.settings.anonymous = Some(Arc::new(tenants));
         self
     }
 
-    /// Offers a kind: `expose` names the operations of the store, and compiles only where the store implements them.
+    /// Offers a kind: `expose` names the operations of the store, and compiles only where the store
+    /// implements them.
     #[must_use]
     pub fn resource<R: Resource, S: Send + Sync + 'static>(
         mut self,
@@ -198,7 +205,10 @@ impl ApiBuilder {
     ) -> Self {
         let registered = expose(Exposure::new(store)).registered;
         if self.kinds.insert(R::KIND, registered).is_some() {
-            self.wrong.push(format!("{} are registered twice: register each kind once", R::SCHEMA.plural));
+            self.wrong.push(format!(
+                "{} are registered twice: register each kind once",
+                R::SCHEMA.plural
+            ));
         }
         self
     }
@@ -211,12 +221,13 @@ impl ApiBuilder {
         self.registered_once::<H>(is_new)
     }
 
-    /// Offers a helper that the default runner composes from the registered operations (HLP-10), also in place of one that
-    /// a store would run natively.
+    /// Offers a helper that the default runner composes from the registered operations (HLP-10),
+    /// also in place of one that a store would run natively.
     ///
-    /// It needs `get` of the container, `create` of the action, and of people `create` and `update`. With `find` of people
-    /// those who are known are recognised (HLP-04), with `find` of the action a call may be repeated (UND-24), and `find` and
-    /// `create` of tags, taggings, lists, items, questions and answers are its action functions.
+    /// It needs `get` of the container, `create` of the action, and of people `create` and
+    /// `update`. With `find` of people those who are known are recognised (HLP-04), with `find` of
+    /// the action a call may be repeated (UND-24), and `find` and `create` of tags, taggings,
+    /// lists, items, questions and answers are its action functions.
     #[must_use]
     pub fn compose<H: HelperSpec>(mut self) -> Self {
         let is_new = self.composed.insert(H::NAME);
@@ -225,22 +236,25 @@ impl ApiBuilder {
 
     fn registered_once<H: HelperSpec>(mut self, is_new: bool) -> Self {
         if !is_new {
-            self.wrong
-                .push(format!("the helper `{}` is registered twice: register each helper once", H::NAME.as_str()));
+            self.wrong.push(format!(
+                "the helper `{}` is registered twice: register each helper once",
+                H::NAME.as_str()
+            ));
         }
         self
     }
 
-    /// The action functions that natively run helpers support (HAF-01); none unless named. Composed helpers support those
-    /// for which `Find` and `Create` are registered, and of them those named here when any are.
+    /// The action functions that natively run helpers support (HAF-01); none unless named. Composed
+    /// helpers support those for which `Find` and `Create` are registered, and of them those named
+    /// here when any are.
     #[must_use]
     pub fn functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
         self.functions = Some(functions.into_iter().collect());
         self
     }
 
-    /// Takes a capability away that is registered, by its name: `<collection>.<operation>`, `<collection>.sub.<name>`,
-    /// `helper.<name>` or `haf.<name>`.
+    /// Takes a capability away that is registered, by its name: `<collection>.<operation>`,
+    /// `<collection>.sub.<name>`, `helper.<name>` or `haf.<name>`.
     #[must_use]
     pub fn without(mut self, capability: &str) -> Self {
         self.without.insert(capability.to_owned());
@@ -261,7 +275,8 @@ impl ApiBuilder {
         self
     }
 
-    /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04, HLP-07).
+    /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04,
+    /// HLP-07).
     #[must_use]
     pub fn strangers(mut self, strangers: Strangers) -> Self {
         self.settings.strangers = strangers;
@@ -318,28 +333,33 @@ impl ApiBuilder {
         self
     }
 
-    /// The documentation links the row of each field and link to its page below this address, as `svc-conformance
-    /// catalogue` writes them.
+    /// The documentation links the row of each field and link to its page below this address, as
+    /// `svc-conformance catalogue` writes them.
     #[must_use]
     pub fn rule_pages(mut self, url: impl Into<String>) -> Self {
         self.settings.rule_pages = Some(url.into());
         self
     }
 
-    /// Keeps the answer to a read that comes again, some megabytes of them at most, and gives it out as long as nothing was changed.
-    /// Every kind must be read from the backend whose revision is told, and what is read may depend on the tenant and the address alone:
-    /// not on who of the tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
+    /// Keeps the answer to a read that comes again, some megabytes of them at most, and gives it
+    /// out as long as nothing was changed. Every kind must be read from the backend whose revision
+    /// is told, and what is read may depend on the tenant and the address alone: not on who of the
+    /// tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
     #[must_use]
     pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {
         self.response_cache = Some(ResponseCache::new(Arc::new(backend)));
         self
     }
 
-    /// An own documentation in place of the built-in pages (ENT-22): the start page, and the address in front of a
-    /// relation, to which the curie's `{rel}` is appended. The curie of extensions has the same address.
+    /// An own documentation in place of the built-in pages (ENT-22): the start page, and the
+    /// address in front of a relation, to which the curie's `{rel}` is appended. The curie of
+    /// extensions has the same address.
     #[must_use]
     pub fn docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
-        self.docs = Some(DocsAddress { start: start.into(), pages: pages.into() });
+        self.docs = Some(DocsAddress {
+            start: start.into(),
+            pages: pages.into(),
+        });
         self
     }
 
@@ -357,7 +377,11 @@ impl ApiBuilder {
     /// Every contradiction in what was registered, at once.
     pub fn build(mut self) -> Result<Api, BuildError> {
         let composed = std::mem::take(&mut self.composed);
-        self.helpers.extend(composed.into_iter().map(|helper| (helper, Runner::Composed)));
+        self.helpers.extend(
+            composed
+                .into_iter()
+                .map(|helper| (helper, Runner::Composed)),
+        );
         self.settle_deliveries();
         self.take_away();
         self.settle_narrowings();
@@ -366,23 +390,33 @@ impl ApiBuilder {
             return Err(BuildError { problems });
         }
         let functions = self.supported_functions();
-        let registered: Vec<Registration> =
-            Kind::ALL.iter().map(|kind| self.kinds.get(kind).cloned().unwrap_or_default()).collect();
+        let registered: Vec<Registration> = Kind::ALL
+            .iter()
+            .map(|kind| self.kinds.get(kind).cloned().unwrap_or_default())
+            .collect();
         let at = |kind: Kind| registered.get(kind as usize);
         let is_sent = |kind: Kind, link: &LinkSpec| match link.target {
-            LinkTarget::Many { kind: member, .. } => {
-                at(member).is_some_and(|registered| registered.list.is_some() && registered.under.contains(&kind))
-            }
+            LinkTarget::Many { kind: member, .. } => at(member).is_some_and(|registered| {
+                registered.list.is_some() && registered.under.contains(&kind)
+            }),
             LinkTarget::One { kind: target, .. } => {
                 at(target).is_some_and(|registered| registered.offers(Operation::Read))
                     && at(kind).is_some_and(|registered| !registered.unlinked.contains(&link.name))
             }
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };
-        let readable = |kind: Kind| at(kind).map(|registered| (registered.readable, registered.narrowing.as_ref()));
+        let readable = |kind: Kind| {
+            at(kind).map(|registered| (registered.readable, registered.narrowing.as_ref()))
+        };
         let namespace = self.settings.vendor.namespace.as_str().into();
-        let documents = Documents { dialect: self.dialect, namespace, docs: self.docs, own: self.own };
-        let relations = RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
+        let documents = Documents {
+            dialect: self.dialect,
+            namespace,
+            docs: self.docs,
+            own: self.own,
+        };
+        let relations =
+            RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {
             inner: Arc::new(Inner {
                 settings: self.settings,

@@ -16,8 +16,8 @@ use crate::{
 
 /// A request that is resolved: which target it addresses, and which operation it asks for there.
 ///
-/// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be offered (ERR-07). What
-/// that is answered with depends on who asks; [`Call::admit`] decides it.
+/// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be
+/// offered (ERR-07). What that is answered with depends on who asks; [`Call::admit`] decides it.
 pub struct Call<'a> {
     api: &'a Api,
     request: Request<'a>,
@@ -26,7 +26,8 @@ pub struct Call<'a> {
 }
 
 impl Api {
-    /// Finds out what a request addresses and asks for; nothing is decided yet, and nothing of its body is looked at.
+    /// Finds out what a request addresses and asks for; nothing is decided yet, and nothing of its
+    /// body is looked at.
     #[must_use]
     pub fn resolve<'a>(&'a self, mut request: Request<'a>) -> Call<'a> {
         let target = match std::mem::replace(&mut request.target, RequestTarget::Nothing) {
@@ -34,8 +35,15 @@ impl Api {
             RequestTarget::Target(target) => Some(target),
             RequestTarget::Nothing => None,
         };
-        let operation = target.as_ref().and_then(|target| self.operation(request.method, target));
-        Call { api: self, request, target, operation }
+        let operation = target
+            .as_ref()
+            .and_then(|target| self.operation(request.method, target));
+        Call {
+            api: self,
+            request,
+            target,
+            operation,
+        }
     }
 
     /// Who sends a request, by the authenticator (AUT-01).
@@ -46,15 +54,28 @@ impl Api {
         now: Timestamp,
     ) -> Result<Identity> {
         let mut keys = headers.get_all(self.dialect().key_header()).iter();
-        let key = match (keys.next().map(|value| std::str::from_utf8(value.as_bytes())), keys.next()) {
+        let key = match (
+            keys.next()
+                .map(|value| std::str::from_utf8(value.as_bytes())),
+            keys.next(),
+        ) {
             (None, _) => None,
             (Some(Ok(key)), None) if !key.is_empty() => Some(key),
             _ => return Ok(Identity::Invalid),
         };
         let Some(authenticator) = &self.inner.settings.authenticator else {
-            return Ok(if key.is_some() { Identity::Invalid } else { Identity::Nobody });
+            return Ok(if key.is_some() {
+                Identity::Invalid
+            } else {
+                Identity::Nobody
+            });
         };
-        let credentials = Credentials { key, headers, extensions, now };
+        let credentials = Credentials {
+            key,
+            headers,
+            extensions,
+            now,
+        };
         let known = match key {
             Some(_) => authenticator.authenticate(credentials).await?,
             None => authenticator.without_key(credentials).await?,
@@ -68,16 +89,22 @@ impl Api {
 
     /// Who sends a request by now that came with these headers some time ago.
     pub(super) async fn identity_now(&self, cx: &Context, headers: &HeaderMap) -> Result<Identity> {
-        self.identity(headers, &cx.extensions, cx.now.plus(cx.begun.elapsed())).await
+        self.identity(headers, &cx.extensions, cx.now.plus(cx.begun.elapsed()))
+            .await
     }
 
     /// The response to a request without a valid key (AUT-03, AUT-07).
     pub(super) fn unauthorized(&self, target: &Target) -> Reply {
-        self.failure(Some(target), Code::KeyInvalid, "The API key is missing or not valid.")
+        self.failure(
+            Some(target),
+            Code::KeyInvalid,
+            "The API key is missing or not valid.",
+        )
     }
 
     /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](Call::admit) it and
-    /// [answers](Admitted::answer) it. `HEAD` is answered as `GET`, with a body that is not to be sent (UND-28).
+    /// [answers](Admitted::answer) it. `HEAD` is answered as `GET`, with a body that is not to be
+    /// sent (UND-28).
     ///
     /// # Examples
     ///
@@ -115,11 +142,13 @@ impl<'a> Call<'a> {
         &self.request
     }
 
-    /// The answer that does not depend on who asks: 404 where the address leads to nothing (UND-35), 204 with `Allow` to
-    /// `OPTIONS` (UND-28). `None` for every other call.
+    /// The answer that does not depend on who asks: 404 where the address leads to nothing
+    /// (UND-35), 204 with `Allow` to `OPTIONS` (UND-28). `None` for every other call.
     #[must_use]
     pub fn immediate(&self) -> Option<Reply> {
-        let Some(target) = &self.target else { return Some(self.api.nothing_here()) };
+        let Some(target) = &self.target else {
+            return Some(self.api.nothing_here());
+        };
         if *self.request.method != Method::OPTIONS {
             return None;
         }
@@ -130,15 +159,20 @@ impl<'a> Call<'a> {
         Some(reply)
     }
 
-    /// Asks the authenticator who sends it, by the key header and what the vendor's layers attached (AUT-01).
+    /// Asks the authenticator who sends it, by the key header and what the vendor's layers attached
+    /// (AUT-01).
     ///
     /// # Errors
     ///
     /// The answer, where the authenticator failed.
     pub async fn identify(&mut self) -> Result<Identity, Reply> {
         let now = *self.request.received.get_or_insert_with(Timestamp::now);
-        let identity = self.api.identity(self.request.headers, &self.request.extensions, now).await;
-        let identity = identity.map_err(|error| self.api.error_reply(self.target.as_ref(), error))?;
+        let identity = self
+            .api
+            .identity(self.request.headers, &self.request.extensions, now)
+            .await;
+        let identity =
+            identity.map_err(|error| self.api.error_reply(self.target.as_ref(), error))?;
         // Only requests for changes live long enough to be identified again.
         if self.target == Some(Target::Changes) {
             self.request.identified_as = Some(Box::new(identity.clone()));
@@ -146,8 +180,8 @@ impl<'a> Call<'a> {
         Ok(identity)
     }
 
-    /// Whether whoever sends it may go on, in the order of UND-39: an address of nothing, `OPTIONS`, the key, the
-    /// operation, the right. Nothing of the body is looked at.
+    /// Whether whoever sends it may go on, in the order of UND-39: an address of nothing,
+    /// `OPTIONS`, the key, the operation, the right. Nothing of the body is looked at.
     ///
     /// # Errors
     ///
@@ -155,32 +189,49 @@ impl<'a> Call<'a> {
     ///
     /// - [immediately](Call::immediate), whoever asks;
     /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
-    /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the record that it addresses
-    ///   is not there;
-    /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no kind (SYN-06);
+    /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the
+    ///   record that it addresses is not there;
+    /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no
+    ///   kind (SYN-06);
     /// - 500 or 503 where a backend failed.
     pub async fn admit(self, identity: Identity) -> Result<Admitted<'a>, Reply> {
         if let Some(reply) = self.immediate() {
             return Err(reply);
         }
-        let Self { api, request, target, operation } = self;
-        let Some(target) = target else { return Err(api.nothing_here()) };
-        let call = Addressed { api, request, target };
+        let Self {
+            api,
+            request,
+            target,
+            operation,
+        } = self;
+        let Some(target) = target else {
+            return Err(api.nothing_here());
+        };
+        let call = Addressed {
+            api,
+            request,
+            target,
+        };
         let known = match identity {
             Identity::Invalid => return Err(call.unauthorized()),
             Identity::Known(tenant, caller) => Some((tenant, caller)),
             Identity::Nobody => None,
         };
-        let with_key = known.as_ref().is_some_and(|(_, caller)| !caller.is_anonymous());
+        let with_key = known
+            .as_ref()
+            .is_some_and(|(_, caller)| !caller.is_anonymous());
         let Some(operation) = operation else {
             return Err(match known {
-                Some((tenant, caller)) if with_key => Box::pin(call.not_offered(tenant, caller)).await,
+                Some((tenant, caller)) if with_key => {
+                    Box::pin(call.not_offered(tenant, caller)).await
+                }
                 _ => call.unauthorized(),
             });
         };
         match (operation.right(), known) {
             (None, known) if operation.key() == Key::NotNeeded => {
-                let (tenant, caller) = known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
+                let (tenant, caller) =
+                    known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
                 Ok(call.admitted(operation, tenant, caller))
             }
             (right, Some((tenant, caller))) if with_key => {
@@ -208,18 +259,43 @@ struct Addressed<'a> {
 impl<'a> Addressed<'a> {
     /// A call without a key works on the tenant of the container that it addresses (HLP-07).
     async fn without_key(self, operation: Offered) -> Result<Admitted<'a>, Reply> {
-        let Target::Helper { container: Some(container), .. } = &self.target else { return Err(self.unauthorized()) };
-        let Some(tenants) = &self.api.inner.settings.anonymous else { return Err(self.unauthorized()) };
-        let tenant = tenants.tenant_of(container).await.map_err(|error| self.failed(error))?;
+        let Target::Helper {
+            container: Some(container),
+            ..
+        } = &self.target
+        else {
+            return Err(self.unauthorized());
+        };
+        let Some(tenants) = &self.api.inner.settings.anonymous else {
+            return Err(self.unauthorized());
+        };
+        let tenant = tenants
+            .tenant_of(container)
+            .await
+            .map_err(|error| self.failed(error))?;
         let is_found = tenant.is_some();
-        let admitted = self.admitted(operation, tenant.unwrap_or_else(|| Tenant::new("")), Caller::anonymous());
+        let admitted = self.admitted(
+            operation,
+            tenant.unwrap_or_else(|| Tenant::new("")),
+            Caller::anonymous(),
+        );
         // As with a key, its body is looked at before the missing container is told (UND-39).
-        Ok(if is_found { admitted } else { admitted.without_container() })
+        Ok(if is_found {
+            admitted
+        } else {
+            admitted.without_container()
+        })
     }
 
     fn admitted(mut self, operation: Offered, tenant: Tenant, caller: Caller) -> Admitted<'a> {
         let context = self.request.context(self.api, tenant, caller);
-        Admitted::new(self.api, self.request, self.target, operation.spec(), context)
+        Admitted::new(
+            self.api,
+            self.request,
+            self.target,
+            operation.spec(),
+            context,
+        )
     }
 
     /// 500, or 404 where what the call addresses does not exist for the caller's tenant (UND-39).
@@ -232,7 +308,8 @@ impl<'a> Addressed<'a> {
         })
     }
 
-    /// Whether what it addresses exists for the caller's tenant. A record of a kind that cannot be read counts as there.
+    /// Whether what it addresses exists for the caller's tenant. A record of a kind that cannot be
+    /// read counts as there.
     async fn exists(&self, cx: &Context) -> Result<bool> {
         match record_of(&self.target) {
             Some(at) => self.api.record_exists(cx, at).await,
@@ -257,9 +334,18 @@ impl<'a> Addressed<'a> {
 fn record_of(target: &Target) -> Option<&Address> {
     match target {
         Target::Record(at)
-        | Target::Collection { scope: Scope::Under(at), .. }
-        | Target::Helper { container: Some(at), .. }
-        | Target::Batch { container: Some(at), .. } => Some(at),
+        | Target::Collection {
+            scope: Scope::Under(at),
+            ..
+        }
+        | Target::Helper {
+            container: Some(at),
+            ..
+        }
+        | Target::Batch {
+            container: Some(at),
+            ..
+        } => Some(at),
         _ => None,
     }
 }

@@ -2,7 +2,8 @@
 
 use super::Api;
 use crate::capability::{
-    Declaration, DeclaredCollection, DeclaredEntryPoint, DeclaredField, DeclaredHelper, DeclaredLink,
+    Declaration, DeclaredCollection, DeclaredEntryPoint, DeclaredField, DeclaredHelper,
+    DeclaredLink,
 };
 use crate::{
     auth::Operation,
@@ -35,14 +36,28 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
     document.limits.per_page = api.sizes().page;
     document.authentication.required = true;
     document.entry_point = Some(entry_point(api));
-    let kinds = Kind::ALL.iter().filter_map(|&kind| Some((kind.plural().to_owned(), collection(api, base, kind)?)));
+    let kinds = Kind::ALL
+        .iter()
+        .filter_map(|&kind| Some((kind.plural().to_owned(), collection(api, base, kind)?)));
     document.collections = kinds.collect();
-    document.helpers = api.helpers().map(|name| (name.as_str().to_owned(), helper(api, name))).collect();
-    document.action_functions = api.functions().iter().map(|function| function.as_str().to_owned()).collect();
+    document.helpers = api
+        .helpers()
+        .map(|name| (name.as_str().to_owned(), helper(api, name)))
+        .collect();
+    document.action_functions = api
+        .functions()
+        .iter()
+        .map(|function| function.as_str().to_owned())
+        .collect();
     document.person_matching = Some(api.matching_text());
     document.behaviours = api.behaviours().into_iter().map(str::to_owned).collect();
     document.openapi = Some(api.href(base, &Target::OpenApi));
-    let schema = |name: &'static str| (name.to_owned(), api.href(base, &Target::JsonSchema(name.into())));
+    let schema = |name: &'static str| {
+        (
+            name.to_owned(),
+            api.href(base, &Target::JsonSchema(name.into())),
+        )
+    };
     document.schemas = json_schema_names(api).into_iter().map(schema).collect();
     let mut own = DeclaredLink::default();
     own.href = api.href(base, &Target::Capabilities);
@@ -52,7 +67,14 @@ pub fn capabilities(api: &Api, base: &Base) -> Declaration {
 
 fn entry_point(api: &Api) -> DeclaredEntryPoint {
     let version = api.dialect().version_field();
-    let fields = ["motd", "max_pagesize", "vendor_name", "product_name", version, "namespace"];
+    let fields = [
+        "motd",
+        "max_pagesize",
+        "vendor_name",
+        "product_name",
+        version,
+        "namespace",
+    ];
     let mut entry = DeclaredEntryPoint::default();
     entry.fields = fields.map(str::to_owned).into();
     entry.links = vec!["docs".into()];
@@ -66,12 +88,19 @@ fn helper(api: &Api, name: HelperName) -> DeclaredHelper {
     helper
 }
 
-/// The names of the JSON Schemas about an API: each kind and each helper that it offers, and the rest of what it answers.
+/// The names of the JSON Schemas about an API: each kind and each helper that it offers, and the
+/// rest of what it answers.
 #[must_use]
 pub fn json_schema_names(api: &Api) -> Vec<&'static str> {
-    let kinds = Kind::ALL.iter().filter(|kind| api.is_sent(**kind)).map(|kind| kind.singular());
+    let kinds = Kind::ALL
+        .iter()
+        .filter(|kind| api.is_sent(**kind))
+        .map(|kind| kind.singular());
     let helpers = api.helpers().map(HelperName::relation);
-    kinds.chain(helpers).chain(["entry_point", "error", "capabilities"]).collect()
+    kinds
+        .chain(helpers)
+        .chain(["entry_point", "error", "capabilities"])
+        .collect()
 }
 
 /// What is supported of one kind; `None` for nothing.
@@ -83,35 +112,69 @@ fn collection(api: &Api, base: &Base, kind: Kind) -> Option<DeclaredCollection> 
         .map(|operation| operation.as_str().to_owned())
         .collect();
     let below = schema.links.iter().filter_map(|link| match link.target {
-        LinkTarget::Many { kind: member, alias: false } if api.offers_under(member, kind) => Some(link.name.to_owned()),
+        LinkTarget::Many {
+            kind: member,
+            alias: false,
+        } if api.offers_under(member, kind) => Some(link.name.to_owned()),
         _ => None,
     });
     if operations.is_empty() && !api.is_listed_anywhere(kind) {
         return None;
     }
     // A field that neither leaves the server nor enters it is none of this server.
-    let fields = schema.fields.fields.iter().enumerate().filter_map(|(place, field)| {
-        let narrow = api.narrowing(kind).and_then(|narrowing| narrowing.member(field.name));
-        let described = described(field, narrow, api.is_readable(kind, place), api.is_writable(kind, place));
-        (described.readable || described.writable).then(|| (field.name.to_owned(), described))
-    });
+    let fields = schema
+        .fields
+        .fields
+        .iter()
+        .enumerate()
+        .filter_map(|(place, field)| {
+            let narrow = api
+                .narrowing(kind)
+                .and_then(|narrowing| narrowing.member(field.name));
+            let described = described(
+                field,
+                narrow,
+                api.is_readable(kind, place),
+                api.is_writable(kind, place),
+            );
+            (described.readable || described.writable).then(|| (field.name.to_owned(), described))
+        });
     let listed = api.offers(kind, Operation::List);
     let mut collection = DeclaredCollection::default();
     collection.singular = schema.singular.into();
     collection.operations = operations;
     collection.sub = below.collect();
     collection.fields = fields.collect();
-    collection.links = api.sent_links(kind).into_iter().map(str::to_owned).collect();
+    collection.links = api
+        .sent_links(kind)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     if listed {
-        let names = |fields: &mut dyn Iterator<Item = &Filterable>| fields.map(|it| it.as_str().to_owned()).collect();
+        let names = |fields: &mut dyn Iterator<Item = &Filterable>| {
+            fields.map(|it| it.as_str().to_owned()).collect()
+        };
         collection.filter = names(&mut api.filterable(kind).iter());
         collection.order = names(&mut api.filterable(kind).iter().filter(|field| field.is_date()));
     }
-    collection.href = listed.then(|| api.href(base, &Target::Collection { kind, scope: Scope::All }));
+    collection.href = listed.then(|| {
+        api.href(
+            base,
+            &Target::Collection {
+                kind,
+                scope: Scope::All,
+            },
+        )
+    });
     Some(collection)
 }
 
-fn described(field: &Field, narrow: Option<&Narrow>, readable: bool, writable: bool) -> DeclaredField {
+fn described(
+    field: &Field,
+    narrow: Option<&Narrow>,
+    readable: bool,
+    writable: bool,
+) -> DeclaredField {
     let mut described = DeclaredField::default();
     described.kind = type_name(&field.ty);
     described.readable = readable;
@@ -136,7 +199,10 @@ fn described(field: &Field, narrow: Option<&Narrow>, readable: bool, writable: b
         let described = self::described(member, narrow, readable, writable);
         (described.readable || described.writable).then(|| (member.name.to_owned(), described))
     };
-    described.fields = field.ty.object().map(|object| object.fields.iter().filter_map(inner).collect());
+    described.fields = field
+        .ty
+        .object()
+        .map(|object| object.fields.iter().filter_map(inner).collect());
     described
 }
 

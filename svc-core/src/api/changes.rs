@@ -34,8 +34,9 @@ const AFTER: &str = "after";
 /// Tells a proxy to pass events on as they come.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Reads the feed until there is something behind the cursor, for all requests that wait for it. A page without entries is the
-/// result only where the cursor goes on, so that requests with different cursors for the same place become one group.
+/// Reads the feed until there is something behind the cursor, for all requests that wait for it. A
+/// page without entries is the result only where the cursor goes on, so that requests with
+/// different cursors for the same place become one group.
 async fn read_later(
     changes: &dyn Changes,
     cx: &Context,
@@ -48,13 +49,18 @@ async fn read_later(
         // Before the read: what is committed meanwhile is heard.
         let mut listening = changes.listen(&cx).await?;
         let feed = changes.changes(&cx, &wanted).await?;
-        let Feed::Page(page) = &feed else { return Ok(feed) };
+        let Feed::Page(page) = &feed else {
+            return Ok(feed);
+        };
         let goes_on = wanted.after.as_ref() != Some(&page.next);
         if !page.entries.is_empty() || page.has_more || (has_waited && goes_on) {
             return Ok(feed);
         }
         wanted.after = Some(page.next.clone());
-        match listening.again().and_then(|again| waiting.timer.sleep(again)) {
+        match listening
+            .again()
+            .and_then(|again| waiting.timer.sleep(again))
+        {
             Some(mut again) => _ = before(&mut again, &mut listening).await,
             None => listening.await,
         }
@@ -63,7 +69,10 @@ async fn read_later(
 }
 
 /// The output of a future; `None` where the time passes first.
-async fn before<T>(time: &mut Pin<Box<dyn Future<Output = ()> + Send>>, future: impl Future<Output = T>) -> Option<T> {
+async fn before<T>(
+    time: &mut Pin<Box<dyn Future<Output = ()> + Send>>,
+    future: impl Future<Output = T>,
+) -> Option<T> {
     let mut future = pin!(future);
     poll_fn(|cx| match future.as_mut().poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
@@ -88,17 +97,26 @@ impl Api {
     /// The query parameters of the change feed (SYN-05).
     #[must_use]
     pub fn changes_parameters(&self) -> Vec<Parameter> {
-        self.parameters().into_iter().filter(|parameter| parameter.name != "page").collect()
+        self.parameters()
+            .into_iter()
+            .filter(|parameter| parameter.name != "page")
+            .collect()
     }
 
-    /// How long a request may wait for changes: no longer than it asks for, and not where nothing tells the time.
+    /// How long a request may wait for changes: no longer than it asks for, and not where nothing
+    /// tells the time.
     pub(super) fn waits(&self, request: &Request<'_>) -> Duration {
-        let asked = request.timer.and_then(|_| handling::wait(request.headers)).unwrap_or_default();
+        let asked = request
+            .timer
+            .and_then(|_| handling::wait(request.headers))
+            .unwrap_or_default();
         asked.min(self.inner.settings.longest_wait)
     }
 
     pub(super) async fn changes(&self, cx: &Context, request: &Request<'_>) -> Result<Reply> {
-        let Some(changes) = &self.inner.settings.changes else { return Err(Error::not_implemented()) };
+        let Some(changes) = &self.inner.settings.changes else {
+            return Err(Error::not_implemented());
+        };
         let sizes = self.sizes();
         let asked = match PageRequest::read(request.query, sizes.page, sizes.max_page) {
             Ok(asked) => asked,
@@ -116,7 +134,11 @@ impl Api {
             }
             after = Some(last.to_owned());
         }
-        let kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| cx.may_read(*kind)).collect();
+        let kinds: Vec<Kind> = Kind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| cx.may_read(*kind))
+            .collect();
         let wanted = ChangesRequest::new(after.clone(), kinds, asked.request.size);
         let waits = self.waits(request);
         let slot = if streams || !waits.is_zero() {
@@ -130,8 +152,15 @@ impl Api {
         // A stream begins at once, whatever there is to tell.
         let time = if streams { Duration::ZERO } else { waits };
         let timer = request.timer.filter(|_| !time.is_zero());
-        let waiting = timer.map(|timer| Waiting { timer, time, timeout: request.timeout });
-        let page = match self.told(&**changes, cx, wanted.clone(), waiting.as_ref()).await? {
+        let waiting = timer.map(|timer| Waiting {
+            timer,
+            time,
+            timeout: request.timeout,
+        });
+        let page = match self
+            .told(&**changes, cx, wanted.clone(), waiting.as_ref())
+            .await?
+        {
             Feed::Page(page) => page,
             Feed::Unknown => return Ok(self.unknown_cursor()),
             Feed::Expired => return Ok(self.expired_cursor(cx)),
@@ -153,7 +182,8 @@ impl Api {
             per_page: asked.request.size,
             repeated: &asked.repeated,
         };
-        let mut body = Vec::with_capacity(page.entries.len().saturating_mul(640).saturating_add(1024));
+        let mut body =
+            Vec::with_capacity(page.entries.len().saturating_mul(640).saturating_add(1024));
         hal::changes(&self.hal(&cx.base), &view, &mut body);
         let mut reply = Reply::hal(StatusCode::OK, body);
         if !waits.is_zero() {
@@ -181,11 +211,17 @@ impl Api {
         reply.following = Some(Box::new(Following {
             api: self.clone(),
             cx: cx.clone(),
-            wanted: ChangesRequest { after: Some(page.next.clone()), ..wanted },
+            wanted: ChangesRequest {
+                after: Some(page.next.clone()),
+                ..wanted
+            },
             repeated,
             has_more: page.has_more,
             timeout: request.timeout,
-            identified: request.identified_as.clone().map(|identity| (request.headers.clone(), identity)),
+            identified: request
+                .identified_as
+                .clone()
+                .map(|identity| (request.headers.clone(), identity)),
             until: now.checked_add(time).unwrap_or(now),
             _slot: slot.map(Arc::new),
         }));
@@ -200,10 +236,14 @@ impl Api {
         mut wanted: ChangesRequest,
         waiting: Option<&Waiting<'_>>,
     ) -> Result<Feed> {
-        let Some(waiting) = waiting else { return changes.changes(cx, &wanted).await };
+        let Some(waiting) = waiting else {
+            return changes.changes(cx, &wanted).await;
+        };
         match self.told_later(changes, cx, &mut wanted, waiting).await? {
             Waited::Until(feed) => Ok(feed),
-            Waited::InVain | Waited::WithoutTimer => changes.changes(&waiting.context(cx), &wanted).await,
+            Waited::InVain | Waited::WithoutTimer => {
+                changes.changes(&waiting.context(cx), &wanted).await
+            }
         }
     }
 
@@ -215,7 +255,9 @@ impl Api {
         wanted: &mut ChangesRequest,
         waiting: &Waiting<'_>,
     ) -> Result<Waited> {
-        let Some(mut over) = waiting.timer.sleep(waiting.time) else { return Ok(Waited::WithoutTimer) };
+        let Some(mut over) = waiting.timer.sleep(waiting.time) else {
+            return Ok(Waited::WithoutTimer);
+        };
         loop {
             let mut member = self.inner.shared_reads.join(&cx.tenant, wanted);
             let step = before(&mut over, poll_fn(|cx| member.poll_step(cx))).await;
@@ -228,9 +270,15 @@ impl Api {
                     changes.changes(&waiting.context(cx), wanted).await?
                 }
                 Some(Step::Read) => {
-                    let read = before(&mut over, read_later(changes, cx, wanted.clone(), waiting)).await;
-                    let Some(read) = read else { return Ok(Waited::InVain) };
-                    member.publish(read.as_ref().map_or(ReadResult::Failed, |feed| ReadResult::Read(feed.clone())));
+                    let read =
+                        before(&mut over, read_later(changes, cx, wanted.clone(), waiting)).await;
+                    let Some(read) = read else {
+                        return Ok(Waited::InVain);
+                    };
+                    member.publish(
+                        read.as_ref()
+                            .map_or(ReadResult::Failed, |feed| ReadResult::Read(feed.clone())),
+                    );
                     read?
                 }
             };

@@ -1,5 +1,5 @@
-//! Helpers over the registered operations: the same rules as a store's, standing on a vendor's operations one by one
-//! (HLP-10, ERR-29 to ERR-33).
+//! Helpers over the registered operations: the same rules as a store's, standing on a vendor's
+//! operations one by one (HLP-10, ERR-29 to ERR-33).
 
 mod seen;
 mod together;
@@ -52,11 +52,17 @@ impl Composed<'_> {
         }
         if let Some(container) = helper.container() {
             need(container, "get", |registered| registered.get.is_some());
-            need(helper.records(), "create", |registered| registered.create.is_some());
+            need(helper.records(), "create", |registered| {
+                registered.create.is_some()
+            });
         }
         if helper.takes_person() {
-            need(Kind::Person, "create", |registered| registered.create.is_some());
-            need(Kind::Person, "update", |registered| registered.update.is_some());
+            need(Kind::Person, "create", |registered| {
+                registered.create.is_some()
+            });
+            need(Kind::Person, "update", |registered| {
+                registered.update.is_some()
+            });
         }
         missing
     }
@@ -65,7 +71,8 @@ impl Composed<'_> {
     pub(crate) fn supports(function: FunctionName, kinds: &BTreeMap<Kind, Registration>) -> bool {
         let has = |kind: Kind, has: fn(&Registration) -> bool| kinds.get(&kind).is_some_and(has);
         let creates = |registered: &Registration| registered.create.is_some();
-        let both = |named, made| has(named, |registered| registered.find.is_some()) && has(made, creates);
+        let both =
+            |named, made| has(named, |registered| registered.find.is_some()) && has(made, creates);
         match function {
             FunctionName::AddTags | FunctionName::AddTagsUri => both(Kind::Tag, Kind::Tagging),
             FunctionName::AddLists | FunctionName::AddListsUri => both(Kind::List, Kind::Item),
@@ -76,10 +83,14 @@ impl Composed<'_> {
 
     /// Does what the plan says, step by step.
     pub(crate) async fn run(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
-        self.decide(cx, first_keys(plan, self.matching), false, |ground| help(ground, plan)).await
+        self.decide(cx, first_keys(plan, self.matching), false, |ground| {
+            help(ground, plan)
+        })
+        .await
     }
 
-    /// Runs rules again and again, until they have seen all that they ask for and every step of theirs is done.
+    /// Runs rules again and again, until they have seen all that they ask for and every step of
+    /// theirs is done.
     pub(super) async fn decide<T>(
         &self,
         cx: &Context,
@@ -90,7 +101,10 @@ impl Composed<'_> {
         let mut seen = Seen::default();
         self.look_up(cx, first, &mut seen).await?;
         loop {
-            if cx.deadline.is_some_and(|deadline| deadline <= std::time::Instant::now()) {
+            if cx
+                .deadline
+                .is_some_and(|deadline| deadline <= std::time::Instant::now())
+            {
                 return Err(Error::unavailable(Duration::from_secs(1)));
             }
             let mut ground = Operations {
@@ -107,7 +121,10 @@ impl Composed<'_> {
                 (_, Some(Stop::LookUp(key))) => self.look_up(cx, vec![key], &mut seen).await?,
                 (_, Some(Stop::Create(draft))) => {
                     // A transaction has locked them.
-                    let (kind, may_come) = (draft.kind, self.transactions.is_none() && seen.missed(&draft));
+                    let (kind, may_come) = (
+                        draft.kind,
+                        self.transactions.is_none() && seen.missed(&draft),
+                    );
                     let done = self.create_alone(cx, *draft).await?;
                     if !(may_come && seen.came_meanwhile(kind, &done)) {
                         seen.steps.push(done);
@@ -125,12 +142,17 @@ impl Composed<'_> {
     }
 
     pub(super) fn registered(&self, kind: Kind) -> Result<&Registration> {
-        self.registered.get(kind as usize).ok_or_else(|| Error::unexpected("a kind has no registration"))
+        self.registered
+            .get(kind as usize)
+            .ok_or_else(|| Error::unexpected("a kind has no registration"))
     }
 
     /// Looks keys up, many at the same time.
     async fn look_up(&self, cx: &Context, keys: Vec<Key>, seen: &mut Seen) -> Result<()> {
-        let wanted: Vec<Key> = keys.into_iter().filter(|key| !seen.records.contains_key(key)).collect();
+        let wanted: Vec<Key> = keys
+            .into_iter()
+            .filter(|key| !seen.records.contains_key(key))
+            .collect();
         for some in wanted.chunks(AT_ONCE) {
             let found = together(some.iter().map(|key| self.find(cx, key)).collect()).await;
             for (key, found) in some.iter().zip(found) {
@@ -145,15 +167,30 @@ impl Composed<'_> {
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
-        let Some(kind) = key.kind() else { return Ok(None) };
+        let Some(kind) = key.kind() else {
+            return Ok(None);
+        };
         let registered = self.registered(kind)?;
         let by = match key {
             Key::Id(_, id) => {
-                let Some(get) = &registered.get else { return Ok(None) };
-                return get.get(cx, &Address { kind, id: id.clone(), parent: None }).await;
+                let Some(get) = &registered.get else {
+                    return Ok(None);
+                };
+                return get
+                    .get(
+                        cx,
+                        &Address {
+                            kind,
+                            id: id.clone(),
+                            parent: None,
+                        },
+                    )
+                    .await;
             }
             Key::Name(_, name) => FindKey::Name(name.clone()),
-            Key::Identifier(_, identifier) => FindKey::Match(MatchKey::Identifier(identifier.clone())),
+            Key::Identifier(_, identifier) => {
+                FindKey::Match(MatchKey::Identifier(identifier.clone()))
+            }
             Key::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
             Key::Link(..) => return Ok(None),
         };
@@ -163,27 +200,42 @@ impl Composed<'_> {
         }
     }
 
-    /// Creates a record so that nothing of it stays where it is refused: the rules may go on without it (ERR-29).
+    /// Creates a record so that nothing of it stays where it is refused: the rules may go on
+    /// without it (ERR-29).
     async fn create_alone(&self, cx: &Context, draft: RawDraft) -> Result<Tried> {
         let Some(transactions) = self.transactions.filter(|_| fails_alone(draft.kind)) else {
             return problems_of(self.create(cx, draft).await);
         };
         transactions.savepoint(cx, Savepoint::Set).await?;
         let done = problems_of(self.create(cx, draft).await)?;
-        let end = if done.is_ok() { Savepoint::Release } else { Savepoint::Undo };
+        let end = if done.is_ok() {
+            Savepoint::Release
+        } else {
+            Savepoint::Undo
+        };
         transactions.savepoint(cx, end).await?;
         Ok(done)
     }
 
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<Step> {
-        let Some(create) = &self.registered(draft.kind)?.create else { return Err(Error::not_implemented()) };
-        let created = create.create(cx, draft).await.map_err(|error| self.classify.told(error))?;
+        let Some(create) = &self.registered(draft.kind)?.create else {
+            return Err(Error::not_implemented());
+        };
+        let created = create
+            .create(cx, draft)
+            .await
+            .map_err(|error| self.classify.told(error))?;
         Ok((created.record, created.is_new))
     }
 
     async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
-        let Some(update) = &self.registered(at.kind)?.update else { return Err(Error::not_implemented()) };
-        let updated = update.update(cx, at.clone(), patch, None).await.map_err(|error| self.classify.told(error))?;
+        let Some(update) = &self.registered(at.kind)?.update else {
+            return Err(Error::not_implemented());
+        };
+        let updated = update
+            .update(cx, at.clone(), patch, None)
+            .await
+            .map_err(|error| self.classify.told(error))?;
         let record = updated.ok_or_else(Error::conflict)?;
         Ok((record, false))
     }
@@ -250,9 +302,12 @@ impl Operations<'_> {
         }
     }
 
-    /// Whether records of a kind can be read by their id; where not, one that is named counts as there.
+    /// Whether records of a kind can be read by their id; where not, one that is named counts as
+    /// there.
     fn is_read(&self, kind: Kind) -> bool {
-        self.composed.registered(kind).is_ok_and(|registered| registered.get.is_some())
+        self.composed
+            .registered(kind)
+            .is_ok_and(|registered| registered.get.is_some())
     }
 }
 
@@ -262,30 +317,41 @@ fn own_key(record: &RawRecord) -> Key {
 
 fn stored(record: RawRecord) -> Stored {
     // Operations tell no place: the older one is the one that was created before.
-    Stored { row: record.meta().created.micros(), record }
+    Stored {
+        row: record.meta().created.micros(),
+        record,
+    }
 }
 
 impl Ground for Operations<'_> {
     fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
         // The library has looked before it runs a plan.
         let Address { kind, id, parent } = address.clone();
-        Ok(Some(Found { kind, id, row: 0, parent }))
+        Ok(Some(Found {
+            kind,
+            id,
+            row: 0,
+            parent,
+        }))
     }
 
     fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
         match key {
-            Key::Id(kind, id) if !self.is_read(*kind) => {
-                Ok(Some(Found { kind: *kind, id: id.clone(), row: 0, parent: None }))
-            }
+            Key::Id(kind, id) if !self.is_read(*kind) => Ok(Some(Found {
+                kind: *kind,
+                id: id.clone(),
+                row: 0,
+                parent: None,
+            })),
             key => Ok(self.record(key)?.map(|stored| stored.found())),
         }
     }
 
     fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
         match self.seen.records.get(key) {
-            Some(record) => {
-                Ok(record.as_ref().map(|record| stored(self.changed.get(&own_key(record)).unwrap_or(record).clone())))
-            }
+            Some(record) => Ok(record.as_ref().map(|record| {
+                stored(self.changed.get(&own_key(record)).unwrap_or(record).clone())
+            })),
             None => self.stop(Stop::LookUp(key.clone())),
         }
     }
@@ -298,10 +364,16 @@ impl Ground for Operations<'_> {
         if self.is_refused {
             check(self.wrong_draft(draft, new)?)?;
             let meta = Meta::new(Id::from(0), self.cx.now);
-            return Ok((stored(RawRecord::stored(draft.kind, meta, Bytes::new())), true));
+            return Ok((
+                stored(RawRecord::stored(draft.kind, meta, Bytes::new())),
+                true,
+            ));
         }
         self.step(|| {
-            let mut draft = RawDraft { own: None, ..draft.clone() };
+            let mut draft = RawDraft {
+                own: None,
+                ..draft.clone()
+            };
             if let Some(person) = &new.person {
                 draft.links.retain(|(name, _)| *name != "person");
                 draft.links.push(("person", person.clone()));
@@ -323,11 +395,24 @@ impl Ground for Operations<'_> {
         }
         if self.composed.registered(at.kind)?.update.is_none() {
             // An action that cannot be changed stays as it was recorded.
-            return if at.kind == Kind::Person { Err(Error::not_implemented().into()) } else { Ok(stored) };
+            return if at.kind == Kind::Person {
+                Err(Error::not_implemented().into())
+            } else {
+                Ok(stored)
+            };
         }
         let if_match = Some(stored.record.meta().state());
-        let (now, _) = self.step(|| Stop::Update(at, Box::new(RawPatch { if_match, ..patch.clone() })))?;
-        self.changed.insert(own_key(&now.record), now.record.clone());
+        let (now, _) = self.step(|| {
+            Stop::Update(
+                at,
+                Box::new(RawPatch {
+                    if_match,
+                    ..patch.clone()
+                }),
+            )
+        })?;
+        self.changed
+            .insert(own_key(&now.record), now.record.clone());
         Ok(now)
     }
 
@@ -356,7 +441,9 @@ impl Ground for Operations<'_> {
     }
 
     fn finds(&self, kind: Kind) -> bool {
-        self.composed.registered(kind).is_ok_and(|registered| registered.find.is_some())
+        self.composed
+            .registered(kind)
+            .is_ok_and(|registered| registered.find.is_some())
     }
 
     fn matching(&self) -> &dyn PersonMatching {

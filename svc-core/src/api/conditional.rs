@@ -1,5 +1,5 @@
-//! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they do not know is not
-//! overwritten (ETG-01 to ETG-11).
+//! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they
+//! do not know is not overwritten (ETG-01 to ETG-11).
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,10 @@ use super::{
     entity_tag::{EntityTags, http_date, seconds},
     respond::shown,
 };
-use crate::{context::Context, error::Code, hal, link::Target, record::RawRecord, store::Condition, value::Timestamp};
+use crate::{
+    context::Context, error::Code, hal, link::Target, record::RawRecord, store::Condition,
+    value::Timestamp,
+};
 
 /// A second in microseconds.
 const SECOND: i64 = 1_000_000;
@@ -40,7 +43,10 @@ impl Validators {
     /// Those of an answer, where it has any.
     pub(super) fn of(reply: &Reply) -> Option<Self> {
         let last_modified = reply.headers.get(LAST_MODIFIED).cloned();
-        Some(Self { tag: reply.headers.get(ETAG)?.clone(), last_modified })
+        Some(Self {
+            tag: reply.headers.get(ETAG)?.clone(),
+            last_modified,
+        })
     }
 
     /// An answer that has them.
@@ -74,39 +80,58 @@ pub(super) enum Verdict {
 impl Conditions {
     /// Those of a request; `None` where it has none.
     ///
-    /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and twice in a second.
+    /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and
+    /// twice in a second.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         let if_match = EntityTags::of(headers, &IF_MATCH);
         let if_none_match = EntityTags::of(headers, &IF_NONE_MATCH);
         let if_unmodified_since = seconds(headers, &IF_UNMODIFIED_SINCE);
         let any = if_match.is_some() || if_none_match.is_some() || if_unmodified_since.is_some();
-        any.then_some(Self { if_match, if_unmodified_since, if_none_match })
+        any.then_some(Self {
+            if_match,
+            if_unmodified_since,
+            if_none_match,
+        })
     }
 
-    /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag. `is_unmodified` is asked
-    /// whether it is unmodified since the date of the request.
+    /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag.
+    /// `is_unmodified` is asked whether it is unmodified since the date of the request.
     fn judge(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> Verdict {
         match (&self.if_match, self.if_unmodified_since) {
             (Some(named), _) if !named.has(tag) => return Verdict::Failed,
             (None, Some(date)) if !is_unmodified(date) => return Verdict::Failed,
             _ => {}
         }
-        let is_known = self.if_none_match.as_ref().is_some_and(|named| named.has_like(tag));
-        if is_known { Verdict::Known } else { Verdict::Done }
+        let is_known = self
+            .if_none_match
+            .as_ref()
+            .is_some_and(|named| named.has_like(tag));
+        if is_known {
+            Verdict::Known
+        } else {
+            Verdict::Done
+        }
     }
 
     /// Judges them for a read that is answered with these validators.
     pub(super) fn of_read(&self, validators: &Validators) -> Verdict {
         let modified = || {
-            let headers = HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
+            let headers =
+                HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
             seconds(&headers, &LAST_MODIFIED)
         };
-        self.judge(validators.tag.as_bytes(), |date| modified().is_none_or(|modified| modified <= date))
+        self.judge(validators.tag.as_bytes(), |date| {
+            modified().is_none_or(|modified| modified <= date)
+        })
     }
 
     /// Whether all of them are but `If-Match: *`, which any record fulfils.
     fn is_of_state(&self) -> bool {
-        let Self { if_match, if_unmodified_since, if_none_match } = self;
+        let Self {
+            if_match,
+            if_unmodified_since,
+            if_none_match,
+        } = self;
         let any = |named: &Option<EntityTags>| matches!(named, None | Some(EntityTags::Any));
         !any(if_match) || if_none_match.is_some() || if_unmodified_since.is_some()
     }
@@ -121,7 +146,8 @@ impl Api {
 
     /// The conditions of a request, where they count here.
     pub(super) fn conditions(&self, headers: &HeaderMap) -> Option<Conditions> {
-        self.conditional_requests().and_then(|_| Conditions::of(headers))
+        self.conditional_requests()
+            .and_then(|_| Conditions::of(headers))
     }
 
     /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
@@ -141,7 +167,8 @@ impl Api {
         reply
     }
 
-    /// Says of the answer to a write which record its body and its tag are those of (ETG-08; RFC 9110, section 8.7).
+    /// Says of the answer to a write which record its body and its tag are those of (ETG-08; RFC
+    /// 9110, section 8.7).
     pub(super) fn located(&self, cx: &Context, mut reply: Reply, record: &RawRecord) -> Reply {
         if self.conditional_requests().is_some() {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
@@ -150,7 +177,8 @@ impl Api {
         reply
     }
 
-    /// What has to be true of the record that a request changes or deletes, as its caller sees it (ETG-07).
+    /// What has to be true of the record that a request changes or deletes, as its caller sees it
+    /// (ETG-07).
     pub(super) fn condition(&self, cx: &Context, headers: &HeaderMap) -> Option<Condition> {
         let conditions = self.conditions(headers)?;
         let (api, cx) = (self.clone(), cx.clone());
@@ -165,33 +193,49 @@ impl Api {
 
     /// 428 to a change without the `If-Match` that it needs (ETG-09).
     pub(super) fn unconditional(&self, target: &Target, headers: &HeaderMap) -> Option<Reply> {
-        let is_missing = self.conditional_requests() == Some(IfMatch::Required) && !headers.contains_key(IF_MATCH);
+        let is_missing = self.conditional_requests() == Some(IfMatch::Required)
+            && !headers.contains_key(IF_MATCH);
         let code = Code::PreconditionRequired;
         is_missing.then(|| self.failure(Some(target), code, code.meaning()))
     }
 
     /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
-    pub(super) fn by_conditions(&self, target: &Target, conditions: &Conditions, reply: Reply) -> Reply {
+    pub(super) fn by_conditions(
+        &self,
+        target: &Target,
+        conditions: &Conditions,
+        reply: Reply,
+    ) -> Reply {
         match Validators::of(&reply).filter(|_| reply.status == StatusCode::OK) {
-            Some(validators) => self.answered(target, conditions, &validators).unwrap_or(reply),
+            Some(validators) => self
+                .answered(target, conditions, &validators)
+                .unwrap_or(reply),
             None => reply,
         }
     }
 
     /// The answer to a read that is not done; `None` where it is.
-    pub(super) fn answered(&self, target: &Target, conditions: &Conditions, validators: &Validators) -> Option<Reply> {
+    pub(super) fn answered(
+        &self,
+        target: &Target,
+        conditions: &Conditions,
+        validators: &Validators,
+    ) -> Option<Reply> {
         match conditions.of_read(validators) {
             Verdict::Done => None,
             Verdict::Known => Some(validators.on(Reply::empty(StatusCode::NOT_MODIFIED))),
-            Verdict::Failed => {
-                Some(self.failure(Some(target), Code::PreconditionFailed, Code::PreconditionFailed.meaning()))
-            }
+            Verdict::Failed => Some(self.failure(
+                Some(target),
+                Code::PreconditionFailed,
+                Code::PreconditionFailed.meaning(),
+            )),
         }
     }
 }
 
-/// Whether a record that was modified at this time is unmodified since a date in whole seconds. In the named second itself that
-/// is known only one second after the modification: until then the date is a weak validator (RFC 9110, section 8.8.2.2).
+/// Whether a record that was modified at this time is unmodified since a date in whole seconds. In
+/// the named second itself that is known only one second after the modification: until then the
+/// date is a weak validator (RFC 9110, section 8.8.2.2).
 ///
 /// Requirement: ETG-11.
 fn is_unmodified(modified: Timestamp, date: i64, now: Timestamp) -> bool {

@@ -31,21 +31,28 @@ impl Api {
     /// Whether records of a kind leave this server in any answer.
     #[must_use]
     pub fn is_sent(&self, kind: Kind) -> bool {
-        let offers =
-            [Operation::Read, Operation::Create, Operation::Update].into_iter().any(|it| self.offers(kind, it));
-        offers || self.is_listed_anywhere(kind) || self.helpers().any(|helper| helper.records() == kind)
+        let offers = [Operation::Read, Operation::Create, Operation::Update]
+            .into_iter()
+            .any(|it| self.offers(kind, it));
+        offers
+            || self.is_listed_anywhere(kind)
+            || self.helpers().any(|helper| helper.records() == kind)
     }
 
     /// Whether the field at a place of a kind's table leaves the server.
     #[must_use]
     pub fn is_readable(&self, kind: Kind, place: usize) -> bool {
-        self.registered(kind).readable.is_none_or(|readable| readable.contains(place))
+        self.registered(kind)
+            .readable
+            .is_none_or(|readable| readable.contains(place))
     }
 
     /// Whether the field at a place of a kind's table is taken from clients, computed ones apart.
     #[must_use]
     pub fn is_writable(&self, kind: Kind, place: usize) -> bool {
-        self.registered(kind).writable.is_none_or(|writable| writable.contains(place))
+        self.registered(kind)
+            .writable
+            .is_none_or(|writable| writable.contains(place))
     }
 
     /// What the server has of a kind that is narrower than the interface; `None` where nothing is.
@@ -64,7 +71,9 @@ impl Api {
     #[must_use]
     pub fn sent_links(&self, kind: Kind) -> Vec<&'static str> {
         let relations = self.inner.relations.kind(kind);
-        relations.map(|relations| relations.links.iter().map(|link| link.name).collect()).unwrap_or_default()
+        relations
+            .map(|relations| relations.links.iter().map(|link| link.name).collect())
+            .unwrap_or_default()
     }
 
     /// The helpers that are offered.
@@ -82,13 +91,19 @@ impl Api {
     #[must_use]
     pub fn behaviours(&self) -> Vec<&'static str> {
         let inner = &self.inner;
-        let composed =
-            |helper: &HelperName| helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed));
-        let matches = self.registered(Kind::Person).find.is_some() && self.helpers().any(|helper| composed(&helper));
+        let composed = |helper: &HelperName| {
+            helper.takes_person() && matches!(inner.helpers.get(helper), Some(Runner::Composed))
+        };
+        let matches = self.registered(Kind::Person).find.is_some()
+            && self.helpers().any(|helper| composed(&helper));
         // A vendor's own runner is told how strangers are matched, and may do otherwise.
-        let own_runner = |helper: &HelperName| helper.takes_person() && helper.may_be_anonymous() && !composed(helper);
-        let is_ours = inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
-        let changes_nobody = inner.settings.anonymous.is_some() && inner.settings.strangers.merge() != Merge::Fill;
+        let own_runner = |helper: &HelperName| {
+            helper.takes_person() && helper.may_be_anonymous() && !composed(helper)
+        };
+        let is_ours =
+            inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
+        let changes_nobody =
+            inner.settings.anonymous.is_some() && inner.settings.strangers.merge() != Merge::Fill;
         let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::takes_functions);
         let named = [
             // What validation does is the same for every backend; the layout may be another.
@@ -96,22 +111,40 @@ impl Api {
             (true, "validates_types"),
             (true, "rule.response_name"),
             (true, "strict_handling"),
-            (inner.settings.layout.is_conventional(), "conventional_paths"),
+            (
+                inner.settings.layout.is_conventional(),
+                "conventional_paths",
+            ),
             (matches, Behaviour::MatchesPeople.as_str()),
             (changes_nobody && is_ours, "strangers_change_nobody"),
             (in_parts, "helper.non_atomic"),
-            (self.conditional_requests().is_some(), "conditional_requests"),
-            (self.conditional_requests() == Some(IfMatch::Required), "require_if_match"),
+            (
+                self.conditional_requests().is_some(),
+                "conditional_requests",
+            ),
+            (
+                self.conditional_requests() == Some(IfMatch::Required),
+                "require_if_match",
+            ),
             (self.keeps_answers(), "idempotency_keys"),
             (self.takes_batches(), "batch"),
             (inner.settings.changes.is_some(), "changes"),
             (inner.settings.changes.is_some(), "change_events"),
             (self.has_webhooks(), "webhooks"),
             (self.has_private_webhooks(), "private_webhooks"),
-            (inner.helpers.contains_key(&HelperName::RecordDonation), "helper.record_donation.links"),
+            (
+                inner.helpers.contains_key(&HelperName::RecordDonation),
+                "helper.record_donation.links",
+            ),
         ];
-        let own = named.into_iter().filter_map(|(holds, name)| holds.then_some(name));
-        let declared = inner.settings.behaviours.iter().map(|behaviour| behaviour.as_str());
+        let own = named
+            .into_iter()
+            .filter_map(|(holds, name)| holds.then_some(name));
+        let declared = inner
+            .settings
+            .behaviours
+            .iter()
+            .map(|behaviour| behaviour.as_str());
         let mut behaviours: Vec<&'static str> = Vec::new();
         for name in own.chain(declared) {
             if !behaviours.contains(&name) {

@@ -47,9 +47,27 @@ impl<'a> Description<'a> {
 
     /// A page as it is answered to a request that names its number.
     #[must_use]
-    pub fn collection(&self, kind: Kind, scope: &Scope, request: &PageRequest, page: &RawPage) -> Vec<u8> {
-        let signup = kind == Kind::Person && self.api.helpers().any(|helper| helper == HelperName::PersonSignup);
-        let view = CollectionView { kind, scope, request, names_page: true, repeated: "", page, signup };
+    pub fn collection(
+        &self,
+        kind: Kind,
+        scope: &Scope,
+        request: &PageRequest,
+        page: &RawPage,
+    ) -> Vec<u8> {
+        let signup = kind == Kind::Person
+            && self
+                .api
+                .helpers()
+                .any(|helper| helper == HelperName::PersonSignup);
+        let view = CollectionView {
+            kind,
+            scope,
+            request,
+            names_page: true,
+            repeated: "",
+            page,
+            signup,
+        };
         let mut out = Vec::new();
         hal::collection(&self.api.hal(self.base), &view, &mut out);
         out
@@ -57,10 +75,21 @@ impl<'a> Description<'a> {
 
     /// The error object of a request that failed wholly.
     #[must_use]
-    pub fn failure(&self, kind: Option<Kind>, code: Code, properties: &[&str], reference: Option<&str>) -> Vec<u8> {
+    pub fn failure(
+        &self,
+        kind: Option<Kind>,
+        code: Code,
+        properties: &[&str],
+        reference: Option<&str>,
+    ) -> Vec<u8> {
         let problem = Problem::between(code, properties, code.meaning());
         let problems = std::slice::from_ref(&problem);
-        let view = FailureView { kind, status: code.status(), problems, reference_code: reference };
+        let view = FailureView {
+            kind,
+            status: code.status(),
+            problems,
+            reference_code: reference,
+        };
         let mut out = Vec::new();
         hal::failure(&self.api.hal(self.base), &view, &mut out);
         out
@@ -71,7 +100,12 @@ impl<'a> Description<'a> {
     pub fn report(&self, outcome: &RawOutcome) -> Vec<u8> {
         let mut out = Vec::new();
         let in_style = self.api.style_name() == "examples";
-        let view = hal::ReportView { entries: &outcome.entries, embedded: &[], anonymous: true, examples: in_style };
+        let view = hal::ReportView {
+            entries: &outcome.entries,
+            embedded: &[],
+            anonymous: true,
+            examples: in_style,
+        };
         hal::non_atomic(&self.api.hal(self.base), &view, &mut out);
         out
     }
@@ -83,7 +117,11 @@ impl<'a> Description<'a> {
         let own = relations.own.as_ref()?;
         let named = |link: &'a crate::link::OwnLink| {
             let name = format!("{}:{}", relations.namespace, link.name);
-            OwnRelation { name, page: format!("{}{}", own.pages, link.name), title: &link.title }
+            OwnRelation {
+                name,
+                page: format!("{}{}", own.pages, link.name),
+                title: &link.title,
+            }
         };
         Some((&relations.namespace, own.links.iter().map(named).collect()))
     }

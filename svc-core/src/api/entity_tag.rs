@@ -1,4 +1,5 @@
-//! Entity tags, lists of them in requests, and the dates of HTTP (RFC 9110, sections 5.6.7 and 8.8).
+//! Entity tags, lists of them in requests, and the dates of HTTP (RFC 9110, sections 5.6.7 and
+//! 8.8).
 
 use std::fmt::{self, Write};
 
@@ -12,13 +13,16 @@ use crate::{
 
 const MICROS: i64 = 1_000_000;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
-/// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a record on its version, where
-/// its backend counts one (ETG-01).
+/// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a
+/// record on its version, where its backend counts one (ETG-01).
 ///
-/// Two processes give equal bytes an equal tag, also after a restart. Whatever decides on an answer, such as its address, its
-/// query or the rights of who asks, is in the tag by what it makes of the bytes.
+/// Two processes give equal bytes an equal tag, also after a restart. Whatever decides on an
+/// answer, such as its address, its query or the rights of who asks, is in the tag by what it makes
+/// of the bytes.
 ///
 /// # Examples
 ///
@@ -39,12 +43,16 @@ impl EntityTag {
         Self(digest(bytes))
     }
 
-    /// The tag of these bytes, which show a record: with another version of it they have another tag, also where what was
-    /// changed is not seen in them, or was changed back.
+    /// The tag of these bytes, which show a record: with another version of it they have another
+    /// tag, also where what was changed is not seen in them, or was changed back.
     pub(super) fn of_record(bytes: &[u8], record: &RawRecord) -> Self {
         let own = Self::of(bytes);
-        let Some(version) = record.meta().version else { return own };
-        Self(digest(&[&own.0.to_le_bytes()[..], &version.to_le_bytes()].concat()))
+        let Some(version) = record.meta().version else {
+            return own;
+        };
+        Self(digest(
+            &[&own.0.to_le_bytes()[..], &version.to_le_bytes()].concat(),
+        ))
     }
 
     /// The value of `ETag`.
@@ -57,7 +65,10 @@ impl EntityTag {
     fn text(self) -> [u8; 34] {
         let mut text = [b'"'; 34];
         let inside = self.0.to_be_bytes().into_iter().flat_map(hex_digits);
-        text.iter_mut().skip(1).zip(inside).for_each(|(place, digit)| *place = digit);
+        text.iter_mut()
+            .skip(1)
+            .zip(inside)
+            .for_each(|(place, digit)| *place = digit);
         text
     }
 }
@@ -65,7 +76,9 @@ impl EntityTag {
 impl fmt::Display for EntityTag {
     /// With its quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text().into_iter().try_for_each(|byte| f.write_char(byte.into()))
+        self.text()
+            .into_iter()
+            .try_for_each(|byte| f.write_char(byte.into()))
     }
 }
 
@@ -74,7 +87,8 @@ impl fmt::Display for EntityTag {
 pub enum EntityTags {
     /// `*`: whatever there is.
     Any,
-    /// These tags, each with its quotes; the weak ones apart. What is no tag is left out: it names nothing.
+    /// These tags, each with its quotes; the weak ones apart. What is no tag is left out: it names
+    /// nothing.
     Listed {
         /// Those that stand for the same bytes.
         strong: Vec<Box<[u8]>>,
@@ -87,7 +101,11 @@ impl EntityTags {
     /// What the lines of a header name; `None` where there is none.
     #[must_use]
     pub fn of(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
-        let mut lines = headers.get_all(name).iter().map(HeaderValue::as_bytes).peekable();
+        let mut lines = headers
+            .get_all(name)
+            .iter()
+            .map(HeaderValue::as_bytes)
+            .peekable();
         lines.peek()?;
         let (mut strong, mut weak) = (Vec::new(), Vec::new());
         for line in lines {
@@ -108,7 +126,8 @@ impl EntityTags {
         Some(Self::Listed { strong, weak })
     }
 
-    /// Whether a representation with this tag is one of those that are named, byte for byte (`If-Match`).
+    /// Whether a representation with this tag is one of those that are named, byte for byte
+    /// (`If-Match`).
     #[must_use]
     pub fn has(&self, tag: &[u8]) -> bool {
         match self {
@@ -117,7 +136,8 @@ impl EntityTags {
         }
     }
 
-    /// Whether a representation with this tag means the same as one of those that are named (`If-None-Match`).
+    /// Whether a representation with this tag means the same as one of those that are named
+    /// (`If-None-Match`).
     #[must_use]
     pub fn has_like(&self, tag: &[u8]) -> bool {
         match self {
@@ -127,24 +147,39 @@ impl EntityTags {
     }
 }
 
-/// The first tag of a list, whether it is weak, and what follows it; a tag may have a comma inside its quotes.
+/// The first tag of a list, whether it is weak, and what follows it; a tag may have a comma inside
+/// its quotes.
 fn first_tag(list: &[u8]) -> (bool, Option<&[u8]>, &[u8]) {
     let list = list.trim_ascii_start();
     let weak = list.strip_prefix(b"W/");
     let tag = weak.unwrap_or(list);
-    let closing = tag.strip_prefix(b"\"").and_then(|inside| inside.iter().position(|&byte| byte == b'"'));
-    let length = closing.and_then(|place| place.checked_add(2)).unwrap_or_default();
+    let closing = tag
+        .strip_prefix(b"\"")
+        .and_then(|inside| inside.iter().position(|&byte| byte == b'"'));
+    let length = closing
+        .and_then(|place| place.checked_add(2))
+        .unwrap_or_default();
     let (tag, behind) = tag.split_at_checked(length).unwrap_or((&[], tag));
     let comma = behind.iter().position(|&byte| byte == b',');
-    let (between, behind) = behind.split_at_checked(comma.unwrap_or(behind.len())).unwrap_or((behind, &[]));
+    let (between, behind) = behind
+        .split_at_checked(comma.unwrap_or(behind.len()))
+        .unwrap_or((behind, &[]));
     let is_tag = !tag.is_empty() && between.trim_ascii().is_empty();
-    (weak.is_some(), is_tag.then_some(tag), behind.strip_prefix(b",").unwrap_or_default())
+    (
+        weak.is_some(),
+        is_tag.then_some(tag),
+        behind.strip_prefix(b",").unwrap_or_default(),
+    )
 }
 
 /// A moment as HTTP writes it, in whole seconds: the fraction is cut off.
 pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     let moment = DateTime::from_timestamp(moment.micros().div_euclid(MICROS), 0)?;
-    let (day, year, time) = (digits::<2>(moment.day()), digits::<4>(moment.year().unsigned_abs()), moment.time());
+    let (day, year, time) = (
+        digits::<2>(moment.day()),
+        digits::<4>(moment.year().unsigned_abs()),
+        moment.time(),
+    );
     let weekday = WEEKDAYS.get(usize::try_from(moment.weekday().num_days_from_monday()).ok()?)?;
     let month = MONTHS.get(usize::try_from(moment.month0()).ok()?)?;
     let [hour, minute, second] = [time.hour(), time.minute(), time.second()].map(digits::<2>);
@@ -168,13 +203,27 @@ pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     HeaderValue::try_from(text.concat()).ok()
 }
 
-/// The seconds since 1970 of a date in a header, in each of the three forms; `None` where it is none or stands there twice.
+/// The seconds since 1970 of a date in a header, in each of the three forms; `None` where it is
+/// none or stands there twice.
 pub(super) fn seconds(headers: &HeaderMap, name: &HeaderName) -> Option<i64> {
     let mut lines = headers.get_all(name).iter();
-    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let (Some(line), None) = (lines.next(), lines.next()) else {
+        return None;
+    };
     let text = line.to_str().ok()?.trim();
-    let forms = ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
-    forms.iter().find_map(|form| Some(NaiveDateTime::parse_from_str(text, form).ok()?.and_utc().timestamp()))
+    let forms = [
+        "%a, %d %b %Y %H:%M:%S GMT",
+        "%A, %d-%b-%y %H:%M:%S GMT",
+        "%a %b %e %H:%M:%S %Y",
+    ];
+    forms.iter().find_map(|form| {
+        Some(
+            NaiveDateTime::parse_from_str(text, form)
+                .ok()?
+                .and_utc()
+                .timestamp(),
+        )
+    })
 }
 
 #[cfg(test)]
@@ -185,7 +234,9 @@ mod tests {
     use super::*;
 
     fn named(lines: &[&[u8]]) -> EntityTags {
-        let lines = lines.iter().map(|line| (IF_MATCH, HeaderValue::from_bytes(line).unwrap()));
+        let lines = lines
+            .iter()
+            .map(|line| (IF_MATCH, HeaderValue::from_bytes(line).unwrap()));
         EntityTags::of(&lines.collect(), &IF_MATCH).unwrap()
     }
 
@@ -203,30 +254,61 @@ mod tests {
         ] {
             assert!(named(&[list]).has(b"\"a\""), "{}", list.escape_ascii());
         }
-        for list in [&b""[..], b"a", b"\"a", b"\"b\"", b"W/\"a\"", b"w/\"a\"", b"\"x,\"a\"\"", b"\"a\"\"b\"", b"\"A\""]
-        {
+        for list in [
+            &b""[..],
+            b"a",
+            b"\"a",
+            b"\"b\"",
+            b"W/\"a\"",
+            b"w/\"a\"",
+            b"\"x,\"a\"\"",
+            b"\"a\"\"b\"",
+            b"\"A\"",
+        ] {
             assert!(!named(&[list]).has(b"\"a\""), "{}", list.escape_ascii());
         }
-        assert!(named(&[b"W/\"a\""]).has_like(b"\"a\"") && named(&[b"\"b\"", b"\"a\""]).has_like(b"\"a\""));
-        assert!(named(&[b"\"x, y\""]).has(b"\"x, y\"") && !named(&[b"\"x, \"a\", y\""]).has_like(b"\"b\""));
+        assert!(
+            named(&[b"W/\"a\""]).has_like(b"\"a\"")
+                && named(&[b"\"b\"", b"\"a\""]).has_like(b"\"a\"")
+        );
+        assert!(
+            named(&[b"\"x, y\""]).has(b"\"x, y\"")
+                && !named(&[b"\"x, \"a\", y\""]).has_like(b"\"b\"")
+        );
     }
 
     #[test]
     fn etg_03_dates_are_read_in_every_form() {
         let date = |text: &str| {
-            let headers = HeaderMap::from_iter([(IF_UNMODIFIED_SINCE, HeaderValue::from_str(text).unwrap())]);
+            let headers =
+                HeaderMap::from_iter([(IF_UNMODIFIED_SINCE, HeaderValue::from_str(text).unwrap())]);
             seconds(&headers, &IF_UNMODIFIED_SINCE)
         };
-        for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+        for text in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ] {
             assert_eq!(date(text), Some(784_111_777), "{text}");
         }
-        for text in ["", "yesterday", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 CET"] {
+        for text in [
+            "",
+            "yesterday",
+            "1994-11-06T08:49:37Z",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+        ] {
             assert_eq!(date(text), None, "{text}");
         }
         let written = http_date(Timestamp::from_micros(784_111_777_900_000)).unwrap();
         assert_eq!(written, "Sun, 06 Nov 1994 08:49:37 GMT");
-        assert_eq!(http_date(Timestamp::MIN).unwrap(), "Mon, 01 Jan 0001 00:00:00 GMT");
-        assert_eq!(http_date(Timestamp::MAX).unwrap(), "Fri, 31 Dec 9999 23:59:59 GMT");
+        assert_eq!(
+            http_date(Timestamp::MIN).unwrap(),
+            "Mon, 01 Jan 0001 00:00:00 GMT"
+        );
+        assert_eq!(
+            http_date(Timestamp::MAX).unwrap(),
+            "Fri, 31 Dec 9999 23:59:59 GMT"
+        );
     }
 
     proptest! {

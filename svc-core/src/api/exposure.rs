@@ -1,4 +1,5 @@
-//! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to CAP-07).
+//! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to
+//! CAP-07).
 
 mod narrow;
 
@@ -13,7 +14,8 @@ use crate::{
     ops::{Create, Delete, Find, Get, List, Update},
 };
 
-/// The operations of a store that are offered for the kind `R`. An operation compiles only where the store implements it.
+/// The operations of a store that are offered for the kind `R`. An operation compiles only where
+/// the store implements it.
 pub struct Exposure<R, S> {
     store: Arc<S>,
     pub(super) registered: Registration,
@@ -22,7 +24,11 @@ pub struct Exposure<R, S> {
 
 impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     pub(super) fn new(store: &Arc<S>) -> Self {
-        Self { store: Arc::clone(store), registered: Registration::default(), kind: PhantomData }
+        Self {
+            store: Arc::clone(store),
+            registered: Registration::default(),
+            kind: PhantomData,
+        }
     }
 
     fn through<T>(&self) -> Arc<Adapter<T, S>> {
@@ -40,7 +46,8 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
-    /// Offers the collections under each `Parent`, such as the signatures of a petition (COL-04 to COL-18).
+    /// Offers the collections under each `Parent`, such as the signatures of a petition (COL-04 to
+    /// COL-18).
     #[must_use]
     pub fn under<Parent: Resource>(mut self) -> Self
     where
@@ -52,10 +59,11 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
-    /// Lets the collection of all records be filtered by these, and ordered by the dates among them (FLT-01, FLT-09). The
-    /// library reads each filter, refuses whatever compares another field or has no [plan](crate::ListRequest::plan), and
-    /// hands the rest to [`List`] in the request. Name only what an index of the backend leads to. What does not leave the server is
-    /// left out: nobody learns it by a filter.
+    /// Lets the collection of all records be filtered by these, and ordered by the dates among them
+    /// (FLT-01, FLT-09). The library reads each filter, refuses whatever compares another field or
+    /// has no [plan](crate::ListRequest::plan), and hands the rest to [`List`] in the request. Name
+    /// only what an index of the backend leads to. What does not leave the server is left out:
+    /// nobody learns it by a filter.
     #[must_use]
     pub fn filterable(mut self, fields: impl IntoIterator<Item = Filterable>) -> Self
     where
@@ -110,7 +118,8 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
-    /// Offers every operation that the interface has for this kind, in every collection that it has of it.
+    /// Offers every operation that the interface has for this kind, in every collection that it has
+    /// of it.
     #[must_use]
     pub fn complete(mut self) -> Self
     where
@@ -137,16 +146,17 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
         self
     }
 
-    /// Leaves out a link to one record that the store does not keep, such as `petition::link::creator`: it is neither
-    /// sent nor declared.
+    /// Leaves out a link to one record that the store does not keep, such as
+    /// `petition::link::creator`: it is neither sent nor declared.
     #[must_use]
     pub fn without_link(mut self, key: LinkKey<R>) -> Self {
         self.registered.unlinked.push(key.name());
         self
     }
 
-    /// Lets only these fields leave the server, even if the backend returns more. Of an object or a list of objects some
-    /// members may be named: `fields!(person::{given_name, email_addresses::{address, primary}})`.
+    /// Lets only these fields leave the server, even if the backend returns more. Of an object or a
+    /// list of objects some members may be named:
+    /// `fields!(person::{given_name, email_addresses::{address, primary}})`.
     #[must_use]
     pub fn readable(mut self, fields: FieldSet<R>) -> Self {
         self.registered.readable = Some(fields.bits());
@@ -154,7 +164,8 @@ impl<R: Resource, S: Send + Sync + 'static> Exposure<R, S> {
     }
 
     /// Takes only these fields from clients; others are ignored (CAP-06). Members are named as for
-    /// [`readable`](Self::readable): one that is in neither set is a member that the server has not.
+    /// [`readable`](Self::readable): one that is in neither set is a member that the server has
+    /// not.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
     pub fn writable(mut self, fields: WritableSet<R>) -> Self {

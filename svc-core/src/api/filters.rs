@@ -17,39 +17,66 @@ pub(super) struct Asked {
 }
 
 impl Api {
-    /// What collections of a kind can be filtered by; a date of it can also be ordered by (FLT-01, FLT-09).
+    /// What collections of a kind can be filtered by; a date of it can also be ordered by (FLT-01,
+    /// FLT-09).
     #[must_use]
     pub fn filterable(&self, kind: Kind) -> &[Filterable] {
         let registered = self.registered(kind);
-        if registered.offers(Operation::List) { &registered.filterable } else { &[] }
+        if registered.offers(Operation::List) {
+            &registered.filterable
+        } else {
+            &[]
+        }
     }
 
-    /// Whether any collection can be filtered. Where none can, `filter` and `order` are parameters like any other that this
-    /// server does not know (UND-14).
+    /// Whether any collection can be filtered. Where none can, `filter` and `order` are parameters
+    /// like any other that this server does not know (UND-14).
     #[must_use]
     pub fn has_filters(&self) -> bool {
-        Kind::ALL.iter().any(|kind| !self.filterable(*kind).is_empty())
+        Kind::ALL
+            .iter()
+            .any(|kind| !self.filterable(*kind).is_empty())
     }
 
-    /// The query parameters of a filter and an order, for documents: of the collection of all records of a kind.
+    /// The query parameters of a filter and an order, for documents: of the collection of all
+    /// records of a kind.
     #[must_use]
     pub fn filter_parameters(&self, kind: Kind) -> Vec<Parameter> {
         let fields = self.filterable(kind);
-        let Some(first) = fields.first() else { return Vec::new() };
+        let Some(first) = fields.first() else {
+            return Vec::new();
+        };
         let names: Vec<&str> = fields.iter().map(|field| field.as_str()).collect();
-        let dates: Vec<&'static str> =
-            fields.iter().filter(|field| field.is_date()).map(|field| field.as_str()).collect();
+        let dates: Vec<&'static str> = fields
+            .iter()
+            .filter(|field| field.is_date())
+            .map(|field| field.as_str())
+            .collect();
         let text = format!(
             "Only the records that this fits; of `{}`. The page on filters has the grammar",
             names.join("`, `")
         );
-        let example = fields.iter().find(|field| **field == Filterable::ModifiedDate).unwrap_or(first).example();
-        let filter = Parameter { name: FILTER, text, values: Values::Text { example } };
+        let example = fields
+            .iter()
+            .find(|field| **field == Filterable::ModifiedDate)
+            .unwrap_or(first)
+            .example();
+        let filter = Parameter {
+            name: FILTER,
+            text,
+            values: Values::Text { example },
+        };
         let text = String::from(
             "The date by which the records are ordered, ascending; in the order of creation when it is not sent",
         );
-        let order = Parameter { name: ORDER, text, values: Values::OneOf(dates.clone()) };
-        std::iter::once(filter).chain((!dates.is_empty()).then_some(order)).collect()
+        let order = Parameter {
+            name: ORDER,
+            text,
+            values: Values::OneOf(dates.clone()),
+        };
+        std::iter::once(filter)
+            .chain((!dates.is_empty()).then_some(order))
+            .collect()
     }
 
     /// Adds to a request what its query says of filter and order.
@@ -61,23 +88,38 @@ impl Api {
         query: Option<&str>,
         namespace: &str,
     ) -> Result<Asked, Vec<Problem>> {
-        let mut asked = Asked { request: ListRequest::new(scope.clone(), page), repeated: String::new() };
-        let mut sent = pairs(query.unwrap_or_default()).filter(|(name, _)| name == FILTER || name == ORDER).peekable();
+        let mut asked = Asked {
+            request: ListRequest::new(scope.clone(), page),
+            repeated: String::new(),
+        };
+        let mut sent = pairs(query.unwrap_or_default())
+            .filter(|(name, _)| name == FILTER || name == ORDER)
+            .peekable();
         if sent.peek().is_none() || !self.has_filters() {
             return Ok(asked);
         }
-        let fields = if *scope == Scope::All { self.filterable(kind) } else { &[] };
+        let fields = if *scope == Scope::All {
+            self.filterable(kind)
+        } else {
+            &[]
+        };
         let mut problems = Vec::new();
         for (name, value) in sent {
             let value = decoded(value);
             let is_filter = name == FILTER;
-            let is_there = if is_filter { asked.request.filter.is_some() } else { asked.request.order.is_some() };
+            let is_there = if is_filter {
+                asked.request.filter.is_some()
+            } else {
+                asked.request.order.is_some()
+            };
             let read = match is_filter {
                 _ if is_there => Err(problem(&name, "{property} is there more than once.")),
                 _ if fields.is_empty() => Err(self.no_filter(kind, scope, &name)),
-                true => Filter::read(&value, fields, namespace).map_err(Problem::from).map(|filter| {
-                    asked.request.filter = Some(filter);
-                }),
+                true => Filter::read(&value, fields, namespace)
+                    .map_err(Problem::from)
+                    .map(|filter| {
+                        asked.request.filter = Some(filter);
+                    }),
                 false => order(&value, fields).map(|order| asked.request.order = Some(order)),
             };
             problems.extend(read.err());
@@ -88,11 +130,23 @@ impl Api {
         }
         if problems.is_empty() {
             problems.extend(asked.request.planned().err().map(|wrong: Wrong| {
-                let of_order = asked.request.filter.as_ref().is_some_and(|filter| filter.plan().is_ok());
-                if of_order { problem(ORDER, wrong.text) } else { Problem::from(wrong) }
+                let of_order = asked
+                    .request
+                    .filter
+                    .as_ref()
+                    .is_some_and(|filter| filter.plan().is_ok());
+                if of_order {
+                    problem(ORDER, wrong.text)
+                } else {
+                    Problem::from(wrong)
+                }
             }));
         }
-        if problems.is_empty() { Ok(asked) } else { Err(problems) }
+        if problems.is_empty() {
+            Ok(asked)
+        } else {
+            Err(problems)
+        }
     }
 
     /// Why a collection takes no filter.
@@ -129,7 +183,12 @@ fn order(value: &str, fields: &[Filterable]) -> Result<Filterable, Problem> {
 /// Percent-encoding of everything that is not plain in a query.
 fn encode(text: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    let digit = |value: u8| DIGITS.get(usize::from(value & 15)).copied().map_or('0', char::from);
+    let digit = |value: u8| {
+        DIGITS
+            .get(usize::from(value & 15))
+            .copied()
+            .map_or('0', char::from)
+    };
     out.reserve(text.len().saturating_mul(2));
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
@@ -151,7 +210,9 @@ mod tests {
         encode("name eq 'a+b & é'", &mut out);
         assert_eq!(out, "name%20eq%20%27a%2Bb%20%26%20%C3%A9%27");
         let query = format!("filter={out}");
-        let read: Vec<_> = pairs(&query).map(|(name, value)| (name, decoded(value))).collect();
+        let read: Vec<_> = pairs(&query)
+            .map(|(name, value)| (name, decoded(value)))
+            .collect();
         assert_eq!(read, [("filter".into(), "name eq 'a+b & é'".into())]);
     }
 }

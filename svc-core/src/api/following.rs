@@ -1,4 +1,5 @@
-//! The change feed as a stream of events (SYN-12): the pages that a client would ask for, each when there is something to tell.
+//! The change feed as a stream of events (SYN-12): the pages that a client would ask for, each when
+//! there is something to tell.
 
 use std::{
     fmt,
@@ -24,14 +25,21 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Whether a client asks for events: whether its `Accept` begins with them.
 pub(super) fn wants_events(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accepted = headers
+        .get(ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let first = accepted.split([',', ';']).next().unwrap_or_default().trim();
     first.eq_ignore_ascii_case(ContentType::Events.as_str())
 }
 
 /// The cursor behind the last event that a client had, where it comes back.
 pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
-    headers.get(LAST_EVENT_ID)?.to_str().ok().filter(|cursor| !cursor.is_empty())
+    headers
+        .get(LAST_EVENT_ID)?
+        .to_str()
+        .ok()
+        .filter(|cursor| !cursor.is_empty())
 }
 
 /// How a request waits for changes.
@@ -44,10 +52,16 @@ pub(super) struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// The context of a read that begins now: the time that a request waited is none of the backend's.
+    /// The context of a read that begins now: the time that a request waited is none of the
+    /// backend's.
     pub(super) fn context(&self, cx: &Context) -> Context {
-        let deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Context { deadline, ..cx.clone() }
+        let deadline = self
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout));
+        Context {
+            deadline,
+            ..cx.clone()
+        }
     }
 }
 
@@ -61,7 +75,8 @@ pub(super) enum Waited {
     WithoutTimer,
 }
 
-/// The rest of an answer that goes on telling what is changed, as [`Reply::following`](super::Reply::following) has it.
+/// The rest of an answer that goes on telling what is changed, as
+/// [`Reply::following`](super::Reply::following) has it.
 #[derive(Clone)]
 pub struct Following {
     pub(super) api: Api,
@@ -73,7 +88,8 @@ pub struct Following {
     pub(super) has_more: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) until: Instant,
-    /// The headers of the request and who sent it, where the authenticator is asked again before each part.
+    /// The headers of the request and who sent it, where the authenticator is asked again before
+    /// each part.
     pub(super) identified: Option<(HeaderMap, Box<Identity>)>,
     /// Its slot, which clones share.
     pub(super) _slot: Option<Arc<WaitSlot>>,
@@ -87,14 +103,18 @@ impl fmt::Debug for Following {
 }
 
 impl Following {
-    /// How long a stream is silent at most, so that whoever sits between client and server does not take it for dead.
+    /// How long a stream is silent at most, so that whoever sits between client and server does not
+    /// take it for dead.
     pub const SILENCE: Duration = Duration::from_secs(10);
 
-    /// The next part of the stream: an event, or a sign that the server is there. `None` at the end, when the key of the request
-    /// was revoked or has other rights (where [`Call::identify`](super::Call::identify) found it), and where the backend is in
-    /// trouble, which is logged: the client comes back with the cursor of the last event that it had, and is told then.
+    /// The next part of the stream: an event, or a sign that the server is there. `None` at the
+    /// end, when the key of the request was revoked or has other rights (where
+    /// [`Call::identify`](super::Call::identify) found it), and where the backend is in trouble,
+    /// which is logged: the client comes back with the cursor of the last event that it had, and is
+    /// told then.
     ///
-    /// Poll the future whenever it is woken, or drop it: other requests may wait for its read of the feed.
+    /// Poll the future whenever it is woken, or drop it: other requests may wait for its read of
+    /// the feed.
     pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
         self.told(timer).await.unwrap_or_else(|error| {
             // Nobody is answered: it is logged there.
@@ -108,12 +128,24 @@ impl Following {
         if left.is_zero() && !self.has_more {
             return Ok(None);
         }
-        let waiting = Waiting { timer, time: left.min(Self::SILENCE), timeout: self.timeout };
-        let Some(changes) = &self.api.inner.settings.changes else { return Err(Error::not_implemented()) };
+        let waiting = Waiting {
+            timer,
+            time: left.min(Self::SILENCE),
+            timeout: self.timeout,
+        };
+        let Some(changes) = &self.api.inner.settings.changes else {
+            return Err(Error::not_implemented());
+        };
         let waited = if self.has_more {
-            Waited::Until(changes.changes(&waiting.context(&self.cx), &self.wanted).await?)
+            Waited::Until(
+                changes
+                    .changes(&waiting.context(&self.cx), &self.wanted)
+                    .await?,
+            )
         } else {
-            self.api.told_later(&**changes, &self.cx, &mut self.wanted, &waiting).await?
+            self.api
+                .told_later(&**changes, &self.cx, &mut self.wanted, &waiting)
+                .await?
         };
         let page = match waited {
             Waited::Until(Feed::Page(page)) => page,
@@ -132,7 +164,12 @@ impl Following {
         }
         let after = self.wanted.after.replace(page.next.clone());
         self.has_more = page.has_more;
-        Ok(Some(self.api.event(&self.cx, &page, after.as_deref(), (self.wanted.size, &self.repeated))))
+        Ok(Some(self.api.event(
+            &self.cx,
+            &page,
+            after.as_deref(),
+            (self.wanted.size, &self.repeated),
+        )))
     }
 }
 
@@ -148,7 +185,12 @@ impl Api {
         let mut event = format!("id: {}\n", page.next).into_bytes();
         if !page.entries.is_empty() {
             event.extend_from_slice(b"data: ");
-            let view = ChangesView { page, after, per_page, repeated };
+            let view = ChangesView {
+                page,
+                after,
+                per_page,
+                repeated,
+            };
             hal::changes(&self.hal(&cx.base), &view, &mut event);
             event.push(b'\n');
         }
@@ -163,22 +205,36 @@ mod tests {
 
     use super::*;
 
-    /// SYN-12: a client that asks for events first is sent them; one that would also take them is sent pages.
+    /// SYN-12: a client that asks for events first is sent them; one that would also take them is
+    /// sent pages.
     #[test]
     fn syn_12_who_asks_for_events_first_is_sent_them() {
-        let wants =
-            |accept: &str| wants_events(&HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]));
+        let wants = |accept: &str| {
+            wants_events(&HeaderMap::from_iter([(
+                ACCEPT,
+                HeaderValue::from_str(accept).unwrap(),
+            )]))
+        };
         assert!(
-            ["text/event-stream", "Text/Event-Stream; charset=utf-8, */*", " text/event-stream ,x/y"]
-                .map(wants)
-                .iter()
-                .all(|it| *it)
+            [
+                "text/event-stream",
+                "Text/Event-Stream; charset=utf-8, */*",
+                " text/event-stream ,x/y"
+            ]
+            .map(wants)
+            .iter()
+            .all(|it| *it)
         );
         assert!(
-            !["*/*", "", "application/hal+json, text/event-stream", "text/event-streams"]
-                .map(wants)
-                .iter()
-                .any(|it| *it)
+            ![
+                "*/*",
+                "",
+                "application/hal+json, text/event-stream",
+                "text/event-streams"
+            ]
+            .map(wants)
+            .iter()
+            .any(|it| *it)
         );
         assert!(!wants_events(&HeaderMap::new()));
     }

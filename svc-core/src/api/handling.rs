@@ -1,4 +1,5 @@
-//! What becomes of members of a body that are not taken: refused, told beside the answer, or passed over (UND-22, STR).
+//! What becomes of members of a body that are not taken: refused, told beside the answer, or passed
+//! over (UND-22, STR).
 
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub(super) enum Handling {
 }
 
 impl Handling {
-    /// Of the headers of a request: of preferences that are sent twice the first counts, one that is not known does not.
+    /// Of the headers of a request: of preferences that are sent twice the first counts, one that
+    /// is not known does not.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         match preference(headers, "handling") {
             Some(value) if value.eq_ignore_ascii_case("strict") => Self::Strict,
@@ -40,7 +42,10 @@ impl Handling {
 
     /// Says in an answer which preference counted.
     pub(super) fn mark(self, reply: &mut Reply) {
-        reply.insert(PREFERENCE_APPLIED, self.applied().map(HeaderValue::from_static));
+        reply.insert(
+            PREFERENCE_APPLIED,
+            self.applied().map(HeaderValue::from_static),
+        );
     }
 
     /// The preference that counted, where there is one.
@@ -53,7 +58,8 @@ impl Handling {
     }
 }
 
-/// How much a client wants to be told of what succeeded: the preference `return` (RFC 7240, section 4.2).
+/// How much a client wants to be told of what succeeded: the preference `return` (RFC 7240, section
+/// 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Return {
     /// Where it is.
@@ -67,7 +73,9 @@ impl Return {
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         match preference(headers, "return") {
             Some(value) if value.eq_ignore_ascii_case("minimal") => Some(Self::Minimal),
-            Some(value) if value.eq_ignore_ascii_case("representation") => Some(Self::Representation),
+            Some(value) if value.eq_ignore_ascii_case("representation") => {
+                Some(Self::Representation)
+            }
             _ => None,
         }
     }
@@ -83,17 +91,26 @@ impl Return {
 
 /// How long a client would wait for something to answer with (RFC 7240, section 4.3).
 pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
-    preference(headers, "wait")?.parse().ok().map(Duration::from_secs)
+    preference(headers, "wait")?
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
 }
 
 /// Says in an answer how long it was waited at most.
 pub(super) fn mark_wait(time: Duration, reply: &mut Reply) {
-    reply.insert(PREFERENCE_APPLIED, HeaderValue::try_from(format!("wait={}", time.as_secs())).ok());
+    reply.insert(
+        PREFERENCE_APPLIED,
+        HeaderValue::try_from(format!("wait={}", time.as_secs())).ok(),
+    );
 }
 
 /// The value of a preference (RFC 7240): of those that are sent twice the first counts.
 fn preference<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
-    let lines = headers.get_all(PREFER).iter().filter_map(|line| line.to_str().ok());
+    let lines = headers
+        .get_all(PREFER)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     let mut all = lines.flat_map(|line| parts(line, ',')).map(|preference| {
         let preference = parts(preference, ';').next().unwrap_or_default();
         preference.split_once('=').unwrap_or((preference, ""))
@@ -121,20 +138,32 @@ pub(super) struct Surplus {
 
 impl Api {
     /// What of a body is not taken.
-    pub(super) fn surplus(&self, cx: &Context, handling: Handling, of: BodyOf, body: &Object) -> Surplus {
+    pub(super) fn surplus(
+        &self,
+        cx: &Context,
+        handling: Handling,
+        of: BodyOf,
+        body: &Object,
+    ) -> Surplus {
         // A stranger is told nothing beside `{}` (HLP-07).
         if handling != Handling::Strict && cx.is_anonymous() {
             return Surplus::default();
         }
         let mut surplus = self.bodies(cx).surplus(of, &|kind| self.taken(kind), body);
         if handling == Handling::Strict {
-            return Surplus { refused: surplus, told: Vec::new() };
+            return Surplus {
+                refused: surplus,
+                told: Vec::new(),
+            };
         }
         // A record that was read is sent back with all that is in it.
         if matches!(of, BodyOf::Update(_)) {
             surplus.retain(|problem| problem.code != Code::PropertyReadOnly);
         }
-        Surplus { refused: Vec::new(), told: surplus }
+        Surplus {
+            refused: Vec::new(),
+            told: surplus,
+        }
     }
 
     /// Adds to an answer what of the body was not taken.
@@ -153,18 +182,38 @@ mod tests {
     use super::*;
 
     fn handling(lines: &[&str]) -> Handling {
-        let lines = lines.iter().map(|line| (PREFER, HeaderValue::from_str(line).expect("a header")));
+        let lines = lines
+            .iter()
+            .map(|line| (PREFER, HeaderValue::from_str(line).expect("a header")));
         Handling::of(&lines.collect())
     }
 
     /// SYN-11: beside other preferences, and nothing that is no number of seconds.
     #[test]
     fn syn_11_a_client_says_how_long_it_waits() {
-        let waits =
-            |line: &str| wait(&[(PREFER, HeaderValue::from_str(line).expect("a header"))].into_iter().collect());
-        assert_eq!(waits("handling=strict, wait=30"), Some(Duration::from_secs(30)));
-        assert_eq!(waits("Wait = \"5\"; a=b, wait=6"), Some(Duration::from_secs(5)));
-        for none in ["wait", "wait=", "wait=-1", "wait=1.5", "waiting=3", "wait=99999999999999999999"] {
+        let waits = |line: &str| {
+            wait(
+                &[(PREFER, HeaderValue::from_str(line).expect("a header"))]
+                    .into_iter()
+                    .collect(),
+            )
+        };
+        assert_eq!(
+            waits("handling=strict, wait=30"),
+            Some(Duration::from_secs(30))
+        );
+        assert_eq!(
+            waits("Wait = \"5\"; a=b, wait=6"),
+            Some(Duration::from_secs(5))
+        );
+        for none in [
+            "wait",
+            "wait=",
+            "wait=-1",
+            "wait=1.5",
+            "waiting=3",
+            "wait=99999999999999999999",
+        ] {
             assert_eq!(waits(none), None, "{none}");
         }
     }
@@ -173,11 +222,23 @@ mod tests {
     fn und_22_a_client_says_how_its_mistakes_are_handled() {
         assert_eq!(handling(&[]), Handling::Unsaid);
         assert_eq!(handling(&["handling=strict"]), Handling::Strict);
-        assert_eq!(handling(&["respond-async, Handling = \"strict\"; foo=1"]), Handling::Strict);
-        assert_eq!(handling(&["return=minimal", "handling=lenient, handling=strict"]), Handling::Lenient);
+        assert_eq!(
+            handling(&["respond-async, Handling = \"strict\"; foo=1"]),
+            Handling::Strict
+        );
+        assert_eq!(
+            handling(&["return=minimal", "handling=lenient, handling=strict"]),
+            Handling::Lenient
+        );
         assert_eq!(handling(&["foo=\"a, handling=strict\""]), Handling::Unsaid);
-        assert_eq!(handling(&["foo=\"a, b\", handling=strict"]), Handling::Strict);
+        assert_eq!(
+            handling(&["foo=\"a, b\", handling=strict"]),
+            Handling::Strict
+        );
         assert_eq!(handling(&["handling"]), Handling::Unsaid);
-        assert_eq!(handling(&["mishandling=strict, handling=other"]), Handling::Unsaid);
+        assert_eq!(
+            handling(&["mishandling=strict, handling=other"]),
+            Handling::Unsaid
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! The header `Idempotency-Key`: who sends a request again because its answer was lost is given that answer, and nothing is
-//! done twice (IDM-01 to IDM-08).
+//! The header `Idempotency-Key`: who sends a request again because its answer was lost is given
+//! that answer, and nothing is done twice (IDM-01 to IDM-08).
 
 use std::sync::Arc;
 
@@ -49,7 +49,10 @@ impl Api {
     }
 
     /// The key of a request that may come again; 400 for a header that holds none (IDM-05).
-    #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
+    #[expect(
+        clippy::result_large_err,
+        reason = "a reply is as large as its headers, and made once for a request"
+    )]
     pub(super) fn idempotency_key<'h>(
         &self,
         kind: Kind,
@@ -59,29 +62,57 @@ impl Api {
             return Ok(None);
         }
         let code = Code::IdempotencyKeyInvalid;
-        key_of(headers).map(Some).ok_or_else(|| self.invalid(Some(kind), &[Problem::general(code, code.meaning())]))
+        key_of(headers)
+            .map(Some)
+            .ok_or_else(|| self.invalid(Some(kind), &[Problem::general(code, code.meaning())]))
     }
 
     /// What makes a request with this key that creates or calls one that may come again.
-    pub(super) fn idempotent(&self, cx: &Context, target: &Target, key: &str, body: &[u8]) -> Idempotent {
+    pub(super) fn idempotent(
+        &self,
+        cx: &Context,
+        target: &Target,
+        key: &str,
+        body: &[u8],
+    ) -> Idempotent {
         let mut address = String::new();
         self.inner.settings.layout.path(target, &mut address);
         let fingerprint = digest(&[address.as_bytes(), b" ", body].concat());
-        Idempotent { key: format!("{} {key}", cx.caller.scope()).into(), fingerprint }
+        Idempotent {
+            key: format!("{} {key}", cx.caller.scope()).into(),
+            fingerprint,
+        }
     }
 
     /// How the answer to such a request is kept in its turn.
-    pub(super) fn keep(&self, cx: &Context, asked: &Idempotent, answering: &Answering, body: &Object) -> Keep {
-        let (api, cx, answering, body) = (self.clone(), cx.clone(), answering.clone(), body.clone());
+    pub(super) fn keep(
+        &self,
+        cx: &Context,
+        asked: &Idempotent,
+        answering: &Answering,
+        body: &Object,
+    ) -> Keep {
+        let (api, cx, answering, body) =
+            (self.clone(), cx.clone(), answering.clone(), body.clone());
         let fingerprint = asked.fingerprint;
         Keep::new(Arc::clone(&asked.key), move |outcome| {
-            Ok(packed(fingerprint, &api.answer_to(&cx, &answering, &body, outcome.clone())?))
+            Ok(packed(
+                fingerprint,
+                &api.answer_to(&cx, &answering, &body, outcome.clone())?,
+            ))
         })
     }
 
-    /// The answer that was kept, byte for byte; 422 where it is that of another request (IDM-02, IDM-04).
-    pub(super) fn replay(&self, target: &Target, asked: &Idempotent, kept: &Bytes) -> Result<Reply> {
-        let (fingerprint, mut reply) = unpacked(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
+    /// The answer that was kept, byte for byte; 422 where it is that of another request (IDM-02,
+    /// IDM-04).
+    pub(super) fn replay(
+        &self,
+        target: &Target,
+        asked: &Idempotent,
+        kept: &Bytes,
+    ) -> Result<Reply> {
+        let (fingerprint, mut reply) =
+            unpacked(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
         if fingerprint != asked.fingerprint {
             let code = Code::IdempotencyKeyReused;
             return Ok(self.failure(Some(target), code, code.meaning()));
@@ -99,17 +130,23 @@ pub(super) fn key_of_entry(key: &str, index: u64) -> String {
 /// The key in a header: a string in quotes, as the draft of the IETF has it, or the same without.
 fn key_of(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
-    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let (Some(line), None) = (lines.next(), lines.next()) else {
+        return None;
+    };
     let text = line.to_str().ok()?.trim();
     let key = match text.strip_prefix('"') {
         Some(quoted) => quoted.strip_suffix('"')?,
         None => text,
     };
-    let is_key = |key: &str| key.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'));
+    let is_key = |key: &str| {
+        key.bytes()
+            .all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\'))
+    };
     ((1..=LONGEST).contains(&key.len()) && is_key(key)).then_some(key)
 }
 
-/// An answer as it is kept: whose it is, status and headers line by line, an empty line, and the body.
+/// An answer as it is kept: whose it is, status and headers line by line, an empty line, and the
+/// body.
 fn packed(fingerprint: u128, reply: &Reply) -> Bytes {
     let mut bytes = format!("{fingerprint:032x}\n{}\n", reply.status.as_u16()).into_bytes();
     for (name, value) in &reply.headers {
@@ -137,7 +174,8 @@ fn unpacked(kept: &Bytes) -> Option<(u128, Reply)> {
         if header.is_empty() {
             break;
         }
-        let (name, value) = header.split_at_checked(header.iter().position(|&byte| byte == b':')?)?;
+        let (name, value) =
+            header.split_at_checked(header.iter().position(|&byte| byte == b':')?)?;
         let value = HeaderValue::from_bytes(value.get(2..)?).ok()?;
         reply.insert(HeaderName::from_bytes(name).ok()?, Some(value));
     }
@@ -154,17 +192,34 @@ mod tests {
     use crate::api::ContentType;
 
     fn key(lines: &[&str]) -> Option<String> {
-        let lines = lines.iter().map(|line| (IDEMPOTENCY_KEY, HeaderValue::from_str(line).unwrap()));
+        let lines = lines
+            .iter()
+            .map(|line| (IDEMPOTENCY_KEY, HeaderValue::from_str(line).unwrap()));
         key_of(&lines.collect()).map(str::to_owned)
     }
 
     #[test]
     fn idm_05_a_key_is_text_with_or_without_quotes() {
-        assert_eq!(key(&["\"8e03978e-40d5\""]).as_deref(), Some("8e03978e-40d5"));
+        assert_eq!(
+            key(&["\"8e03978e-40d5\""]).as_deref(),
+            Some("8e03978e-40d5")
+        );
         assert_eq!(key(&["8e03978e-40d5"]).as_deref(), Some("8e03978e-40d5"));
         assert_eq!(key(&[" order 7 "]).as_deref(), Some("order 7"));
-        assert_eq!(key(&["x".repeat(255).as_str()]).map(|key| key.len()), Some(255));
-        for wrong in ["", "\"\"", "\"", "\"a", "a\"b", "a\\b", "\"a\\\"b\"", &"x".repeat(256)] {
+        assert_eq!(
+            key(&["x".repeat(255).as_str()]).map(|key| key.len()),
+            Some(255)
+        );
+        for wrong in [
+            "",
+            "\"\"",
+            "\"",
+            "\"a",
+            "a\"b",
+            "a\\b",
+            "\"a\\\"b\"",
+            &"x".repeat(256),
+        ] {
             assert_eq!(key(&[wrong]), None, "{wrong}");
         }
         assert_eq!(key(&["a", "a"]), None, "two keys");

@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Api {
-    /// 404 where the addressed record or container is missing (UND-39), else 400 with what is wrong with the body and what
-    /// the store says of the rest of it.
+    /// 404 where the addressed record or container is missing (UND-39), else 400 with what is wrong
+    /// with the body and what the store says of the rest of it.
     ///
     /// `work` holds what of the body is valid.
     pub(super) async fn refuse(
@@ -39,15 +39,28 @@ impl Api {
             Vec::new()
         };
         let is_new = |problem: &Problem| !problems.iter().any(|known| known.explains(problem));
-        let told: Vec<Problem> = self.bodies(cx).as_sent(body, told).into_iter().filter(is_new).collect();
+        let told: Vec<Problem> = self
+            .bodies(cx)
+            .as_sent(body, told)
+            .into_iter()
+            .filter(is_new)
+            .collect();
         problems.extend(told);
         Ok(self.invalid(Some(kind), &problems))
     }
 
-    async fn judge(&self, cx: &Context, container: Option<&Address>, work: Work) -> Result<Vec<Problem>> {
+    async fn judge(
+        &self,
+        cx: &Context,
+        container: Option<&Address>,
+        work: Work,
+    ) -> Result<Vec<Problem>> {
         let is_schedule = matches!(&work, Work::Help(plan) if plan.helper == HelperName::Schedule);
         let told = match &self.inner.settings.store {
-            Some(store) if !is_schedule => store.write(cx, Call::new(cx, work).refused()).await.map(|_| Vec::new()),
+            Some(store) if !is_schedule => store
+                .write(cx, Call::new(cx, work).refused())
+                .await
+                .map(|_| Vec::new()),
             _ => {
                 self.container_exists(cx, container).await?;
                 Box::pin(self.composed().judge(cx, &work)).await
@@ -61,22 +74,29 @@ impl Api {
 }
 
 impl Composed<'_> {
-    /// What operations that only read tell of a call: links that lead nowhere, identifiers of other records, tags, lists and
-    /// questions that do not exist.
+    /// What operations that only read tell of a call: links that lead nowhere, identifiers of other
+    /// records, tags, lists and questions that do not exist.
     async fn judge(&self, cx: &Context, work: &Work) -> Result<Vec<Problem>> {
         match work {
             Work::Help(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
             Work::Help(plan) => {
                 let first = first_keys(plan, self.matching);
-                self.decide(cx, first, true, |ground| Ok(help(ground, plan)?.problems())).await
+                self.decide(cx, first, true, |ground| Ok(help(ground, plan)?.problems()))
+                    .await
             }
             Work::Create(draft) => {
                 let new = New::default();
-                self.decide(cx, keys_of(draft), true, |ground| ground.wrong_draft(draft, &new)).await
+                self.decide(cx, keys_of(draft), true, |ground| {
+                    ground.wrong_draft(draft, &new)
+                })
+                .await
             }
             Work::Update(at, patch) => {
                 let mut problems = self.broken_rules(cx, at, patch).await?;
-                problems.extend(self.decide(cx, Vec::new(), true, |ground| ground.wrong_patch(at, patch)).await?);
+                problems.extend(
+                    self.decide(cx, Vec::new(), true, |ground| ground.wrong_patch(at, patch))
+                        .await?,
+                );
                 Ok(problems)
             }
             Work::Delete(_) | Work::Load(_) => Ok(Vec::new()),
@@ -84,18 +104,34 @@ impl Composed<'_> {
     }
 
     /// The rules between fields that a record would break after a change.
-    async fn broken_rules(&self, cx: &Context, at: &Address, patch: &RawPatch) -> Result<Vec<Problem>> {
-        let Some(get) = &self.registered(at.kind)?.get else { return Ok(Vec::new()) };
+    async fn broken_rules(
+        &self,
+        cx: &Context,
+        at: &Address,
+        patch: &RawPatch,
+    ) -> Result<Vec<Problem>> {
+        let Some(get) = &self.registered(at.kind)?.get else {
+            return Ok(Vec::new());
+        };
         let record = get.get(cx, at).await?.ok_or_else(Error::not_found)?;
         let mut fields = record.read_fields(&ShareNames::default())?;
-        Ok(patch.apply_to(&mut fields, cx.now).err().unwrap_or_default())
+        Ok(patch
+            .apply_to(&mut fields, cx.now)
+            .err()
+            .unwrap_or_default())
     }
 }
 
 /// What is sure to be looked up for a draft.
 fn keys_of(draft: &RawDraft) -> Vec<Key> {
-    let linked = draft.links.iter().map(|(_, address)| Key::Id(address.kind, address.id.clone()));
-    let identified = draft.identifiers.iter().map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
+    let linked = draft
+        .links
+        .iter()
+        .map(|(_, address)| Key::Id(address.kind, address.id.clone()));
+    let identified = draft
+        .identifiers
+        .iter()
+        .map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
     linked.chain(identified).collect()
 }
 
@@ -103,7 +139,8 @@ impl Operations<'_> {
     /// What is wrong with a draft whose container is there.
     pub(super) fn wrong_draft(&mut self, draft: &RawDraft, new: &New) -> Asked<Vec<Problem>> {
         let is_looked_at = |name: &str| {
-            Some(name) != draft.kind.schema().parent && (new.person.is_none() || name != Kind::Person.singular())
+            Some(name) != draft.kind.schema().parent
+                && (new.person.is_none() || name != Kind::Person.singular())
         };
         let mut problems = Vec::new();
         for (name, address) in draft.links.iter().filter(|(name, _)| is_looked_at(name)) {
@@ -121,19 +158,29 @@ impl Operations<'_> {
                 problems.extend(self.leads_nowhere(name, address)?);
             }
         }
-        problems.extend(self.taken(at.kind, patch.identifiers.as_deref().unwrap_or_default(), Some(at))?);
+        problems.extend(self.taken(
+            at.kind,
+            patch.identifiers.as_deref().unwrap_or_default(),
+            Some(at),
+        )?);
         Ok(problems)
     }
 
     fn leads_nowhere(&mut self, name: &'static str, address: &Address) -> Asked<Option<Problem>> {
         let found = self.find(&Key::Id(address.kind, address.id.clone()))?;
-        let is_there =
-            found.is_some_and(|found| found.parent.is_none() || address.admits_parent(found.parent.as_ref()));
+        let is_there = found.is_some_and(|found| {
+            found.parent.is_none() || address.admits_parent(found.parent.as_ref())
+        });
         Ok((!is_there).then(|| Problem::leads_nowhere(address.kind, name)))
     }
 
     /// Each identifier that another record than `own` has (UND-24), where that can be found out.
-    fn taken(&mut self, kind: Kind, identifiers: &[Identifier], own: Option<&Address>) -> Asked<Vec<Problem>> {
+    fn taken(
+        &mut self,
+        kind: Kind,
+        identifiers: &[Identifier],
+        own: Option<&Address>,
+    ) -> Asked<Vec<Problem>> {
         let mut problems = Vec::new();
         let looked_up = if self.finds(kind) { identifiers } else { &[] };
         for (place, identifier) in looked_up.iter().enumerate() {

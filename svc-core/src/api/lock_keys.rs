@@ -9,20 +9,40 @@ use crate::{
     value::Identifier,
 };
 
-/// What a call locks before it looks anything up, each once, in the order of the numbers: what its person is recognised by,
-/// and the identifiers that it stores.
-pub(super) fn lock_keys(tenant: &Tenant, work: &Work, matching: &dyn PersonMatching) -> Vec<LockKey> {
+/// What a call locks before it looks anything up, each once, in the order of the numbers: what its
+/// person is recognised by, and the identifiers that it stores.
+pub(super) fn lock_keys(
+    tenant: &Tenant,
+    work: &Work,
+    matching: &dyn PersonMatching,
+) -> Vec<LockKey> {
     let mut keys = Vec::new();
     let mut lock = |kind, found: Vec<MatchKey>| {
-        keys.extend(found.into_iter().map(|key| LockKey::new(tenant.clone(), kind, key)));
+        keys.extend(
+            found
+                .into_iter()
+                .map(|key| LockKey::new(tenant.clone(), kind, key)),
+        );
     };
-    let named = |identifiers: &[Identifier]| identifiers.iter().cloned().map(MatchKey::Identifier).collect();
+    let named = |identifiers: &[Identifier]| {
+        identifiers
+            .iter()
+            .cloned()
+            .map(MatchKey::Identifier)
+            .collect()
+    };
     match work {
         Work::Create(draft) => lock(draft.kind, named(&draft.identifiers)),
-        Work::Update(at, patch) => lock(at.kind, named(patch.identifiers.as_deref().unwrap_or_default())),
+        Work::Update(at, patch) => lock(
+            at.kind,
+            named(patch.identifiers.as_deref().unwrap_or_default()),
+        ),
         Work::Help(plan) => {
             if let Some(person) = plan.person.as_ref().filter(|_| plan.merge != Merge::Apart) {
-                lock(Kind::Person, matching.keys(&person.identifiers, &person.fields));
+                lock(
+                    Kind::Person,
+                    matching.keys(&person.identifiers, &person.fields),
+                );
                 lock(Kind::Person, named(&person.identifiers));
             }
             if let Some(action) = &plan.action {
@@ -60,16 +80,33 @@ mod tests {
             plan.person = Some(person);
             plan
         };
-        let locked = |plan: RawPlan| lock_keys(&Tenant::new("acme"), &Work::Help(Box::new(plan)), &StockMatching);
-        let one = locked(posted(vec![address("A@example.org"), address("b@example.org"), address("a@example.org")]));
-        let other = locked(posted(vec![address("b@example.org"), address("a@example.org")]));
+        let locked = |plan: RawPlan| {
+            lock_keys(
+                &Tenant::new("acme"),
+                &Work::Help(Box::new(plan)),
+                &StockMatching,
+            )
+        };
+        let one = locked(posted(vec![
+            address("A@example.org"),
+            address("b@example.org"),
+            address("a@example.org"),
+        ]));
+        let other = locked(posted(vec![
+            address("b@example.org"),
+            address("a@example.org"),
+        ]));
         assert_eq!(one.len(), 3, "{one:?}");
         assert_eq!(one, other, "whatever the order of the addresses");
         let numbers: Vec<i64> = one.iter().map(LockKey::number).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         let mut apart = posted(vec![address("a@example.org")]);
         apart.merge = Merge::Apart;
-        assert_eq!(locked(apart), [], "HLP-07: who is never matched is not looked up");
+        assert_eq!(
+            locked(apart),
+            [],
+            "HLP-07: who is never matched is not looked up"
+        );
     }
 
     /// A method by something that the addresses say, not by themselves.
@@ -95,6 +132,9 @@ mod tests {
         assert_eq!(alone.len(), 1, "a create recognises nobody: {alone:?}");
         let mut plan = RawPlan::empty(HelperName::PersonSignup);
         plan.person = Some(person);
-        assert_eq!(lock_keys(&tenant, &Work::Help(Box::new(plan)), &ByHousehold).len(), 2);
+        assert_eq!(
+            lock_keys(&tenant, &Work::Help(Box::new(plan)), &ByHousehold).len(),
+            2
+        );
     }
 }

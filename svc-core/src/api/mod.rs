@@ -1,7 +1,7 @@
 //! The finished API: what is registered, and how each request on it is answered.
 //!
-//! A [`Request`] is [resolved](Api::resolve) to a [`Call`], which is [admitted](Call::admit) or not; only what is
-//! [`Admitted`] reaches a backend.
+//! A [`Request`] is [resolved](Api::resolve) to a [`Call`], which is [admitted](Call::admit) or
+//! not; only what is [`Admitted`] reaches a backend.
 
 mod answering;
 mod batch;
@@ -53,7 +53,9 @@ pub use reply::{ContentType, Reply};
 pub use request::{Request, RequestTarget, Timer};
 pub use respond::Admitted;
 use settings::Settings;
-pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor, WaitLimits};
+pub use settings::{
+    Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor, WaitLimits,
+};
 #[cfg(feature = "webhooks")]
 pub use webhooks::WebhookParts;
 
@@ -79,7 +81,8 @@ use crate::{
     read::{Bodies, Links},
 };
 
-/// A finished API (CAP-04): what is registered exists, is linked and is declared; nothing else is. Cheap to clone.
+/// A finished API (CAP-04): what is registered exists, is linked and is declared; nothing else is.
+/// Cheap to clone.
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<Inner>,
@@ -118,7 +121,8 @@ impl Api {
         ApiBuilder::new(vendor)
     }
 
-    /// Links the `OpenAPI` document on the entry point (UND-40). For whoever answers at its address, as `svc-tower` does.
+    /// Links the `OpenAPI` document on the entry point (UND-40). For whoever answers at its
+    /// address, as `svc-tower` does.
     #[must_use]
     pub fn with_openapi(mut self) -> Self {
         self.has_openapi = true;
@@ -137,7 +141,8 @@ impl Api {
         &self.inner.base
     }
 
-    /// What a path below the entry point leads to: without a slash in front, without a query (UND-35).
+    /// What a path below the entry point leads to: without a slash in front, without a query
+    /// (UND-35).
     #[must_use]
     pub fn route(&self, path: &str) -> Option<Target> {
         self.inner.settings.layout.route(path)
@@ -149,12 +154,16 @@ impl Api {
         self.hal(base).href(target)
     }
 
-    /// The method of person matching in words (HLP-05), and what calls without a key do where there are any.
+    /// The method of person matching in words (HLP-05), and what calls without a key do where there
+    /// are any.
     #[must_use]
     pub fn matching_text(&self) -> String {
         let settings = &self.inner.settings;
         let strangers = self.allows_anonymous().then(|| settings.strangers.text());
-        std::iter::once(settings.matching.text()).chain(strangers).collect::<Vec<_>>().join(" ")
+        std::iter::once(settings.matching.text())
+            .chain(strangers)
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Sizes of pages and bodies.
@@ -186,10 +195,18 @@ impl Api {
     }
 
     /// Whether they may lead to private networks (HOOK-05).
-    #[cfg_attr(not(feature = "webhooks"), expect(clippy::unused_self, reason = "without the feature there are none"))]
+    #[cfg_attr(
+        not(feature = "webhooks"),
+        expect(clippy::unused_self, reason = "without the feature there are none")
+    )]
     fn has_private_webhooks(&self) -> bool {
         #[cfg(feature = "webhooks")]
-        return self.inner.settings.webhooks.as_ref().is_some_and(|webhooks| webhooks.reach.private);
+        return self
+            .inner
+            .settings
+            .webhooks
+            .as_ref()
+            .is_some_and(|webhooks| webhooks.reach.private);
         #[cfg(not(feature = "webhooks"))]
         false
     }
@@ -201,16 +218,25 @@ impl Api {
     }
 
     fn registered(&self, kind: Kind) -> &Registration {
-        static NOTHING: std::sync::LazyLock<Registration> = std::sync::LazyLock::new(Registration::default);
+        static NOTHING: std::sync::LazyLock<Registration> =
+            std::sync::LazyLock::new(Registration::default);
         self.inner.registered.get(kind as usize).unwrap_or(&NOTHING)
     }
 
     pub(crate) fn hal<'a>(&'a self, base: &'a Base) -> Hal<'a> {
-        Hal { base: base.as_str(), layout: self.inner.settings.layout.as_ref(), relations: &self.inner.relations }
+        Hal {
+            base: base.as_str(),
+            layout: self.inner.settings.layout.as_ref(),
+            relations: &self.inner.relations,
+        }
     }
 
     fn bodies<'a>(&'a self, cx: &'a Context) -> Bodies<'a> {
-        let links = Links { base: &cx.base, layout: self.inner.settings.layout.as_ref(), dialect: self.dialect() };
+        let links = Links {
+            base: &cx.base,
+            layout: self.inner.settings.layout.as_ref(),
+            dialect: self.dialect(),
+        };
         Bodies {
             links,
             namespace: &self.inner.relations.namespace,

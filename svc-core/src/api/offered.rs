@@ -39,22 +39,28 @@ impl Offered {
 }
 
 impl Api {
-    /// The operation that a method on a target asks for; `None` where this server does not offer it (ERR-07).
+    /// The operation that a method on a target asks for; `None` where this server does not offer it
+    /// (ERR-07).
     ///
     /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
     #[must_use]
     pub fn operation(&self, method: &Method, target: &Target) -> Option<Offered> {
         let meant = self.meant(method);
-        self.operations(target).find(|offered| offered.spec.method == meant)
+        self.operations(target)
+            .find(|offered| offered.spec.method == meant)
     }
 
     /// The operations that this server offers on a target, in the order of the table.
     pub fn operations<'a>(&'a self, target: &'a Target) -> impl Iterator<Item = Offered> + 'a {
         let shape = Shape::of(target);
-        OPERATIONS.iter().filter(move |spec| spec.shape == shape).filter_map(|spec| self.offered(spec, target))
+        OPERATIONS
+            .iter()
+            .filter(move |spec| spec.shape == shape)
+            .filter_map(|spec| self.offered(spec, target))
     }
 
-    /// The methods under which this server takes an operation: its own, and `HEAD` or `PATCH` beside it (UND-28).
+    /// The methods under which this server takes an operation: its own, and `HEAD` or `PATCH`
+    /// beside it (UND-28).
     pub fn methods(&self, operation: &OperationSpec) -> impl Iterator<Item = Method> + use<> {
         let beside = match operation.method {
             Method::GET => Some(Method::HEAD),
@@ -67,7 +73,9 @@ impl Api {
     /// The methods that a target has on this server, for `Allow` (UND-28).
     #[must_use]
     pub fn allowed_methods(&self, target: &Target) -> Vec<Method> {
-        let methods = self.operations(target).flat_map(|offered| self.methods(offered.spec));
+        let methods = self
+            .operations(target)
+            .flat_map(|offered| self.methods(offered.spec));
         methods.chain([Method::OPTIONS]).collect()
     }
 
@@ -83,34 +91,57 @@ impl Api {
     fn offered(&self, spec: &'static OperationSpec, target: &Target) -> Option<Offered> {
         let right = spec.right(target);
         if spec.need == Need::Nothing {
-            return Some(Offered { spec, right, key: Key::NotNeeded });
+            return Some(Offered {
+                spec,
+                right,
+                key: Key::NotNeeded,
+            });
         }
         if spec.need == Need::ReadAny {
-            return self.inner.settings.changes.is_some().then_some(Offered { spec, right, key: Key::Needed });
+            return self.inner.settings.changes.is_some().then_some(Offered {
+                spec,
+                right,
+                key: Key::Needed,
+            });
         }
         let is_offered = match (right?, target) {
-            (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => self.registered(kind).lists(scope),
-            (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => self.creates(kind, scope),
+            (Right::On(kind, Operation::List), Target::Collection { scope, .. }) => {
+                self.registered(kind).lists(scope)
+            }
+            (Right::On(kind, Operation::Create), Target::Collection { scope, .. }) => {
+                self.creates(kind, scope)
+            }
             (Right::On(kind, operation), _) => self.registered(kind).offers(operation),
             (Right::Helper(_), Target::Batch { .. }) if !self.inner.settings.batches => false,
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
             (Right::Webhooks, _) => self.has_webhooks(),
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
-        is_offered.then_some(Offered { spec, right, key: if is_optional { Key::Optional } else { Key::Needed } })
+        is_offered.then_some(Offered {
+            spec,
+            right,
+            key: if is_optional {
+                Key::Optional
+            } else {
+                Key::Needed
+            },
+        })
     }
 
-    /// Whether records of a kind are created here: in the collection of all, or under the container that the kind names
-    /// (UND-12).
+    /// Whether records of a kind are created here: in the collection of all, or under the container
+    /// that the kind names (UND-12).
     ///
-    /// A sign-up on the people collection needs its create right (HLP-19), as an inline person does (UND-31).
+    /// A sign-up on the people collection needs its create right (HLP-19), as an inline person does
+    /// (UND-31).
     fn creates(&self, kind: Kind, scope: &Scope) -> bool {
         let is_here = match scope {
             Scope::All => kind.schema().parent.is_none(),
-            // A canvass is recorded by its helper only (UND-38), which is registered without `Create`.
+            // A canvass is recorded by its helper only (UND-38), which is registered without
+            // `Create`.
             Scope::Under(parent) => {
                 // A vendor's `Create` knows containers only.
-                let is_below = kind.schema().is_recorded_below(parent.kind) && self.inner.settings.store.is_some();
+                let is_below = kind.schema().is_recorded_below(parent.kind)
+                    && self.inner.settings.store.is_some();
                 let is_container = kind.schema().parent_kind() == Some(parent.kind);
                 (is_container || is_below) && self.registered(parent.kind).offers(Operation::Read)
             }

@@ -1,4 +1,5 @@
-//! Where type erasure happens, once: a typed operation of a backend becomes an operation over raw drafts and records.
+//! Where type erasure happens, once: a typed operation of a backend becomes an operation over raw
+//! drafts and records.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -14,7 +15,10 @@ use crate::{
     helper::{self, HelperName, HelperSpec, MatchKey, Plan, RawOutcome, RawPlan},
     link::{Address, Scope},
     model::{Kind, Resource},
-    ops::{Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update, UpdateRequest},
+    ops::{
+        Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
+        UpdateRequest,
+    },
     page::{ListRequest, Page, RawPage},
     read::Taken,
     record::{RawRecord, Record},
@@ -60,15 +64,22 @@ pub(crate) trait AnyUpdate: Send + Sync {
         condition: Option<&Condition>,
     ) -> Result<Option<RawRecord>>;
 
-    /// Whether it judges the condition, in the transaction of the change. Who does not is never given one.
+    /// Whether it judges the condition, in the transaction of the change. Who does not is never
+    /// given one.
     fn judges(&self) -> bool;
 }
 
 #[async_trait]
 pub(crate) trait AnyDelete: Send + Sync {
-    async fn delete(&self, cx: &Context, request: &DeleteRequest, condition: Option<&Condition>) -> Result<bool>;
+    async fn delete(
+        &self,
+        cx: &Context,
+        request: &DeleteRequest,
+        condition: Option<&Condition>,
+    ) -> Result<bool>;
 
-    /// Whether it judges the condition, in the transaction of the deletion. Who does not is never given one.
+    /// Whether it judges the condition, in the transaction of the deletion. Who does not is never
+    /// given one.
     fn judges(&self) -> bool;
 }
 
@@ -86,21 +97,33 @@ pub(crate) struct Adapter<T, S> {
 
 impl<T, S> Adapter<T, S> {
     pub(crate) fn new(store: &Arc<S>) -> Self {
-        Self { store: Arc::clone(store), what: PhantomData }
+        Self {
+            store: Arc::clone(store),
+            what: PhantomData,
+        }
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
-        self.store.list(cx, request).await.map(Page::into_raw).map_err(during(R::KIND, "list"))
+        self.store
+            .list(cx, request)
+            .await
+            .map(Page::into_raw)
+            .map_err(during(R::KIND, "list"))
     }
 }
 
 #[async_trait]
 impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        let record = self.store.get(cx, at).await.map_err(during(R::KIND, "read"))?.map(Record::into_raw);
+        let record = self
+            .store
+            .get(cx, at)
+            .await
+            .map_err(during(R::KIND, "read"))?
+            .map(Record::into_raw);
         // A wrong parent in the path is 404, even where a backend did not look (COL-19).
         Ok(record.filter(|record| at.admits_parent(record.parent())))
     }
@@ -109,9 +132,15 @@ impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
 #[async_trait]
 impl<R: Resource, S: Create<R>> AnyCreate for Adapter<R, S> {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
-        let created = self.store.create(cx, CreateRequest::new(Draft::from_raw(draft))).await;
+        let created = self
+            .store
+            .create(cx, CreateRequest::new(Draft::from_raw(draft)))
+            .await;
         let created = created.map_err(during(R::KIND, "create"))?;
-        Ok(RawCreated { record: created.record.into_raw(), is_new: created.is_new })
+        Ok(RawCreated {
+            record: created.record.into_raw(),
+            is_new: created.is_new,
+        })
     }
 
     fn finds_container(&self) -> bool {
@@ -128,8 +157,13 @@ impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
         patch: RawPatch,
         _: Option<&Condition>,
     ) -> Result<Option<RawRecord>> {
-        let updated = self.store.update(cx, UpdateRequest::new(at, Patch::from_raw(patch))).await;
-        Ok(updated.map_err(during(R::KIND, "update"))?.map(Record::into_raw))
+        let updated = self
+            .store
+            .update(cx, UpdateRequest::new(at, Patch::from_raw(patch)))
+            .await;
+        Ok(updated
+            .map_err(during(R::KIND, "update"))?
+            .map(Record::into_raw))
     }
 
     fn judges(&self) -> bool {
@@ -139,8 +173,16 @@ impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
 
 #[async_trait]
 impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
-    async fn delete(&self, cx: &Context, request: &DeleteRequest, _: Option<&Condition>) -> Result<bool> {
-        self.store.delete(cx, request).await.map_err(during(R::KIND, "delete"))
+    async fn delete(
+        &self,
+        cx: &Context,
+        request: &DeleteRequest,
+        _: Option<&Condition>,
+    ) -> Result<bool> {
+        self.store
+            .delete(cx, request)
+            .await
+            .map_err(during(R::KIND, "delete"))
     }
 
     fn judges(&self) -> bool {
@@ -151,7 +193,12 @@ impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
 #[async_trait]
 impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
-        Ok(self.store.find(cx, key).await.map_err(during(R::KIND, "find"))?.map(Record::into_raw))
+        Ok(self
+            .store
+            .find(cx, key)
+            .await
+            .map_err(during(R::KIND, "find"))?
+            .map(Record::into_raw))
     }
 }
 
@@ -159,7 +206,8 @@ impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
     async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
         let done = self.store.run(cx, Plan::from_raw(plan)).await;
-        done.map(helper::Outcome::into_raw).map_err(running(H::NAME))
+        done.map(helper::Outcome::into_raw)
+            .map_err(running(H::NAME))
     }
 
     fn finds_container(&self) -> bool {
@@ -167,7 +215,8 @@ impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
     }
 }
 
-/// A store that keeps every kind, seen through one of them. One type for all: nothing is compiled anew for each kind.
+/// A store that keeps every kind, seen through one of them. One type for all: nothing is compiled
+/// anew for each kind.
 struct OfStore {
     store: Arc<dyn Store>,
     kind: Kind,
@@ -178,7 +227,12 @@ impl OfStore {
         self.write_if(cx, work, None).await
     }
 
-    async fn write_if(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
+    async fn write_if(
+        &self,
+        cx: &Context,
+        work: Work,
+        condition: Option<&Condition>,
+    ) -> Result<Outcome> {
         write_to(&*self.store, cx, Call::new(cx, work).only_if(condition)).await
     }
 }
@@ -192,23 +246,32 @@ pub(crate) async fn write_to(store: &dyn Store, cx: &Context, call: Call) -> Res
         Work::Help(plan) => Err(plan.helper),
         Work::Load(load) => Ok((load.draft.kind, "load")),
     };
-    store.write(cx, call).await.map_err(|error| match operation {
-        Ok((kind, operation)) => during(kind, operation)(error),
-        Err(helper) => running(helper)(error),
-    })
+    store
+        .write(cx, call)
+        .await
+        .map_err(|error| match operation {
+            Ok((kind, operation)) => during(kind, operation)(error),
+            Err(helper) => running(helper)(error),
+        })
 }
 
 #[async_trait]
 impl AnyList for OfStore {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<RawPage> {
-        self.store.list(cx, self.kind, request).await.map_err(during(self.kind, "list"))
+        self.store
+            .list(cx, self.kind, request)
+            .await
+            .map_err(during(self.kind, "list"))
     }
 }
 
 #[async_trait]
 impl AnyGet for OfStore {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
-        self.store.get(cx, at).await.map_err(during(self.kind, "read"))
+        self.store
+            .get(cx, at)
+            .await
+            .map_err(during(self.kind, "read"))
     }
 }
 
@@ -217,11 +280,18 @@ impl AnyFind for OfStore {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         let key = match key.clone() {
             FindKey::Name(name) => Key::Name(self.kind, name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => Key::Identifier(self.kind, identifier),
-            FindKey::Match(MatchKey::Email(address)) if self.kind == Kind::Person => Key::Email(address),
+            FindKey::Match(MatchKey::Identifier(identifier)) => {
+                Key::Identifier(self.kind, identifier)
+            }
+            FindKey::Match(MatchKey::Email(address)) if self.kind == Kind::Person => {
+                Key::Email(address)
+            }
             FindKey::Match(MatchKey::Email(_)) => return Ok(None),
         };
-        self.store.find(cx, &key).await.map_err(during(self.kind, "find"))
+        self.store
+            .find(cx, &key)
+            .await
+            .map_err(during(self.kind, "find"))
     }
 }
 
@@ -249,7 +319,10 @@ impl AnyUpdate for OfStore {
         patch: RawPatch,
         condition: Option<&Condition>,
     ) -> Result<Option<RawRecord>> {
-        match self.write_if(cx, Work::Update(at, patch), condition).await? {
+        match self
+            .write_if(cx, Work::Update(at, patch), condition)
+            .await?
+        {
             Outcome::Updated(record) => Ok(record),
             _ => Err(unfitting()),
         }
@@ -262,8 +335,16 @@ impl AnyUpdate for OfStore {
 
 #[async_trait]
 impl AnyDelete for OfStore {
-    async fn delete(&self, cx: &Context, request: &DeleteRequest, condition: Option<&Condition>) -> Result<bool> {
-        match self.write_if(cx, Work::Delete(request.at.clone()), condition).await? {
+    async fn delete(
+        &self,
+        cx: &Context,
+        request: &DeleteRequest,
+        condition: Option<&Condition>,
+    ) -> Result<bool> {
+        match self
+            .write_if(cx, Work::Delete(request.at.clone()), condition)
+            .await?
+        {
             Outcome::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }
@@ -300,7 +381,11 @@ fn running(helper: HelperName) -> impl FnOnce(Error) -> Error {
 
 /// Names an operation in an unexpected error, for the log, unless the backend has named one itself.
 fn in_operation(error: Error, operation: impl FnOnce() -> String) -> Error {
-    if error.is_unexpected() && error.operation().is_none() { error.during(operation()) } else { error }
+    if error.is_unexpected() && error.operation().is_none() {
+        error.during(operation())
+    } else {
+        error
+    }
 }
 
 fn unfitting() -> Error {
@@ -309,7 +394,10 @@ fn unfitting() -> Error {
 
 /// A helper that a store runs in a turn of its own.
 pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn AnyHelper> {
-    Arc::new(OfStore { store: Arc::clone(store), kind: helper.records() })
+    Arc::new(OfStore {
+        store: Arc::clone(store),
+        kind: helper.records(),
+    })
 }
 
 /// What is registered for one kind. What is not there does not exist (CAP-04).
@@ -341,7 +429,10 @@ impl Registration {
     /// Every operation that the interface has for a kind, of a store that keeps every kind.
     pub(crate) fn of_store(store: &Arc<dyn Store>, kind: Kind) -> Self {
         let schema = kind.schema();
-        let of = Arc::new(OfStore { store: Arc::clone(store), kind });
+        let of = Arc::new(OfStore {
+            store: Arc::clone(store),
+            kind,
+        });
         let has = |operation| schema.has_operation(operation);
         Self {
             list: Some(of.clone()),
@@ -352,7 +443,11 @@ impl Registration {
             update: has(Operation::Update).then(|| of.clone() as _),
             delete: has(Operation::Delete).then(|| of.clone() as _),
             find: Some(of),
-            filterable: if has(Operation::List) { store.filterable(kind) } else { Vec::new() },
+            filterable: if has(Operation::List) {
+                store.filterable(kind)
+            } else {
+                Vec::new()
+            },
             ..Self::default()
         }
     }

@@ -18,7 +18,8 @@ use crate::{
     read::MOST_PROBLEMS,
 };
 
-/// How many headers an answer usually has, those that HTTP adds included: memory for them is set aside at once.
+/// How many headers an answer usually has, those that HTTP adds included: memory for them is set
+/// aside at once.
 const HEADERS: usize = 6;
 
 /// An answer: status, headers and body.
@@ -27,19 +28,20 @@ const HEADERS: usize = 6;
 pub struct Reply {
     /// The HTTP status.
     pub status: StatusCode,
-    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After` (UND-36), `Allow`
-    /// (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and `Content-Location` where [conditional
-    /// requests](crate::ApiBuilder::conditional_requests) are answered.
+    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After`
+    /// (UND-36), `Allow` (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and
+    /// `Content-Location` where [conditional requests](crate::ApiBuilder::conditional_requests) are
+    /// answered.
     pub headers: HeaderMap,
     /// The body; empty for none.
     pub body: Bytes,
     /// What the log and the client know a failure by (ERR-28).
     pub reference_code: Option<String>,
-    /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an operation that is not supported
-    /// from an error of the server: both are 500 (ERR-07).
+    /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an
+    /// operation that is not supported from an error of the server: both are 500 (ERR-07).
     pub code: Option<Code>,
-    /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on, part by part. Without that the
-    /// body is whole, and the client comes back for the rest.
+    /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on,
+    /// part by part. Without that the body is whole, and the client comes back for the rest.
     pub following: Option<Box<Following>>,
 }
 
@@ -68,8 +70,14 @@ impl Reply {
     /// An answer with a body.
     #[must_use]
     pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Bytes>) -> Self {
-        let mut reply = Self { body: body.into(), ..Self::empty(status) };
-        reply.insert(CONTENT_TYPE, Some(HeaderValue::from_static(content_type.as_str())));
+        let mut reply = Self {
+            body: body.into(),
+            ..Self::empty(status)
+        };
+        reply.insert(
+            CONTENT_TYPE,
+            Some(HeaderValue::from_static(content_type.as_str())),
+        );
         reply
     }
 
@@ -106,14 +114,22 @@ impl Reply {
 impl Api {
     /// The answer to a request that failed for one reason, with the error object (ERR-01).
     ///
-    /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where the key goes (AUT-07).
+    /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where
+    /// the key goes (AUT-07).
     #[must_use]
     pub fn failure(&self, target: Option<&Target>, code: Code, description: &str) -> Reply {
         let bare = matches!(code.status(), 401 | 403) && !self.sends_error_bodies();
         let mut reply = if bare {
-            Reply { code: Some(code), ..Reply::empty(status_of(code)) }
+            Reply {
+                code: Some(code),
+                ..Reply::empty(status_of(code))
+            }
         } else {
-            self.problems(target.and_then(kind_of), code.status(), &[Problem::general(code, description.to_owned())])
+            self.problems(
+                target.and_then(kind_of),
+                code.status(),
+                &[Problem::general(code, description.to_owned())],
+            )
         };
         if reply.status == StatusCode::UNAUTHORIZED {
             let challenge = format!("ApiKey header=\"{}\"", self.dialect().key_header_text());
@@ -125,39 +141,59 @@ impl Api {
     /// The answer to an address of nothing (UND-35).
     #[must_use]
     pub fn nothing_here(&self) -> Reply {
-        self.failure(None, Code::ResourceNotFound, "Nothing is found at this address.")
+        self.failure(
+            None,
+            Code::ResourceNotFound,
+            "Nothing is found at this address.",
+        )
     }
 
     /// The answer to an operation that a backend could not do (ERR-05, ERR-12, UND-36).
     ///
-    /// The text of an unexpected error goes to the log only, under the reference code that the client is told.
+    /// The text of an unexpected error goes to the log only, under the reference code that the
+    /// client is told.
     #[must_use]
     pub fn error_reply(&self, target: Option<&Target>, error: Error) -> Reply {
         let kind = target.and_then(kind_of);
         let error = self.classified(error);
         match error.kind() {
-            ErrorKind::Invalid(problems) if problems.is_empty() => {
-                self.error_reply(target, Error::unexpected("the backend refused a request without a reason"))
-            }
+            ErrorKind::Invalid(problems) if problems.is_empty() => self.error_reply(
+                target,
+                Error::unexpected("the backend refused a request without a reason"),
+            ),
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
             ErrorKind::PreconditionFailed => {
                 let code = Code::PreconditionFailed;
-                self.problems(kind, code.status(), &[Problem::general(code, code.meaning())])
+                self.problems(
+                    kind,
+                    code.status(),
+                    &[Problem::general(code, code.meaning())],
+                )
             }
-            ErrorKind::Conflict | ErrorKind::RolledBack => {
-                self.error_reply(target, Error::unavailable(Duration::from_secs(1)).caused_by(error))
-            }
+            ErrorKind::Conflict | ErrorKind::RolledBack => self.error_reply(
+                target,
+                Error::unavailable(Duration::from_secs(1)).caused_by(error),
+            ),
             ErrorKind::NotImplemented => {
                 let reply = self.referenced(kind, &not_implemented());
-                tracing::info!(reference_code = reply.reference_code, "an operation that is not supported");
+                tracing::info!(
+                    reference_code = reply.reference_code,
+                    "an operation that is not supported"
+                );
                 reply
             }
             ErrorKind::Unavailable { retry_after } => {
-                let problem = Problem::general(Code::Unavailable, "The server cannot answer now. Try again later.");
+                let problem = Problem::general(
+                    Code::Unavailable,
+                    "The server cannot answer now. Try again later.",
+                );
                 let mut reply = self.referenced(kind, &problem);
                 tracing::warn!(reference_code = reply.reference_code, error = %format_args!("{error:#}"), "the store is not available");
-                reply.insert(RETRY_AFTER, Some(HeaderValue::from(whole_seconds(*retry_after))));
+                reply.insert(
+                    RETRY_AFTER,
+                    Some(HeaderValue::from(whole_seconds(*retry_after))),
+                );
                 reply
             }
             ErrorKind::Unexpected => {
@@ -184,9 +220,18 @@ impl Api {
         let mut body = Vec::new();
         let problems = std::slice::from_ref(problem);
         let status = problem.code.status();
-        let view = hal::FailureView { kind, status, problems, reference_code: Some(&reference) };
+        let view = hal::FailureView {
+            kind,
+            status,
+            problems,
+            reference_code: Some(&reference),
+        };
         hal::failure(&self.hal(&Base::default()), &view, &mut body);
-        Reply { reference_code: Some(reference), code: Some(problem.code), ..Reply::hal(status_of(problem.code), body) }
+        Reply {
+            reference_code: Some(reference),
+            code: Some(problem.code),
+            ..Reply::hal(status_of(problem.code), body)
+        }
     }
 
     /// 400 with every problem (ERR-12, ERR-14, ERR-39).
@@ -202,16 +247,25 @@ impl Api {
 
     fn problems(&self, kind: Option<Kind>, status: u16, problems: &[Problem]) -> Reply {
         let mut body = Vec::new();
-        let view = hal::FailureView { kind, status, problems, reference_code: None };
+        let view = hal::FailureView {
+            kind,
+            status,
+            problems,
+            reference_code: None,
+        };
         hal::failure(&self.hal(&Base::default()), &view, &mut body);
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Reply { code: problems.first().map(|problem| problem.code), ..Reply::hal(status, body) }
+        Reply {
+            code: problems.first().map(|problem| problem.code),
+            ..Reply::hal(status, body)
+        }
     }
 }
 
 /// A time in whole seconds, rounded up: who comes back then does not come too early (UND-36).
 fn whole_seconds(time: Duration) -> u64 {
-    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
+    time.as_secs()
+        .saturating_add(u64::from(time.subsec_nanos() > 0))
 }
 
 fn status_of(code: Code) -> StatusCode {
@@ -219,13 +273,19 @@ fn status_of(code: Code) -> StatusCode {
 }
 
 pub(super) fn not_implemented() -> Problem {
-    Problem::general(Code::NotImplemented, "This server does not support this operation here.")
+    Problem::general(
+        Code::NotImplemented,
+        "This server does not support this operation here.",
+    )
 }
 
 /// The kind that an error names: that of the address, for a helper the kind it creates (ERR-21).
 pub(super) fn kind_of(target: &Target) -> Option<Kind> {
     match target {
-        Target::Collection { kind, scope: Scope::All | Scope::Under(_) } => Some(*kind),
+        Target::Collection {
+            kind,
+            scope: Scope::All | Scope::Under(_),
+        } => Some(*kind),
         Target::Record(address) => Some(address.kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
         _ => None,

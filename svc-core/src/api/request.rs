@@ -73,7 +73,8 @@ pub struct Request<'a> {
     pub query: Option<&'a str>,
     /// The headers.
     pub headers: &'a HeaderMap,
-    /// The body; empty for none. It may also come [later](super::Admitted::with_body), once the request is admitted.
+    /// The body; empty for none. It may also come [later](super::Admitted::with_body), once the
+    /// request is admitted.
     pub body: Bytes,
     /// What the vendor's own layers attached to it.
     pub extensions: Extensions,
@@ -184,7 +185,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// When an operation that begins now is no longer waited for; `None` also where that lies beyond all clocks.
+    /// When an operation that begins now is no longer waited for; `None` also where that lies
+    /// beyond all clocks.
     pub(super) fn deadline(&self) -> Option<Instant> {
         Instant::now().checked_add(self.timeout?)
     }
@@ -194,7 +196,11 @@ impl<'a> Request<'a> {
         let sizes = api.sizes();
         Context {
             tenant,
-            caps: if caller.is_anonymous() { sizes.stranger_caps } else { sizes.caps },
+            caps: if caller.is_anonymous() {
+                sizes.stranger_caps
+            } else {
+                sizes.caps
+            },
             caller,
             request_id: self.id.unwrap_or_else(Uuid::new_v4),
             now: self.received.unwrap_or_else(Timestamp::now),
@@ -211,6 +217,8 @@ impl<'a> Request<'a> {
 impl fmt::Debug for Request<'_> {
     /// Without ids, query, headers and body: they hold keys and personal data (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request").field("method", self.method).finish_non_exhaustive()
+        f.debug_struct("Request")
+            .field("method", self.method)
+            .finish_non_exhaustive()
     }
 }

@@ -22,7 +22,8 @@ use crate::{
 /// A call that may go on: nothing else reaches a backend.
 ///
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
-// It goes by value from one future to the next, each of which has room for it: so it is no larger than a pointer.
+// It goes by value from one future to the next, each of which has room for it: so it is no larger
+// than a pointer.
 pub struct Admitted<'a>(pub(super) Box<Parts<'a>>);
 
 /// What is known of a call that may go on.
@@ -44,7 +45,14 @@ impl<'a> Admitted<'a> {
         operation: &'static OperationSpec,
         context: Context,
     ) -> Self {
-        Self(Box::new(Parts { api, request, target, operation, context, has_container: true }))
+        Self(Box::new(Parts {
+            api,
+            request,
+            target,
+            operation,
+            context,
+            has_container: true,
+        }))
     }
 
     pub(super) fn without_container(mut self) -> Self {
@@ -70,7 +78,8 @@ impl<'a> Admitted<'a> {
         &self.0.context
     }
 
-    /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than any other request.
+    /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than
+    /// any other request.
     #[must_use]
     pub fn waits(&self) -> Duration {
         match self.0.operation.handler {
@@ -99,15 +108,29 @@ impl<'a> Admitted<'a> {
         }
         let handler = self.0.operation.handler;
         if matches!(handler, Handler::Update | Handler::Delete)
-            && let Some(reply) = self.0.api.unconditional(&self.0.target, self.0.request.headers)
+            && let Some(reply) = self
+                .0
+                .api
+                .unconditional(&self.0.target, self.0.request.headers)
         {
             return reply;
         }
         let is_read = matches!(handler, Handler::List | Handler::Read);
         let is_shown = is_read || matches!(handler, Handler::EntryPoint | Handler::Capabilities);
-        let conditions = self.0.api.conditions(self.0.request.headers).filter(|_| is_shown);
+        let conditions = self
+            .0
+            .api
+            .conditions(self.0.request.headers)
+            .filter(|_| is_shown);
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
-        let entry = match self.0.api.inner.response_cache.as_ref().filter(|_| is_shown) {
+        let entry = match self
+            .0
+            .api
+            .inner
+            .response_cache
+            .as_ref()
+            .filter(|_| is_shown)
+        {
             Some(cache) if is_read => cache.entry(cx, target, query).await,
             // A query changes nothing of a document, and there are many.
             Some(cache) if query.is_none() => {
@@ -149,8 +172,18 @@ impl<'a> Admitted<'a> {
     }
 
     async fn handle(&self) -> Reply {
-        let Parts { api, request, target, context: cx, .. } = &*self.0;
-        let body = if self.0.operation.takes_body() { request.body.as_ref() } else { &[] };
+        let Parts {
+            api,
+            request,
+            target,
+            context: cx,
+            ..
+        } = &*self.0;
+        let body = if self.0.operation.takes_body() {
+            request.body.as_ref()
+        } else {
+            &[]
+        };
         let answer = match (self.0.operation.handler, target) {
             _ if !self.0.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
@@ -160,9 +193,12 @@ impl<'a> Admitted<'a> {
             (Handler::Changes, _) => Box::pin(api.changes(cx, request)).await,
             #[cfg(feature = "webhooks")]
             (Handler::Webhooks, target) => {
-                Box::pin(api.answer_about_webhooks(cx, &self.0.operation.method, target, body)).await
+                Box::pin(api.answer_about_webhooks(cx, &self.0.operation.method, target, body))
+                    .await
             }
-            (Handler::List, Target::Collection { kind, scope }) => api.list(cx, *kind, scope, request.query).await,
+            (Handler::List, Target::Collection { kind, scope }) => {
+                api.list(cx, *kind, scope, request.query).await
+            }
             (Handler::Create | Handler::Update | Handler::Call, target) => {
                 // Its future would make that of every read as large.
                 Ok(Box::pin(api.write(cx, target, body, request.headers)).await)
@@ -170,9 +206,13 @@ impl<'a> Admitted<'a> {
             (Handler::Batch, _) => Ok(Box::pin(self.batched()).await),
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
             (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
-            (Handler::Cancel, Target::Helper { container: Some(message), .. }) => {
-                Box::pin(api.cancel(cx, target, message)).await
-            }
+            (
+                Handler::Cancel,
+                Target::Helper {
+                    container: Some(message),
+                    ..
+                },
+            ) => Box::pin(api.cancel(cx, target, message)).await,
             _ => Err(Error::not_implemented()),
         };
         answer.unwrap_or_else(|error| api.error_reply(Some(target), error))
@@ -182,18 +222,23 @@ impl<'a> Admitted<'a> {
 impl fmt::Debug for Admitted<'_> {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admitted").field("operation", &self.0.operation.name).finish_non_exhaustive()
+        f.debug_struct("Admitted")
+            .field("operation", &self.0.operation.name)
+            .finish_non_exhaustive()
     }
 }
 
 impl Api {
-    /// What a helper call without a key gets where nobody has its container: as with a key, its body comes first (UND-39).
+    /// What a helper call without a key gets where nobody has its container: as with a key, its
+    /// body comes first (UND-39).
     fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Reply {
-        let unreadable = kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
+        let unreadable =
+            kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
         unreadable.unwrap_or_else(|| self.error_reply(Some(target), Error::not_found()))
     }
 
-    /// Whether a record exists; one of a kind that cannot be read counts as there, and the store has the last word.
+    /// Whether a record exists; one of a kind that cannot be read counts as there, and the store
+    /// has the last word.
     pub(super) async fn record_exists(&self, cx: &Context, at: &Address) -> Result<bool> {
         match &self.registered(at.kind).get {
             Some(get) => Ok(get.get(cx, at).await?.is_some()),
@@ -203,8 +248,10 @@ impl Api {
 
     fn entry_point(&self, cx: &Context) -> Reply {
         let inner = &self.inner;
-        let listed =
-            |kind: &Kind| self.registered(*kind).offers(Operation::List) && inner.settings.entry_links.includes(*kind);
+        let listed = |kind: &Kind| {
+            self.registered(*kind).offers(Operation::List)
+                && inner.settings.entry_links.includes(*kind)
+        };
         let collections: Vec<Kind> = Kind::ALL.iter().copied().filter(listed).collect();
         let view = EntryPointView {
             motd: &inner.settings.vendor.motd,
@@ -225,17 +272,26 @@ impl Api {
 
     fn capabilities_reply(&self, cx: &Context) -> Reply {
         // A document of names and flags has nothing that serde_json refuses.
-        let document = serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
+        let document =
+            serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
         self.tagged(Reply::new(StatusCode::OK, ContentType::Hal, document))
     }
 
-    async fn list(&self, cx: &Context, kind: Kind, scope: &Scope, query: Option<&str>) -> Result<Reply> {
+    async fn list(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        scope: &Scope,
+        query: Option<&str>,
+    ) -> Result<Reply> {
         let sizes = self.sizes();
         let asked = match PageRequest::read(query, sizes.page, sizes.max_page) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
-        let Some(list) = &self.registered(kind).list else { return Err(Error::not_implemented()) };
+        let Some(list) = &self.registered(kind).list else {
+            return Err(Error::not_implemented());
+        };
         let filtered = match self.filtered(kind, scope, asked.request, query, &cx.namespace) {
             Ok(filtered) => filtered,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
@@ -245,7 +301,9 @@ impl Api {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page?,
         };
-        page.records.iter().try_for_each(|record| self.inner.stored_bodies.check(record))?;
+        page.records
+            .iter()
+            .try_for_each(|record| self.inner.stored_bodies.check(record))?;
         let mut body = Vec::new();
         let view = CollectionView {
             kind,
@@ -263,7 +321,9 @@ impl Api {
     }
 
     async fn read(&self, cx: &Context, at: &Address) -> Result<Reply> {
-        let Some(get) = &self.registered(at.kind).get else { return Err(Error::not_implemented()) };
+        let Some(get) = &self.registered(at.kind).get else {
+            return Err(Error::not_implemented());
+        };
         match get.get(cx, at).await? {
             Some(record) => {
                 self.inner.stored_bodies.check(&record)?;
@@ -273,13 +333,23 @@ impl Api {
         }
     }
 
-    /// A read of something that is not there has no body, unless error bodies are sent everywhere (ERR-11).
+    /// A read of something that is not there has no body, unless error bodies are sent everywhere
+    /// (ERR-11).
     fn nothing_to_read(&self, kind: Kind) -> Reply {
-        if self.sends_error_bodies() { self.missing(Some(kind)) } else { Reply::empty(StatusCode::NOT_FOUND) }
+        if self.sends_error_bodies() {
+            self.missing(Some(kind))
+        } else {
+            Reply::empty(StatusCode::NOT_FOUND)
+        }
     }
 
     /// A record as a top-level document (HAL-17).
-    pub(super) fn record_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Reply {
+    pub(super) fn record_reply(
+        &self,
+        cx: &Context,
+        status: StatusCode,
+        record: &RawRecord,
+    ) -> Reply {
         let mut body = Vec::new();
         hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
         let mut reply = self.tagged_record(Reply::hal(status, body), record);
@@ -291,7 +361,12 @@ impl Api {
     }
 }
 
-/// A record as its caller may see it: whole with the right to read it, else its id, dates and links (AUT-04).
+/// A record as its caller may see it: whole with the right to read it, else its id, dates and links
+/// (AUT-04).
 pub(super) fn shown<'r>(cx: &Context, record: &'r RawRecord) -> Cow<'r, RawRecord> {
-    if cx.may_read(record.kind()) { Cow::Borrowed(record) } else { Cow::Owned(record.bare()) }
+    if cx.may_read(record.kind()) {
+        Cow::Borrowed(record)
+    } else {
+        Cow::Owned(record.bare())
+    }
 }

@@ -1,7 +1,8 @@
 //! Answers to reads that are given again as long as nothing was changed.
 //!
-//! The body of an answer is kept when its request comes again: what is asked for once, like each page of an export, takes no memory
-//! for it, and no place from what is asked for again and again. Validators are kept at once: a client comes back with them.
+//! The body of an answer is kept when its request comes again: what is asked for once, like each
+//! page of an export, takes no memory for it, and no place from what is asked for again and again.
+//! Validators are kept at once: a client comes back with them.
 
 use std::{
     fmt,
@@ -21,25 +22,29 @@ use crate::{
     ops::Revision,
 };
 
-/// Bodies that are kept at most: one that is kept takes the place that its request leads to from the one that had it.
+/// Bodies that are kept at most: one that is kept takes the place that its request leads to from
+/// the one that had it.
 const BODIES: usize = 128;
 /// Bytes of a body that is kept at most.
 const BYTES: usize = 128 * 1024;
 /// Answers of which the validators are kept at most. Each takes some 400 bytes.
 const VALIDATORS: usize = 4096;
-/// Documents that are kept at most, in places of their own: whoever needs no key to read them takes none from the records.
+/// Documents that are kept at most, in places of their own: whoever needs no key to read them takes
+/// none from the records.
 const DOCUMENTS: usize = 8;
 /// Bytes of a base and a query under which an answer is kept at most.
 const ADDRESS: usize = 1024;
 
-/// Answers to reads, each with the revision before it was made: of more of them the validators than the bodies.
+/// Answers to reads, each with the revision before it was made: of more of them the validators than
+/// the bodies.
 pub(crate) struct ResponseCache {
     revision: Arc<dyn Revision>,
     hasher: RandomState,
     bodies: Kept<(Bytes, Option<Validators>)>,
     /// Of each place of a body the hash of the last request that led there and was answered anew.
     asked: Vec<AtomicU64>,
-    /// The hashes of requests that have succeeded, each at the place of its validators: for a remote revision.
+    /// The hashes of requests that have succeeded, each at the place of its validators: for a
+    /// remote revision.
     succeeded: Vec<AtomicU64>,
     validators: Kept<Validators>,
     documents: Kept<(Bytes, Option<Validators>)>,
@@ -60,31 +65,63 @@ struct Answer<T> {
 
 impl<T: Clone> Kept<T> {
     fn new(places: usize) -> Self {
-        Self(std::iter::repeat_with(Mutex::default).take(places).collect())
+        Self(
+            std::iter::repeat_with(Mutex::default)
+                .take(places)
+                .collect(),
+        )
     }
 
     fn place(&self, hash: u64) -> Option<MutexGuard<'_, Option<Answer<T>>>> {
-        Some(at(&self.0, hash)?.lock().unwrap_or_else(PoisonError::into_inner))
+        Some(
+            at(&self.0, hash)?
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
-    fn get(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> Option<T> {
+    fn get(
+        &self,
+        entry: &Entry<'_>,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+    ) -> Option<T> {
         let place = self.place(entry.hash)?;
-        let answer = place.as_ref().filter(|answer| Some(answer.revision) == entry.revision)?;
-        answer.is_of(entry, cx, target, query).then(|| answer.what.clone())
+        let answer = place
+            .as_ref()
+            .filter(|answer| Some(answer.revision) == entry.revision)?;
+        answer
+            .is_of(entry, cx, target, query)
+            .then(|| answer.what.clone())
     }
 
     /// Whether there is an answer to this request, at whatever revision.
     fn has(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>) -> bool {
         let place = self.place(entry.hash);
-        place.is_some_and(|place| place.as_ref().is_some_and(|answer| answer.is_of(entry, cx, target, query)))
+        place.is_some_and(|place| {
+            place
+                .as_ref()
+                .is_some_and(|answer| answer.is_of(entry, cx, target, query))
+        })
     }
 
     fn keep(&self, entry: &Entry<'_>, cx: &Context, target: &Target, query: Option<&str>, what: T) {
-        let Some(revision) = entry.revision else { return };
-        if cx.base.as_str().len().saturating_add(query.map_or(0, str::len)) > ADDRESS {
+        let Some(revision) = entry.revision else {
+            return;
+        };
+        if cx
+            .base
+            .as_str()
+            .len()
+            .saturating_add(query.map_or(0, str::len))
+            > ADDRESS
+        {
             return;
         }
-        let Some(mut place) = self.place(entry.hash) else { return };
+        let Some(mut place) = self.place(entry.hash) else {
+            return;
+        };
         *place = Some(Answer {
             revision,
             tenant: cx.tenant.clone(),
@@ -118,7 +155,8 @@ pub(crate) struct Entry<'a> {
     /// None of documents: they are kept at once, with their validators.
     of_records: Option<OfRecords<'a>>,
     hash: u64,
-    /// `None` if it was not asked for: nothing is stored here then, except that the request has succeeded.
+    /// `None` if it was not asked for: nothing is stored here then, except that the request has
+    /// succeeded.
     revision: Option<u64>,
 }
 
@@ -133,30 +171,75 @@ struct OfRecords<'a> {
 impl ResponseCache {
     pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
         let hasher = RandomState::new();
-        let (bodies, validators, documents) = (Kept::new(BODIES), Kept::new(VALIDATORS), Kept::new(DOCUMENTS));
-        let empty = |places| std::iter::repeat_with(AtomicU64::default).take(places).collect();
+        let (bodies, validators, documents) = (
+            Kept::new(BODIES),
+            Kept::new(VALIDATORS),
+            Kept::new(DOCUMENTS),
+        );
+        let empty = |places| {
+            std::iter::repeat_with(AtomicU64::default)
+                .take(places)
+                .collect()
+        };
         let (asked, succeeded) = (empty(BODIES), empty(VALIDATORS));
-        Self { revision, hasher, bodies, asked, succeeded, validators, documents }
+        Self {
+            revision,
+            hasher,
+            bodies,
+            asked,
+            succeeded,
+            validators,
+            documents,
+        }
     }
 
-    /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it changed.
-    pub(crate) async fn entry(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Entry<'_>> {
-        let hash = self.hasher.hash_one((&cx.tenant, cx.base.as_str(), target, query));
-        let of_records = OfRecords { asked: &self.asked, succeeded: &self.succeeded, validators: &self.validators };
-        let has_succeeded = || at(&self.succeeded, hash).is_some_and(|last| last.load(Ordering::Relaxed) == hash);
+    /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it
+    /// changed.
+    pub(crate) async fn entry(
+        &self,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+    ) -> Option<Entry<'_>> {
+        let hash = self
+            .hasher
+            .hash_one((&cx.tenant, cx.base.as_str(), target, query));
+        let of_records = OfRecords {
+            asked: &self.asked,
+            succeeded: &self.succeeded,
+            validators: &self.validators,
+        };
+        let has_succeeded =
+            || at(&self.succeeded, hash).is_some_and(|last| last.load(Ordering::Relaxed) == hash);
         // Told before anything is read: what changes meanwhile makes the answer stale.
         let revision = if self.revision.is_remote() && !has_succeeded() {
             None
         } else {
             Some(self.revision.revision(&cx.tenant, cx.begun).await?)
         };
-        Some(Entry { bodies: &self.bodies, of_records: Some(of_records), hash, revision })
+        Some(Entry {
+            bodies: &self.bodies,
+            of_records: Some(of_records),
+            hash,
+            revision,
+        })
     }
 
-    /// The same of a document that no change of the data changes; `variant` tells those apart that lie at one address.
-    pub(super) fn entry_of_document(&self, cx: &Context, target: &Target, variant: u64) -> Entry<'_> {
+    /// The same of a document that no change of the data changes; `variant` tells those apart that
+    /// lie at one address.
+    pub(super) fn entry_of_document(
+        &self,
+        cx: &Context,
+        target: &Target,
+        variant: u64,
+    ) -> Entry<'_> {
         let hash = self.hasher.hash_one((cx.base.as_str(), target));
-        Entry { bodies: &self.documents, of_records: None, hash, revision: Some(variant) }
+        Entry {
+            bodies: &self.documents,
+            of_records: None,
+            hash,
+            revision: Some(variant),
+        }
     }
 }
 
@@ -177,27 +260,41 @@ impl Entry<'_> {
     }
 
     /// The validators of what was answered before, when nothing has changed since.
-    pub(super) fn validators(&self, cx: &Context, target: &Target, query: Option<&str>) -> Option<Validators> {
+    pub(super) fn validators(
+        &self,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+    ) -> Option<Validators> {
         self.of_records?.validators.get(self, cx, target, query)
     }
 
     /// Keeps the validators of a success, and its body when its request has come before.
     pub(super) fn keep(&self, cx: &Context, target: &Target, query: Option<&str>, reply: &Reply) {
-        if let Some(place) = self.of_records.and_then(|of_records| at(of_records.succeeded, self.hash)) {
+        if let Some(place) = self
+            .of_records
+            .and_then(|of_records| at(of_records.succeeded, self.hash))
+        {
             place.store(self.hash, Ordering::Relaxed);
         }
         let validators = Validators::of(reply);
         if let (Some(of_records), Some(validators)) = (self.of_records, &validators) {
-            of_records.validators.keep(self, cx, target, query, validators.clone());
+            of_records
+                .validators
+                .keep(self, cx, target, query, validators.clone());
         }
         if reply.body.len() <= BYTES && self.is_asked_again(cx, target, query) {
-            self.bodies.keep(self, cx, target, query, (reply.body.clone(), validators));
+            self.bodies
+                .keep(self, cx, target, query, (reply.body.clone(), validators));
         }
     }
 
-    /// Whether the last request that led to this place was the same one, or there is an older answer to it.
+    /// Whether the last request that led to this place was the same one, or there is an older
+    /// answer to it.
     fn is_asked_again(&self, cx: &Context, target: &Target, query: Option<&str>) -> bool {
-        let Some(OfRecords { asked, .. }) = self.of_records else { return true };
+        let Some(OfRecords { asked, .. }) = self.of_records else {
+            return true;
+        };
         let last = at(asked, self.hash).map(|last| last.swap(self.hash, Ordering::Relaxed));
         last == Some(self.hash) || self.bodies.has(self, cx, target, query)
     }

@@ -31,7 +31,8 @@ pub(super) struct Settings {
     pub(super) sizes: Sizes,
     pub(super) error_bodies: ErrorBodies,
     pub(super) atomic: bool,
-    /// The store that keeps every kind, where there is one: it tells what else is wrong with a body that is refused.
+    /// The store that keeps every kind, where there is one: it tells what else is wrong with a body
+    /// that is refused.
     pub(super) store: Option<Arc<dyn Store>>,
     /// Who sends what is triggered and scheduled.
     pub(super) deliver: Option<Arc<dyn Deliver>>,
@@ -130,7 +131,8 @@ impl Vendor {
         &self.version
     }
 
-    /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+` (UND-41).
+    /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+`
+    /// (UND-41).
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = namespace.into();
@@ -167,7 +169,8 @@ pub enum ErrorBodies {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Atomicity {
-    /// Each resource by itself: what could be stored stays, and the answer says what became of each.
+    /// Each resource by itself: what could be stored stays, and the answer says what became of
+    /// each.
     #[default]
     PerResource,
     /// All of a call or nothing.
@@ -216,8 +219,8 @@ pub struct Sizes {
     pub caps: Caps,
     /// The same for a call without a key.
     pub stranger_caps: Caps,
-    /// The total size of the bodies in the response to a batch that is one document, in bytes. The results after that have none
-    /// (BAT-11).
+    /// The total size of the bodies in the response to a batch that is one document, in bytes. The
+    /// results after that have none (BAT-11).
     pub batch_response: usize,
 }
 
@@ -257,8 +260,9 @@ impl Sizes {
         self
     }
 
-    /// Sets the total size of the bodies in the response to a batch that is one document, in bytes; 8 MiB by default. The results
-    /// after that have no `body`. Responses to batches in lines have no such limit, because they are sent while the batch runs.
+    /// Sets the total size of the bodies in the response to a batch that is one document, in bytes;
+    /// 8 MiB by default. The results after that have no `body`. Responses to batches in lines have
+    /// no such limit, because they are sent while the batch runs.
     ///
     /// Requirements: BAT-11.
     #[must_use]
@@ -281,11 +285,13 @@ impl Default for Sizes {
     }
 }
 
-/// Limits of the requests that wait for changes at the same time: long polls and event streams (SYN-13).
+/// Limits of the requests that wait for changes at the same time: long polls and event streams
+/// (SYN-13).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WaitLimits {
-    /// The most of one API key. Keys without a [name](crate::auth::Caller::named) share the limit with keys of the same rights.
+    /// The most of one API key. Keys without a [name](crate::auth::Caller::named) share the limit
+    /// with keys of the same rights.
     pub per_key: usize,
     /// The most of one tenant.
     pub per_tenant: usize,
@@ -309,11 +315,15 @@ impl WaitLimits {
 
 impl Default for WaitLimits {
     fn default() -> Self {
-        Self { per_key: 16, per_tenant: 128 }
+        Self {
+            per_key: 16,
+            per_tenant: 128,
+        }
     }
 }
 
-/// A behaviour of the backend that the capability document declares; it switches stricter checks on.
+/// A behaviour of the backend that the capability document declares; it switches stricter checks
+/// on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Behaviour {
@@ -322,11 +332,12 @@ pub enum Behaviour {
     /// A ticket level without tickets left sells none (LIM-05).
     TicketLimitEnforced,
     /// A natively run helper recognises a posted person by the method of
-    /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can look people up declare
-    /// it by themselves.
+    /// [`ApiBuilder::matching`](crate::ApiBuilder::matching) (HLP-04). Composed helpers that can
+    /// look people up declare it by themselves.
     MatchesPeople,
-    /// A helper that is called again for a person whom it recognises changes or answers the action that is there, and records
-    /// no second one: as tables have it in which a person answers an event once (HLP-04).
+    /// A helper that is called again for a person whom it recognises changes or answers the action
+    /// that is there, and records no second one: as tables have it in which a person answers an
+    /// event once (HLP-04).
     OneActionPerPerson,
 }
 

@@ -1,11 +1,13 @@
 //! Requests that wait for the same changes share one read of the feed (SYN-11).
 //!
-//! One of them, the leader, listens and reads; the others wait for its result. If the leader goes away before it has one, another
-//! request becomes the leader and begins with a read, so that nothing is missed. A request that is woken has to be polled or dropped, as
-//! runtimes do: others wait for it.
+//! One of them, the leader, listens and reads; the others wait for its result. If the leader goes
+//! away before it has one, another request becomes the leader and begins with a read, so that
+//! nothing is missed. A request that is woken has to be polled or dropped, as runtimes do: others
+//! wait for it.
 //!
-//! The result wakes [a few](WOKEN_TOGETHER) of them, and each that has taken it wakes another one. Woken all together, hundreds of
-//! requests of one tenant would be in front of every other task of the runtime.
+//! The result wakes [a few](WOKEN_TOGETHER) of them, and each that has taken it wakes another one.
+//! Woken all together, hundreds of requests of one tenant would be in front of every other task of
+//! the runtime.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -78,7 +80,13 @@ impl SharedReads {
         state.last_number = state.last_number.wrapping_add(1);
         let number = state.last_number;
         drop(state);
-        Member { reads: self.clone(), key, group, number, is_leader: false }
+        Member {
+            reads: self.clone(),
+            key,
+            group,
+            number,
+            is_leader: false,
+        }
     }
 }
 
@@ -103,7 +111,9 @@ impl Member {
         self.close(&mut lock(&self.reads.0));
         let mut group = lock(&self.group);
         group.result = Some(result);
-        let woken: Vec<_> = (0..WOKEN_TOGETHER).map_while(|_| group.wakers.pop_first()).collect();
+        let woken: Vec<_> = (0..WOKEN_TOGETHER)
+            .map_while(|_| group.wakers.pop_first())
+            .collect();
         drop(group);
         for (_, waker) in woken {
             waker.wake();
@@ -112,7 +122,10 @@ impl Member {
 
     /// Takes the group out of those that can be joined.
     fn close(&self, groups: &mut HashMap<GroupKey, Arc<Mutex<Group>>>) {
-        if groups.get(&self.key).is_some_and(|group| Arc::ptr_eq(group, &self.group)) {
+        if groups
+            .get(&self.key)
+            .is_some_and(|group| Arc::ptr_eq(group, &self.group))
+        {
             groups.remove(&self.key);
         }
     }
@@ -127,7 +140,11 @@ impl Drop for Member {
         group.has_leader &= !self.is_leader;
         // A request that is woken may be gone by then, and wakes the next.
         let wakes_next = !group.has_leader || group.result.is_some();
-        let next = if wakes_next { group.wakers.pop_first() } else { None };
+        let next = if wakes_next {
+            group.wakers.pop_first()
+        } else {
+            None
+        };
         if group.members == 0 {
             self.close(&mut groups);
         }
@@ -166,17 +183,23 @@ mod tests {
         assert!(matches!(poll(&mut elsewhere), Poll::Ready(Step::Read)));
         leader.publish(ReadResult::Read(Feed::Expired));
         let mut late = join("a");
-        assert!(matches!(poll(&mut other), Poll::Ready(Step::Take(ReadResult::Read(Feed::Expired)))));
+        assert!(matches!(
+            poll(&mut other),
+            Poll::Ready(Step::Take(ReadResult::Read(Feed::Expired)))
+        ));
         assert!(matches!(poll(&mut late), Poll::Ready(Step::Read)));
         drop((other, elsewhere, late));
         assert!(lock(&reads.0).is_empty());
     }
 
-    /// SYN-11: if the leader goes away, another request is woken and leads; if that one goes away first, the next.
+    /// SYN-11: if the leader goes away, another request is woken and leads; if that one goes away
+    /// first, the next.
     #[test]
     fn syn_11_another_leads_when_the_leader_goes_away() {
         let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
-        let (count, join) = (Arc::new(Count::default()), || reads.join(&tenant, &request("a")));
+        let (count, join) = (Arc::new(Count::default()), || {
+            reads.join(&tenant, &request("a"))
+        });
         let waker = Waker::from(Arc::clone(&count));
         let (mut leader, mut second, mut third) = (join(), join(), join());
         assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
@@ -200,8 +223,14 @@ mod tests {
         let woken = || count.0.load(Ordering::Relaxed);
         let mut leader = reads.join(&tenant, &request("a"));
         assert!(matches!(poll(&mut leader), Poll::Ready(Step::Read)));
-        let mut others: Vec<_> = (0..50).map(|_| reads.join(&tenant, &request("a"))).collect();
-        assert!(others.iter_mut().all(|other| other.poll_step(&Context::from_waker(&waker)).is_pending()));
+        let mut others: Vec<_> = (0..50)
+            .map(|_| reads.join(&tenant, &request("a")))
+            .collect();
+        assert!(
+            others
+                .iter_mut()
+                .all(|other| other.poll_step(&Context::from_waker(&waker)).is_pending())
+        );
         leader.publish(ReadResult::Read(Feed::Expired));
         // The leader is done with it.
         let begun = woken();

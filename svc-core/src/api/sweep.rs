@@ -1,6 +1,7 @@
 //! Deletes stored responses that are older than 24 hours (IDM-06).
 //!
-//! Requests drive it: a library has no timer of its own, and every server that mounts the service has requests.
+//! Requests drive it: a library has no timer of its own, and every server that mounts the service
+//! has requests.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -21,7 +22,11 @@ impl NextSweep {
         // A longer wait than the interval means that the clock was set back.
         let is_early = (1..=INTERVAL).contains(&next.saturating_sub(now.micros()));
         let after = now.micros().saturating_add(INTERVAL);
-        !is_early && self.0.compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        !is_early
+            && self
+                .0
+                .compare_exchange(next, after, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
     }
 
     /// Makes the next request sweep again.
@@ -33,12 +38,15 @@ impl NextSweep {
 impl Api {
     /// Returns whether a request at this time has to sweep.
     pub(super) fn takes_sweep(&self, now: Timestamp) -> bool {
-        matches!(self.inner.settings.idempotency, Some(KeptBy::Store)) && self.inner.next_sweep.take(now)
+        matches!(self.inner.settings.idempotency, Some(KeptBy::Store))
+            && self.inner.next_sweep.take(now)
     }
 
     /// Deletes stored responses of all tenants that are older than 24 hours.
     pub(super) async fn sweep(&self, now: Timestamp) {
-        let Some(store) = &self.inner.settings.store else { return };
+        let Some(store) = &self.inner.settings.store else {
+            return;
+        };
         match store.sweep(ops::oldest(now)).await {
             Ok(true) => self.inner.next_sweep.hurry(),
             Ok(false) => {}

@@ -1,5 +1,5 @@
-//! What a call writes: in one transaction of the backend's, where it has any, which is run again where others undid it
-//! (ERR-04, ERR-34, HLP-04).
+//! What a call writes: in one transaction of the backend's, where it has any, which is run again
+//! where others undid it (ERR-04, ERR-34, HLP-04).
 
 use std::{borrow::Cow, time::Instant};
 
@@ -20,7 +20,8 @@ const TRIES: u32 = 10;
 #[derive(Debug, Clone)]
 pub(super) struct Wanted<'a> {
     pub(super) work: Work,
-    /// What has to be true of the record that is changed or deleted, in the transaction of the change.
+    /// What has to be true of the record that is changed or deleted, in the transaction of the
+    /// change.
     pub(super) condition: Option<&'a Condition>,
     /// How its answer is kept in that transaction, where the call may come again.
     pub(super) keep: Option<&'a Keep>,
@@ -28,7 +29,11 @@ pub(super) struct Wanted<'a> {
 
 impl From<Work> for Wanted<'_> {
     fn from(work: Work) -> Self {
-        Self { work, condition: None, keep: None }
+        Self {
+            work,
+            condition: None,
+            keep: None,
+        }
     }
 }
 
@@ -42,15 +47,25 @@ impl Api {
         }
     }
 
-    async fn try_in(&self, transactions: &dyn AnyTransactions, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
-        let keys = lock_keys(&cx.tenant, &wanted.work, self.inner.settings.matching.as_ref());
+    async fn try_in(
+        &self,
+        transactions: &dyn AnyTransactions,
+        cx: &Context,
+        wanted: Wanted<'_>,
+    ) -> Result<Outcome> {
+        let keys = lock_keys(
+            &cx.tenant,
+            &wanted.work,
+            self.inner.settings.matching.as_ref(),
+        );
         let mut cx = Cow::Borrowed(cx);
         for _ in 1..TRIES {
             let done = self.once_in(transactions, &cx, &keys, wanted.clone()).await;
             match done.map_err(|error| self.classified(error)) {
                 Err(error) if error.is_rolled_back() && !is_late(&cx) => {
                     tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
-                    // Nothing that was found out before may serve: it may be what the call was rolled back for.
+                    // Nothing that was found out before may serve: it may be what the call was
+                    // rolled back for.
                     cx.to_mut().begun = Instant::now();
                 }
                 done => return done,
@@ -67,7 +82,11 @@ impl Api {
         wanted: Wanted<'_>,
     ) -> Result<Outcome> {
         let cx = transactions.begin(cx).await?;
-        let locked = if keys.is_empty() { Ok(()) } else { transactions.lock(&cx, keys).await };
+        let locked = if keys.is_empty() {
+            Ok(())
+        } else {
+            transactions.lock(&cx, keys).await
+        };
         let done = match locked {
             Ok(()) => self.once(&cx, wanted).await,
             Err(error) => Err(error),
@@ -77,7 +96,8 @@ impl Api {
                 transactions.end(cx, End::Commit).await?;
                 Ok(outcome)
             }
-            // A refusal says that nothing is stored; after other trouble that trouble is what matters.
+            // A refusal says that nothing is stored; after other trouble that trouble is what
+            // matters.
             Err(error) => match (transactions.end(cx, End::Rollback).await, error) {
                 (Err(left), error) if is_refusal(&error) => Err(left),
                 (_, error) => Err(error),
@@ -87,18 +107,29 @@ impl Api {
 
     /// Does what a call asks for, unless it has been here before (IDM-01).
     async fn once(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
-        let Wanted { work, condition, keep } = wanted;
+        let Wanted {
+            work,
+            condition,
+            keep,
+        } = wanted;
         let settings = &self.inner.settings;
         match (keep, &settings.idempotency, &settings.store) {
             (Some(keep), Some(KeptBy::Store), Some(store)) => {
-                write_to(&**store, cx, Call::new(cx, work).only_if(condition).keeping(keep)).await
+                write_to(
+                    &**store,
+                    cx,
+                    Call::new(cx, work).only_if(condition).keeping(keep),
+                )
+                .await
             }
             (Some(keep), Some(KeptBy::Vendor(answers)), _) => {
                 if let Some(answer) = answers.recall(cx, keep.key()).await? {
                     return Ok(Outcome::Kept(answer.into()));
                 }
                 let outcome = self.operate(cx, work, condition).await?;
-                answers.remember(cx, keep.of(cx.now, &outcome, std::iter::empty())?).await?;
+                answers
+                    .remember(cx, keep.of(cx.now, &outcome, std::iter::empty())?)
+                    .await?;
                 Ok(outcome)
             }
             _ => self.operate(cx, work, condition).await,
@@ -106,55 +137,88 @@ impl Api {
     }
 
     /// Asks the registered operation.
-    async fn operate(&self, cx: &Context, work: Work, condition: Option<&Condition>) -> Result<Outcome> {
+    async fn operate(
+        &self,
+        cx: &Context,
+        work: Work,
+        condition: Option<&Condition>,
+    ) -> Result<Outcome> {
         match work {
             Work::Create(draft) => {
-                let Some(create) = &self.registered(draft.kind).create else { return Err(Error::not_implemented()) };
+                let Some(create) = &self.registered(draft.kind).create else {
+                    return Err(Error::not_implemented());
+                };
                 let created = create.create(cx, draft).await?;
-                Ok(Outcome::Created { record: created.record, is_new: created.is_new })
+                Ok(Outcome::Created {
+                    record: created.record,
+                    is_new: created.is_new,
+                })
             }
             Work::Update(at, mut patch) => {
-                let Some(update) = &self.registered(at.kind).update else { return Err(Error::not_implemented()) };
+                let Some(update) = &self.registered(at.kind).update else {
+                    return Err(Error::not_implemented());
+                };
                 if let Some(condition) = condition.filter(|_| !update.judges()) {
                     patch.if_match = self.judged(cx, &at, condition).await?;
                 }
                 let is_conditional = condition.is_some();
                 let updated = update.update(cx, at, patch, condition).await;
-                updated.map_err(|error| self.unmet(is_conditional, error)).map(Outcome::Updated)
+                updated
+                    .map_err(|error| self.unmet(is_conditional, error))
+                    .map(Outcome::Updated)
             }
             Work::Delete(at) => {
-                let Some(delete) = &self.registered(at.kind).delete else { return Err(Error::not_implemented()) };
+                let Some(delete) = &self.registered(at.kind).delete else {
+                    return Err(Error::not_implemented());
+                };
                 let if_match = match condition.filter(|_| !delete.judges()) {
                     Some(condition) => self.judged(cx, &at, condition).await?,
                     None => None,
                 };
                 let request = DeleteRequest::new(at).if_match(if_match);
                 let deleted = delete.delete(cx, &request, condition).await;
-                deleted.map_err(|error| self.unmet(condition.is_some(), error)).map(Outcome::Deleted)
+                deleted
+                    .map_err(|error| self.unmet(condition.is_some(), error))
+                    .map(Outcome::Deleted)
             }
             Work::Help(plan) => match self.inner.helpers.get(&plan.helper) {
                 Some(Runner::Native(runner)) => runner.run(cx, *plan).await.map(Outcome::Helped),
                 // Its many steps would make the future of every request as large as theirs.
-                Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan)).await.map(Outcome::Helped),
+                Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan))
+                    .await
+                    .map(Outcome::Helped),
                 None => Err(Error::not_implemented()),
             },
             Work::Load(_) => Err(Error::not_implemented()),
         }
     }
 
-    /// Judges a condition for an operation of a vendor's, and gives the state that its record must still be in there.
-    async fn judged(&self, cx: &Context, at: &Address, condition: &Condition) -> Result<Option<State>> {
+    /// Judges a condition for an operation of a vendor's, and gives the state that its record must
+    /// still be in there.
+    async fn judged(
+        &self,
+        cx: &Context,
+        at: &Address,
+        condition: &Condition,
+    ) -> Result<Option<State>> {
         // Nobody has seen a record that cannot be read.
-        let Some(get) = &self.registered(at.kind).get else { return Err(Error::precondition_failed()) };
+        let Some(get) = &self.registered(at.kind).get else {
+            return Err(Error::precondition_failed());
+        };
         let record = get.get(cx, at).await?.ok_or_else(Error::not_found)?;
         condition.check(&record)?;
         Ok(condition.is_of_state().then(|| record.meta().state()))
     }
 
-    /// A record that was changed after it was judged is none that the client knows: its state is part of what it saw.
+    /// A record that was changed after it was judged is none that the client knows: its state is
+    /// part of what it saw.
     fn unmet(&self, is_conditional: bool, error: Error) -> Error {
         let error = self.classified(error);
-        if is_conditional && error.is_conflict() { Error::precondition_failed().caused_by(error) } else { error }
+        if is_conditional && error.is_conflict() {
+            Error::precondition_failed().caused_by(error)
+        } else {
+            error
+        }
     }
 }
 
@@ -165,7 +229,8 @@ fn is_refusal(error: &Error) -> bool {
 
 /// Whether nobody waits for the answer any more.
 fn is_late(cx: &Context) -> bool {
-    cx.deadline.is_some_and(|deadline| deadline <= Instant::now())
+    cx.deadline
+        .is_some_and(|deadline| deadline <= Instant::now())
 }
 
 /// What is wrong where a call came to what it was not asked for.

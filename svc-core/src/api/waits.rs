@@ -22,7 +22,8 @@ const RETRY_SECONDS: u64 = 5;
 #[derive(Clone, Default)]
 pub(super) struct WaitSlots(Arc<Mutex<HashMap<Tenant, TenantSlots>>>);
 
-/// The slots that a tenant uses: all of them, and those of each key by [`Caller::scope`](crate::auth::Caller::scope).
+/// The slots that a tenant uses: all of them, and those of each key by
+/// [`Caller::scope`](crate::auth::Caller::scope).
 #[derive(Default)]
 struct TenantSlots {
     total: usize,
@@ -37,10 +38,20 @@ enum LimitReached {
 }
 
 impl WaitSlots {
-    fn acquire(&self, tenant: &Tenant, key: String, limits: WaitLimits) -> Result<WaitSlot, LimitReached> {
+    fn acquire(
+        &self,
+        tenant: &Tenant,
+        key: String,
+        limits: WaitLimits,
+    ) -> Result<WaitSlot, LimitReached> {
         let mut tenants = self.lock();
         let used = tenants.get(tenant);
-        if used.and_then(|used| used.by_key.get(&key)).copied().unwrap_or_default() >= limits.per_key {
+        if used
+            .and_then(|used| used.by_key.get(&key))
+            .copied()
+            .unwrap_or_default()
+            >= limits.per_key
+        {
             return Err(LimitReached::Key);
         }
         if used.map_or(0, |used| used.total) >= limits.per_tenant {
@@ -50,7 +61,11 @@ impl WaitSlots {
         used.total = used.total.saturating_add(1);
         let of_key = used.by_key.entry(key.clone()).or_default();
         *of_key = of_key.saturating_add(1);
-        Ok(WaitSlot { slots: self.clone(), tenant: tenant.clone(), key })
+        Ok(WaitSlot {
+            slots: self.clone(),
+            tenant: tenant.clone(),
+            key,
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, TenantSlots>> {
@@ -76,7 +91,9 @@ impl fmt::Debug for WaitSlot {
 impl Drop for WaitSlot {
     fn drop(&mut self) {
         let mut tenants = self.slots.lock();
-        let Some(used) = tenants.get_mut(&self.tenant) else { return };
+        let Some(used) = tenants.get_mut(&self.tenant) else {
+            return;
+        };
         used.total = used.total.saturating_sub(1);
         if let Some(of_key) = used.by_key.get_mut(&self.key) {
             *of_key = of_key.saturating_sub(1);
@@ -91,7 +108,8 @@ impl Drop for WaitSlot {
 }
 
 impl Api {
-    /// A slot for a request that waits, or the response where the key or the tenant has no free one.
+    /// A slot for a request that waits, or the response where the key or the tenant has no free
+    /// one.
     pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Reply>> {
         let limits = self.inner.settings.wait_limits;
         self.inner.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
@@ -114,13 +132,21 @@ impl Api {
 mod tests {
     use super::*;
 
-    /// SYN-13: slots are counted for each key and each tenant, and nothing stays of those that were given back.
+    /// SYN-13: slots are counted for each key and each tenant, and nothing stays of those that were
+    /// given back.
     #[test]
     fn syn_13_slots_are_given_back() {
-        let (slots, limits) = (WaitSlots::default(), WaitLimits::default().per_key(2).per_tenant(3));
+        let (slots, limits) = (
+            WaitSlots::default(),
+            WaitLimits::default().per_key(2).per_tenant(3),
+        );
         let (one, two) = (Tenant::new("one"), Tenant::new("two"));
         let acquire = |tenant, key: &str| slots.acquire(tenant, key.to_owned(), limits);
-        let (a1, a2, b1) = (acquire(&one, "a").unwrap(), acquire(&one, "a").unwrap(), acquire(&one, "b").unwrap());
+        let (a1, a2, b1) = (
+            acquire(&one, "a").unwrap(),
+            acquire(&one, "a").unwrap(),
+            acquire(&one, "b").unwrap(),
+        );
         assert_eq!(acquire(&one, "a").err(), Some(LimitReached::Key));
         assert_eq!(acquire(&one, "b").err(), Some(LimitReached::Tenant));
         let other = acquire(&two, "a").unwrap();
@@ -129,7 +155,12 @@ mod tests {
         assert_eq!(acquire(&one, "a").err(), Some(LimitReached::Tenant));
         drop((a2, b1, b2, other));
         assert!(slots.lock().is_empty());
-        assert_eq!(slots.acquire(&one, "a".to_owned(), limits.per_tenant(0)).err(), Some(LimitReached::Tenant));
+        assert_eq!(
+            slots
+                .acquire(&one, "a".to_owned(), limits.per_tenant(0))
+                .err(),
+            Some(LimitReached::Tenant)
+        );
         assert!(slots.lock().is_empty());
     }
 }

@@ -15,7 +15,10 @@ use crate::{
     json::Object,
     link::Target,
     model::Kind,
-    ops::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite, Webhooks},
+    ops::{
+        ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite,
+        Webhooks,
+    },
     value::{Id, Timestamp},
     webhook::{LEASE, MOST_WEBHOOKS, Reach, Status, TRIES, Webhook},
 };
@@ -41,7 +44,9 @@ pub struct WebhookParts {
 
 impl std::fmt::Debug for WebhookParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebhookParts").field("reach", &self.reach).finish_non_exhaustive()
+        f.debug_struct("WebhookParts")
+            .field("reach", &self.reach)
+            .finish_non_exhaustive()
     }
 }
 
@@ -66,10 +71,15 @@ impl Api {
     pub fn webhook_parts(&self) -> Option<WebhookParts> {
         let settings = &self.inner.settings;
         let WebhookSettings { kept, reach } = settings.webhooks.as_ref()?.clone();
-        Some(WebhookParts { webhooks: kept, changes: Arc::clone(settings.changes.as_ref()?), reach })
+        Some(WebhookParts {
+            webhooks: kept,
+            changes: Arc::clone(settings.changes.as_ref()?),
+            reach,
+        })
     }
 
-    /// The body of the message that tells of a change: thin, without anything that the record holds (HOOK-07).
+    /// The body of the message that tells of a change: thin, without anything that the record holds
+    /// (HOOK-07).
     #[must_use]
     pub fn webhook_message(&self, entry: &ChangedRecord) -> Vec<u8> {
         let mut body = Vec::with_capacity(256);
@@ -84,8 +94,14 @@ impl Api {
         target: &Target,
         body: &[u8],
     ) -> Result<Reply> {
-        let Some(parts) = self.webhook_parts() else { return Err(Error::not_implemented()) };
-        let about = About { api: self, cx, parts: &parts };
+        let Some(parts) = self.webhook_parts() else {
+            return Err(Error::not_implemented());
+        };
+        let about = About {
+            api: self,
+            cx,
+            parts: &parts,
+        };
         let answer = match (method, target) {
             (&Method::GET, Target::Webhooks) => about.list().await,
             (&Method::POST, Target::Webhooks) => about.create(body).await,
@@ -100,7 +116,8 @@ impl Api {
             Ok(reply) => Ok(reply),
             Err(Refused::Problems(problems)) => Ok(self.invalid(None, &problems)),
             Err(Refused::NotAllowed) => {
-                let text = "This API key may not read every kind of this webhook. Use a key that may.";
+                let text =
+                    "This API key may not read every kind of this webhook. Use a key that may.";
                 Ok(self.failure(Some(target), Code::KeyNotAllowed, text))
             }
             Err(Refused::Expired(reply)) => Ok(*reply),
@@ -135,7 +152,9 @@ impl About<'_> {
         let now = self.cx.now;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
-        let events = asked.events.unwrap_or_else(|| crate::ops::What::ALL.to_vec());
+        let events = asked
+            .events
+            .unwrap_or_else(|| crate::ops::What::ALL.to_vec());
         // It tells of what comes from here on.
         let end = self.feed(None).await?.last;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
@@ -147,12 +166,20 @@ impl About<'_> {
             WebhookWrite::Written => {}
             WebhookWrite::Conflict => return Err(Error::conflict().into()),
             WebhookWrite::LimitReached => {
-                let text = format!("The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one that is not needed.");
-                return Err(Refused::Problems(vec![Problem::general(Code::FieldInvalid, text)]));
+                let text = format!(
+                    "The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one that is not needed."
+                );
+                return Err(Refused::Problems(vec![Problem::general(
+                    Code::FieldInvalid,
+                    text,
+                )]));
             }
         }
         let mut reply = self.shown(StatusCode::CREATED, &webhook, true);
-        let href = self.api.hal(&self.cx.base).href(&Target::Webhook(webhook.id.clone()));
+        let href = self
+            .api
+            .hal(&self.cx.base)
+            .href(&Target::Webhook(webhook.id.clone()));
         reply.insert(LOCATION, HeaderValue::try_from(href).ok());
         Ok(reply)
     }
@@ -173,7 +200,10 @@ impl About<'_> {
         let changed = self.change(id, |webhook| {
             let resumes = webhook.status == Status::Disabled && asked.status.is_some();
             let is_redirected = asked.url.as_ref().is_some_and(|url| *url != webhook.url)
-                || asked.kinds.as_ref().is_some_and(|kinds| *kinds != webhook.kinds);
+                || asked
+                    .kinds
+                    .as_ref()
+                    .is_some_and(|kinds| *kinds != webhook.kinds);
             if resumes || is_redirected {
                 webhook.note_change(self.cx.caller.key_name(), self.cx.now);
             }
@@ -217,16 +247,26 @@ impl About<'_> {
     }
 
     async fn rotate(&self, id: &Id) -> Result<Reply, Refused> {
-        let changed = self.change(id, |webhook| webhook.rotate_secret(self.cx.now)).await?;
+        let changed = self
+            .change(id, |webhook| webhook.rotate_secret(self.cx.now))
+            .await?;
         Ok(self.shown(StatusCode::OK, &changed, true))
     }
 
     /// Changes a webhook as it is now, whoever else does.
-    async fn change(&self, id: &Id, change: impl Fn(&mut Webhook) -> Result<()>) -> Result<Webhook, Refused> {
+    async fn change(
+        &self,
+        id: &Id,
+        change: impl Fn(&mut Webhook) -> Result<()>,
+    ) -> Result<Webhook, Refused> {
         for _ in 0..TRIES {
             let (stored, mut webhook) = self.stored(id).await?;
             change(&mut webhook)?;
-            webhook.modified = self.cx.now.after(Timestamp::from_micros(webhook.modified)).micros();
+            webhook.modified = self
+                .cx
+                .now
+                .after(Timestamp::from_micros(webhook.modified))
+                .micros();
             // A sender that has it at this moment keeps it; whoever rests longer looks again.
             let leased = stored.next.map(|next| next.min(self.cx.now.plus(LEASE)));
             let next = webhook.stored(stored.version.saturating_add(1), leased, self.cx.now)?;
@@ -239,9 +279,17 @@ impl About<'_> {
 
     /// A webhook whose kinds the caller may all read (HOOK-15).
     async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), Refused> {
-        let stored = self.kept().webhook(&self.cx.tenant, id).await?.ok_or_else(Error::not_found)?;
+        let stored = self
+            .kept()
+            .webhook(&self.cx.tenant, id)
+            .await?
+            .ok_or_else(Error::not_found)?;
         let webhook = Webhook::read(&stored)?;
-        if self.may_read(&webhook) { Ok((stored, webhook)) } else { Err(Refused::NotAllowed) }
+        if self.may_read(&webhook) {
+            Ok((stored, webhook))
+        } else {
+            Err(Refused::NotAllowed)
+        }
     }
 
     /// Whether the caller may read every kind of a webhook.
@@ -250,15 +298,29 @@ impl About<'_> {
     }
 
     fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Reply {
-        let secret = webhook.secrets.first().filter(|_| with_secret).map(|(secret, _)| secret.reveal());
+        let secret = webhook
+            .secrets
+            .first()
+            .filter(|_| with_secret)
+            .map(|(secret, _)| secret.reveal());
         let mut body = Vec::with_capacity(1_024);
-        hal::webhook(&self.api.hal(&self.cx.base), webhook, secret, true, &mut body);
+        hal::webhook(
+            &self.api.hal(&self.cx.base),
+            webhook,
+            secret,
+            true,
+            &mut body,
+        );
         Reply::hal(status, body)
     }
 
     /// The kinds that the caller may read.
     fn readable(&self) -> Vec<Kind> {
-        Kind::ALL.iter().copied().filter(|kind| self.cx.may_read(*kind)).collect()
+        Kind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| self.cx.may_read(*kind))
+            .collect()
     }
 
     fn object(&self, body: &[u8], may_be_empty: bool) -> Result<Object, Refused> {
@@ -266,10 +328,17 @@ impl About<'_> {
             if may_be_empty {
                 return Ok(Object::new());
             }
-            let text = "The request has no body. Fields belong into a JSON body, not into the query.";
-            return Err(Refused::Problems(vec![Problem::general(Code::BodyMissing, text)]));
+            let text =
+                "The request has no body. Fields belong into a JSON body, not into the query.";
+            return Err(Refused::Problems(vec![Problem::general(
+                Code::BodyMissing,
+                text,
+            )]));
         }
-        self.api.bodies(self.cx).object(body).map_err(Refused::Problems)
+        self.api
+            .bodies(self.cx)
+            .object(body)
+            .map_err(Refused::Problems)
     }
 
     fn asked(&self, body: &[u8], is_new: bool) -> Result<Asked, Refused> {
@@ -284,7 +353,11 @@ impl About<'_> {
             Feed::Page(page) => Ok(page),
             Feed::Unknown => {
                 let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
-                Err(Refused::Problems(vec![Problem::new(Code::CursorInvalid, "after", text)]))
+                Err(Refused::Problems(vec![Problem::new(
+                    Code::CursorInvalid,
+                    "after",
+                    text,
+                )]))
             }
             Feed::Expired => Err(Refused::Expired(Box::new(self.api.expired_cursor(self.cx)))),
         }

@@ -38,16 +38,28 @@ struct Sent<'a> {
 
 impl Api {
     /// The object in a body; 400 when it is missing (UND-27) or unreadable.
-    #[expect(clippy::result_large_err, reason = "a reply is as large as its headers, and made once for a request")]
-    pub(super) fn body_object(&self, cx: &Context, kind: Kind, body: &[u8], may_be_empty: bool) -> Stop {
+    #[expect(
+        clippy::result_large_err,
+        reason = "a reply is as large as its headers, and made once for a request"
+    )]
+    pub(super) fn body_object(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        body: &[u8],
+        may_be_empty: bool,
+    ) -> Stop {
         if body.iter().all(u8::is_ascii_whitespace) {
             if may_be_empty {
                 return Ok(Object::new());
             }
-            let text = "The request has no body. Fields belong into a JSON body, not into the query.";
+            let text =
+                "The request has no body. Fields belong into a JSON body, not into the query.";
             return Err(self.invalid(Some(kind), &[Problem::general(Code::BodyMissing, text)]));
         }
-        self.bodies(cx).object(body).map_err(|problems| self.invalid(Some(kind), &problems))
+        self.bodies(cx)
+            .object(body)
+            .map_err(|problems| self.invalid(Some(kind), &problems))
     }
 
     /// What is taken of a kind from bodies.
@@ -56,15 +68,24 @@ impl Api {
     }
 
     /// Answers a request that writes what its body says.
-    pub(super) async fn write(&self, cx: &Context, target: &Target, body: &[u8], headers: &HeaderMap) -> Reply {
+    pub(super) async fn write(
+        &self,
+        cx: &Context,
+        target: &Target,
+        body: &[u8],
+        headers: &HeaderMap,
+    ) -> Reply {
         let key = match (target, kind_of(target)) {
-            (Target::Collection { .. } | Target::Helper { .. }, Some(kind)) => self.idempotency_key(kind, headers),
+            (Target::Collection { .. } | Target::Helper { .. }, Some(kind)) => {
+                self.idempotency_key(kind, headers)
+            }
             _ => Ok(None),
         };
         self.write_keyed(cx, target, body, (headers, key)).await
     }
 
-    /// Answers a request that writes what its body says, with the key under which it may come again.
+    /// Answers a request that writes what its body says, with the key under which it may come
+    /// again.
     pub(super) async fn write_keyed(
         &self,
         cx: &Context,
@@ -83,7 +104,12 @@ impl Api {
         let mut reply = match (object, key) {
             (Ok(object), Ok(key)) => {
                 let idempotent = key.map(|key| self.idempotent(cx, target, key, body));
-                let sent = Sent { target, body: &object, headers, idempotent: idempotent.as_ref() };
+                let sent = Sent {
+                    target,
+                    body: &object,
+                    headers,
+                    idempotent: idempotent.as_ref(),
+                };
                 self.write_object(cx, &sent).await
             }
             (Err(refused), _) | (_, Err(refused)) => refused,
@@ -93,11 +119,17 @@ impl Api {
     }
 
     async fn write_object(&self, cx: &Context, sent: &Sent<'_>) -> Reply {
-        let Sent { target, body, headers, .. } = *sent;
+        let Sent {
+            target,
+            body,
+            headers,
+            ..
+        } = *sent;
         let of = match target {
-            Target::Collection { kind, scope: Scope::Under(of) } if kind.schema().is_recorded_below(of.kind) => {
-                BodyOf::Below(*kind)
-            }
+            Target::Collection {
+                kind,
+                scope: Scope::Under(of),
+            } if kind.schema().is_recorded_below(of.kind) => BodyOf::Below(*kind),
             Target::Collection { kind, .. } => {
                 helper_for_create(*kind, body).map_or(BodyOf::Create(*kind), BodyOf::Call)
             }
@@ -106,12 +138,22 @@ impl Api {
             _ => return self.error_reply(Some(target), Error::not_implemented()),
         };
         let settled = self.with_identity(cx, target, body).await;
-        let mut surplus = self.surplus(cx, Handling::of(headers), of, settled.as_ref().unwrap_or(body));
+        let mut surplus = self.surplus(
+            cx,
+            Handling::of(headers),
+            of,
+            settled.as_ref().unwrap_or(body),
+        );
         let refused = std::mem::take(&mut surplus.refused);
         let done = match target {
-            Target::Collection { kind, scope } => self.create(cx, sent, (*kind, scope), refused).await,
+            Target::Collection { kind, scope } => {
+                self.create(cx, sent, (*kind, scope), refused).await
+            }
             Target::Record(at) => self.update(cx, sent, at, refused).await,
-            Target::Helper { helper, container } => self.help(cx, sent, (*helper, container.as_ref()), refused).await,
+            Target::Helper { helper, container } => {
+                self.help(cx, sent, (*helper, container.as_ref()), refused)
+                    .await
+            }
             _ => Err(Error::not_implemented()),
         };
         let mut reply = done.unwrap_or_else(|error| self.error_reply(Some(target), error));
@@ -119,29 +161,54 @@ impl Api {
         reply
     }
 
-    /// A change of a person with the identity that is stored, where that decides the gender that is sent (RES-person-08).
+    /// A change of a person with the identity that is stored, where that decides the gender that is
+    /// sent (RES-person-08).
     async fn with_identity(&self, cx: &Context, target: &Target, body: &Object) -> Option<Object> {
-        let Target::Record(at) = target else { return None };
+        let Target::Record(at) = target else {
+            return None;
+        };
         let (gender, identity) = ("gender", "gender_identity");
-        let asks = at.kind == Kind::Person && body.contains(gender) && !body.contains(identity) && cx.may_read(at.kind);
+        let asks = at.kind == Kind::Person
+            && body.contains(gender)
+            && !body.contains(identity)
+            && cx.may_read(at.kind);
         let get = self.registered(at.kind).get.as_ref().filter(|_| asks)?;
         // Where it cannot be read, the change says why.
         let record = get.get(cx, at).await.ok()??;
-        let stored = record.read_fields(&ShareNames::default()).ok()?.get(identity)?.clone();
+        let stored = record
+            .read_fields(&ShareNames::default())
+            .ok()?
+            .get(identity)?
+            .clone();
         let mut body = body.clone();
         body.insert(identity, stored);
         Some(body)
     }
 
     /// Does what a request asks for and answers it.
-    async fn done(&self, cx: &Context, sent: &Sent<'_>, work: Work, answering: Answering) -> Result<Reply> {
+    async fn done(
+        &self,
+        cx: &Context,
+        sent: &Sent<'_>,
+        work: Work,
+        answering: Answering,
+    ) -> Result<Reply> {
         let condition = match work {
             Work::Update(..) => self.condition(cx, sent.headers),
             _ => None,
         };
-        let keep = sent.idempotent.map(|asked| self.keep(cx, asked, &answering, sent.body));
-        let wanted = Wanted { work, condition: condition.as_ref(), keep: keep.as_ref() };
-        let outcome = self.perform(cx, wanted).await.map_err(|error| self.as_sent(cx, sent.body, error))?;
+        let keep = sent
+            .idempotent
+            .map(|asked| self.keep(cx, asked, &answering, sent.body));
+        let wanted = Wanted {
+            work,
+            condition: condition.as_ref(),
+            keep: keep.as_ref(),
+        };
+        let outcome = self
+            .perform(cx, wanted)
+            .await
+            .map_err(|error| self.as_sent(cx, sent.body, error))?;
         match (outcome, sent.idempotent) {
             (Outcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
             (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
@@ -162,30 +229,43 @@ impl Api {
         };
         if let Some(helper) = helper_for_create(kind, body) {
             self.container_exists(cx, container).await?;
-            return self.create_with_person(cx, sent, (helper, container), refused).await;
+            return self
+                .create_with_person(cx, sent, (helper, container), refused)
+                .await;
         }
-        let (draft, mut problems) = self.bodies(cx).draft(kind, self.taken(kind), body, container);
+        let (draft, mut problems) = self
+            .bodies(cx)
+            .draft(kind, self.taken(kind), body, container);
         problems.extend(refused);
         if !problems.is_empty() {
-            return self.refuse(cx, kind, container, Work::Create(draft), body, problems).await;
+            return self
+                .refuse(cx, kind, container, Work::Create(draft), body, problems)
+                .await;
         }
-        let Some(create) = &self.registered(kind).create else { return Err(Error::not_implemented()) };
+        let Some(create) = &self.registered(kind).create else {
+            return Err(Error::not_implemented());
+        };
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        self.done(cx, sent, Work::Create(draft), Form::Created.into()).await
+        self.done(cx, sent, Work::Create(draft), Form::Created.into())
+            .await
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
-    pub(super) async fn container_exists(&self, cx: &Context, container: Option<&Address>) -> Result<()> {
+    pub(super) async fn container_exists(
+        &self,
+        cx: &Context,
+        container: Option<&Address>,
+    ) -> Result<()> {
         match container {
             Some(container) if !self.record_exists(cx, container).await? => Err(Error::not_found()),
             _ => Ok(()),
         }
     }
 
-    /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07): a create that leaves
-    /// the person out is not what was asked for.
+    /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07):
+    /// a create that leaves the person out is not what was asked for.
     async fn create_with_person(
         &self,
         cx: &Context,
@@ -210,25 +290,54 @@ impl Api {
             problems.push(Problem::between(Code::FieldInvalid, &properties, text));
         }
         if !problems.is_empty() {
-            return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), body, problems).await;
+            return self
+                .refuse(
+                    cx,
+                    kind,
+                    container,
+                    Work::Help(Box::new(plan)),
+                    body,
+                    problems,
+                )
+                .await;
         }
-        self.run(cx, sent, plan, Form::CreatedWithPerson(kind)).await
+        self.run(cx, sent, plan, Form::CreatedWithPerson(kind))
+            .await
     }
 
-    async fn update(&self, cx: &Context, sent: &Sent<'_>, at: &Address, refused: Vec<Problem>) -> Result<Reply> {
+    async fn update(
+        &self,
+        cx: &Context,
+        sent: &Sent<'_>,
+        at: &Address,
+        refused: Vec<Problem>,
+    ) -> Result<Reply> {
         let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(at.kind), sent.body);
         problems.extend(refused);
         let work = Work::Update(at.clone(), patch);
         if !problems.is_empty() {
-            return self.refuse(cx, at.kind, None, work, sent.body, problems).await;
+            return self
+                .refuse(cx, at.kind, None, work, sent.body, problems)
+                .await;
         }
         self.done(cx, sent, work, Form::Updated.into()).await
     }
 
-    pub(super) async fn delete(&self, cx: &Context, at: &Address, headers: &HeaderMap) -> Result<Reply> {
+    pub(super) async fn delete(
+        &self,
+        cx: &Context,
+        at: &Address,
+        headers: &HeaderMap,
+    ) -> Result<Reply> {
         let condition = self.condition(cx, headers);
-        let wanted = Wanted { work: Work::Delete(at.clone()), condition: condition.as_ref(), keep: None };
-        let Outcome::Deleted(was_there) = self.perform(cx, wanted).await? else { return Err(unfitting()) };
+        let wanted = Wanted {
+            work: Work::Delete(at.clone()),
+            condition: condition.as_ref(),
+            keep: None,
+        };
+        let Outcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
+            return Err(unfitting());
+        };
         if !was_there {
             return Err(Error::not_found());
         }
@@ -251,7 +360,16 @@ impl Api {
         let (plan, mut problems) = self.plan(cx, helper, container, body);
         problems.extend(refused);
         if !problems.is_empty() {
-            return self.refuse(cx, kind, container, Work::Help(Box::new(plan)), body, problems).await;
+            return self
+                .refuse(
+                    cx,
+                    kind,
+                    container,
+                    Work::Help(Box::new(plan)),
+                    body,
+                    problems,
+                )
+                .await;
         }
         let finds_container = match self.inner.helpers.get(&helper) {
             Some(Runner::Native(runner)) => runner.finds_container(),
@@ -261,15 +379,40 @@ impl Api {
             self.container_exists(cx, container).await?;
         }
         let is_schedule = helper == HelperName::Schedule;
-        self.run(cx, sent, plan, if is_schedule { Form::Notice("The message is scheduled.") } else { Form::Called })
-            .await
+        self.run(
+            cx,
+            sent,
+            plan,
+            if is_schedule {
+                Form::Notice("The message is scheduled.")
+            } else {
+                Form::Called
+            },
+        )
+        .await
     }
 
-    pub(super) async fn cancel(&self, cx: &Context, target: &Target, message: &Address) -> Result<Reply> {
+    pub(super) async fn cancel(
+        &self,
+        cx: &Context,
+        target: &Target,
+        message: &Address,
+    ) -> Result<Reply> {
         let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
         plan.schedule = Some(Scheduling::Cancel);
-        let sent = Sent { target, body: &Object::new(), headers: &HeaderMap::new(), idempotent: None };
-        self.run(cx, &sent, plan, Form::Notice("The message is no longer scheduled.")).await
+        let sent = Sent {
+            target,
+            body: &Object::new(),
+            headers: &HeaderMap::new(),
+            idempotent: None,
+        };
+        self.run(
+            cx,
+            &sent,
+            plan,
+            Form::Notice("The message is no longer scheduled."),
+        )
+        .await
     }
 
     fn plan(
@@ -289,15 +432,32 @@ impl Api {
         let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);
         // Where all of it fails, what is not supported fails with it (ERR-38).
         if plan.atomic {
-            problems.extend(plan.functions.unsupported.drain(..).map(|(_, problem)| problem));
+            problems.extend(
+                plan.functions
+                    .unsupported
+                    .drain(..)
+                    .map(|(_, problem)| problem),
+            );
         }
         (plan, problems)
     }
 
-    async fn run(&self, cx: &Context, sent: &Sent<'_>, mut plan: RawPlan, form: Form) -> Result<Reply> {
+    async fn run(
+        &self,
+        cx: &Context,
+        sent: &Sent<'_>,
+        mut plan: RawPlan,
+        form: Form,
+    ) -> Result<Reply> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
-        self.done(cx, sent, Work::Help(Box::new(plan)), Answering::reporting(form, unsupported)).await
+        self.done(
+            cx,
+            sent,
+            Work::Help(Box::new(plan)),
+            Answering::reporting(form, unsupported),
+        )
+        .await
     }
 
     /// The registered operations, for rules that stand on them.
@@ -313,7 +473,8 @@ impl Api {
 
     /// What a store refused, named as the client wrote it (ERR-26).
     fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
-        self.classified(error).map_problems(|problems| self.bodies(cx).as_sent(body, problems))
+        self.classified(error)
+            .map_problems(|problems| self.bodies(cx).as_sent(body, problems))
     }
 }
 

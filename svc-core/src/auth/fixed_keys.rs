@@ -7,9 +7,11 @@ use async_trait::async_trait;
 use super::Tenant;
 use super::{Authenticator, Caller, Credentials, Rights};
 
-/// A few keys that are known when the server starts, such as one from the environment (AUT-01 to AUT-04).
+/// A few keys that are known when the server starts, such as one from the environment (AUT-01 to
+/// AUT-04).
 ///
-/// Nothing slows down whoever tries keys: choose twenty random characters or more. Keys in a table, keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
+/// Nothing slows down whoever tries keys: choose twenty random characters or more. Keys in a table,
+/// keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
 ///
 /// # Examples
 ///
@@ -39,7 +41,11 @@ impl FixedKeys {
     pub fn key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();
         if !key.is_empty() {
-            self.keys.push((key, tenant, Caller::with_rights(rights).named(self.keys.len().to_string())));
+            self.keys.push((
+                key,
+                tenant,
+                Caller::with_rights(rights).named(self.keys.len().to_string()),
+            ));
         }
         self
     }
@@ -48,23 +54,32 @@ impl FixedKeys {
 impl fmt::Debug for FixedKeys {
     /// Without the keys (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FixedKeys").field("keys", &self.keys.len()).finish()
+        f.debug_struct("FixedKeys")
+            .field("keys", &self.keys.len())
+            .finish()
     }
 }
 
 #[async_trait]
 impl Authenticator for FixedKeys {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<(Tenant, Caller)>> {
-        let Some(sent) = credentials.key else { return Ok(None) };
+    async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> crate::Result<Option<(Tenant, Caller)>> {
+        let Some(sent) = credentials.key else {
+            return Ok(None);
+        };
         let known = self.keys.iter().rfind(|(key, ..)| is_same(key, sent));
         Ok(known.map(|(_, tenant, caller)| (tenant.clone(), caller.clone())))
     }
 }
 
-/// Compares without telling by the time it takes where two texts of one length begin to differ (UND-42).
+/// Compares without telling by the time it takes where two texts of one length begin to differ
+/// (UND-42).
 fn is_same(one: &str, other: &str) -> bool {
-    let differing =
-        one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| std::hint::black_box(all | (one ^ other)));
+    let differing = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| {
+        std::hint::black_box(all | (one ^ other))
+    });
     one.len() == other.len() && differing == 0
 }
 
@@ -80,8 +95,15 @@ mod tests {
     fn caller(keys: &FixedKeys, key: Option<&str>) -> Option<(Tenant, Caller)> {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let now = Timestamp::from_micros(0);
-        let credentials = Credentials { key, headers: &headers, extensions: &extensions, now };
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let credentials = Credentials {
+            key,
+            headers: &headers,
+            extensions: &extensions,
+            now,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
         runtime.block_on(keys.authenticate(credentials)).unwrap()
     }
 
@@ -96,7 +118,14 @@ mod tests {
         assert_eq!((tenant.as_str(), known.may(write)), ("a", true), "AUT-02");
         let (tenant, known) = caller(&keys, Some("reader")).unwrap();
         assert_eq!((tenant.as_str(), known.may(write)), ("b", false), "AUT-04");
-        for wrong in [None, Some(""), Some("sesam"), Some("sesame "), Some("Sesame"), Some("xesame")] {
+        for wrong in [
+            None,
+            Some(""),
+            Some("sesam"),
+            Some("sesame "),
+            Some("Sesame"),
+            Some("xesame"),
+        ] {
             assert_eq!(caller(&keys, wrong), None, "AUT-03 {wrong:?}");
         }
     }

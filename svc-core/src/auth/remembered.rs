@@ -15,10 +15,12 @@ use crate::error::Result;
 /// Keys that are remembered at most; with more, all are forgotten and asked for anew.
 const MOST: usize = 4096;
 
-/// An authenticator that is asked for each key once in a while: a key that was valid stays valid for this long, also after it
-/// was revoked (AUT-03). Keys that are not valid are asked for each time.
+/// An authenticator that is asked for each key once in a while: a key that was valid stays valid
+/// for this long, also after it was revoked (AUT-03). Keys that are not valid are asked for each
+/// time.
 ///
-/// For authenticators that look at nothing but the key. Valid keys are kept in the memory of the process for that time.
+/// For authenticators that look at nothing but the key. Valid keys are kept in the memory of the
+/// process for that time.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,7 +38,11 @@ pub struct Remembered<A> {
 impl<A> Remembered<A> {
     /// Remembers what this authenticator says of valid keys.
     pub fn new(authenticator: A, time: Duration) -> Self {
-        Self { authenticator, time, known: Mutex::default() }
+        Self {
+            authenticator,
+            time,
+            known: Mutex::default(),
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, (Instant, Tenant, Caller)>> {
@@ -47,9 +53,15 @@ impl<A> Remembered<A> {
 #[async_trait]
 impl<A: Authenticator> Authenticator for Remembered<A> {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        let Some(key) = credentials.key else { return self.authenticator.authenticate(credentials).await };
+        let Some(key) = credentials.key else {
+            return self.authenticator.authenticate(credentials).await;
+        };
         let is_fresh = |(since, ..): &&(Instant, Tenant, Caller)| since.elapsed() < self.time;
-        let known = self.known().get(key).filter(is_fresh).map(|(_, tenant, caller)| (tenant.clone(), caller.clone()));
+        let known = self
+            .known()
+            .get(key)
+            .filter(is_fresh)
+            .map(|(_, tenant, caller)| (tenant.clone(), caller.clone()));
         if known.is_some() {
             return Ok(known);
         }
@@ -77,7 +89,9 @@ impl<A: Authenticator> Authenticator for Remembered<A> {
 impl<A> fmt::Debug for Remembered<A> {
     /// Without the keys (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remembered").field("time", &self.time).finish_non_exhaustive()
+        f.debug_struct("Remembered")
+            .field("time", &self.time)
+            .finish_non_exhaustive()
     }
 }
 
@@ -97,26 +111,44 @@ mod tests {
 
     #[async_trait]
     impl Authenticator for &Counted {
-        async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+        async fn authenticate(
+            &self,
+            credentials: Credentials<'_>,
+        ) -> Result<Option<(Tenant, Caller)>> {
             self.asked.fetch_add(1, Ordering::Relaxed);
-            let is_valid = credentials.key == Some("valid") && !self.is_revoked.load(Ordering::Relaxed);
+            let is_valid =
+                credentials.key == Some("valid") && !self.is_revoked.load(Ordering::Relaxed);
             Ok(is_valid.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
         }
     }
 
     fn holds(keys: &impl Authenticator, key: &str) -> bool {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
-        let credentials =
-            Credentials { key: Some(key), headers: &headers, extensions: &extensions, now: Timestamp::MIN };
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(keys.authenticate(credentials)).unwrap().is_some()
+        let credentials = Credentials {
+            key: Some(key),
+            headers: &headers,
+            extensions: &extensions,
+            now: Timestamp::MIN,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime
+            .block_on(keys.authenticate(credentials))
+            .unwrap()
+            .is_some()
     }
 
     #[test]
     fn aut_03_a_valid_key_is_asked_for_once_and_another_each_time() {
         let counted = Counted::default();
         let keys = Remembered::new(&counted, Duration::from_secs(60 * 60));
-        assert!(holds(&keys, "valid") && holds(&keys, "valid") && !holds(&keys, "other") && !holds(&keys, "other"));
+        assert!(
+            holds(&keys, "valid")
+                && holds(&keys, "valid")
+                && !holds(&keys, "other")
+                && !holds(&keys, "other")
+        );
         assert_eq!(counted.asked.load(Ordering::Relaxed), 3);
         assert!(!format!("{keys:?}").contains("valid"), "UND-42");
     }

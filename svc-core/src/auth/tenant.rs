@@ -18,11 +18,14 @@ impl Tenant {
         &self.0
     }
 
-    /// The number that it was made from, where a vendor's tenants are numbers. `007` is not made from one: no two tenants
-    /// have the same number.
+    /// The number that it was made from, where a vendor's tenants are numbers. `007` is not made
+    /// from one: no two tenants have the same number.
     #[must_use]
     pub fn number(&self) -> Option<i64> {
-        self.0.parse().ok().filter(|number: &i64| *number.to_string() == *self.0)
+        self.0
+            .parse()
+            .ok()
+            .filter(|number: &i64| *number.to_string() == *self.0)
     }
 }
 

@@ -1,8 +1,9 @@
-//! The capability document: what a server supports, for machines, as it is published and as it is read (CAP-04, UND-40).
+//! The capability document: what a server supports, for machines, as it is published and as it is
+//! read (CAP-04, UND-40).
 
 pub use svc_declaration::{
-    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint, DeclaredField,
-    DeclaredHelper, DeclaredLimits, DeclaredLink, EXTENSIONS,
+    Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint,
+    DeclaredField, DeclaredHelper, DeclaredLimits, DeclaredLink, EXTENSIONS,
 };
 
 #[cfg(test)]

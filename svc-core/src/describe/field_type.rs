@@ -43,7 +43,10 @@ impl<'a> MemberWriter<'a> {
     /// Writes an object; `members` writes each member with a comma behind it.
     pub fn object(&mut self, members: impl FnOnce(&mut MemberWriter<'_>)) {
         self.out.push(b'{');
-        members(&mut MemberWriter { out: self.out, names: self.names });
+        members(&mut MemberWriter {
+            out: self.out,
+            names: self.names,
+        });
         self.close(b'}');
     }
 
@@ -129,7 +132,8 @@ impl FieldType for Amount {
     const TYPE: Type = Type::Amount;
 
     fn read_json(json: &Json) -> Option<Self> {
-        json.as_number().and_then(|number| Self::parse(number.as_str()))
+        json.as_number()
+            .and_then(|number| Self::parse(number.as_str()))
     }
 
     fn write_json(&self, out: &mut MemberWriter<'_>) {
@@ -177,7 +181,8 @@ impl<T: FieldType> FieldType for Vec<T> {
     const TYPE: Type = Type::Array(&T::TYPE);
 
     fn read_json(json: &Json) -> Option<Self> {
-        json.as_array().map(|items| items.iter().filter_map(T::read_json).collect())
+        json.as_array()
+            .map(|items| items.iter().filter_map(T::read_json).collect())
     }
 
     fn write_json(&self, out: &mut MemberWriter<'_>) {
@@ -185,7 +190,8 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A flag that a client sends as a boolean or as a string; it comes back as a string (RES-phone_number-01).
+/// A flag that a client sends as a boolean or as a string; it comes back as a string
+/// (RES-phone_number-01).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flag(pub bool);
 
@@ -229,8 +235,10 @@ impl FieldType for StringMap {
     const TYPE: Type = Type::StringMap;
 
     fn read_json(json: &Json) -> Option<Self> {
-        let entry = |(key, value): (&str, &Json)| Some((key.to_owned(), value.as_str()?.to_owned()));
-        json.as_object().map(|object: &Object| Self(object.iter().filter_map(entry).collect()))
+        let entry =
+            |(key, value): (&str, &Json)| Some((key.to_owned(), value.as_str()?.to_owned()));
+        json.as_object()
+            .map(|object: &Object| Self(object.iter().filter_map(entry).collect()))
     }
 
     fn write_json(&self, out: &mut MemberWriter<'_>) {

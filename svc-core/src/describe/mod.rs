@@ -1,5 +1,6 @@
-//! The macros that declare the tables: `resource!` for a kind, `object!` for a nested object, `closed_enum!` for a list
-//! of values. A field, a link or a rule is written once, in such a table, and nowhere else.
+//! The macros that declare the tables: `resource!` for a kind, `object!` for a nested object,
+//! `closed_enum!` for a list of values. A field, a link or a rule is written once, in such a table,
+//! and nowhere else.
 //!
 //! # The lines of a table
 //!
@@ -20,12 +21,14 @@
 //! }
 //! ```
 //!
-//! The requirement row stands before each field and link. Behind the `=` of a field: nothing (clients may set it),
-//! `required`, `default "..."`, `receipt_time`, or the source of a value that the system keeps: `outside`,
-//! `relation Person`, `count Signature`, `accepted Attendance`, `tickets Attendance`, `sum Donation`, `schedule start`,
-//! `schedule stop`. A link leads to `one` record, `many` (an `alias` is a second name of such a collection), or to a
-//! `helper`. A link to one record says when a client may send it (see `LinkWrite`; never, when it says nothing), and what
-//! becomes of the record when the other one goes: `cascade`, `restrict`, or `clear`, which need not be said.
+//! The requirement row stands before each field and link. Behind the `=` of a field: nothing
+//! (clients may set it), `required`, `default "..."`, `receipt_time`, or the source of a value that
+//! the system keeps: `outside`, `relation Person`, `count Signature`, `accepted Attendance`,
+//! `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`. A link leads to `one`
+//! record, `many` (an `alias` is a second name of such a collection), or to a `helper`. A link to
+//! one record says when a client may send it (see `LinkWrite`; never, when it says nothing), and
+//! what becomes of the record when the other one goes: `cascade`, `restrict`, or `clear`, which
+//! need not be said.
 
 mod field_type;
 mod mode;
@@ -180,7 +183,8 @@ macro_rules! resource {
 
         $( $crate::describe::under!($name $shape $target); )*
 
-        /// The fields of the table, for [`fields!`](crate::fields) and [`writable!`](crate::writable).
+        /// The fields of the table, for [`fields!`](crate::fields) and
+        /// [`writable!`](crate::writable).
         #[allow(non_upper_case_globals, missing_docs, reason = "named as the fields of the table are")]
         pub mod key {
             #[allow(non_camel_case_types, dead_code, reason = "gives each field its position in the table")]
@@ -189,8 +193,9 @@ macro_rules! resource {
                 $crate::field_set::FieldKey::new(Position::$field as u32); )+
         }
 
-        /// The links of the table that lead to one record, for [`Record::linked`](crate::Record::linked),
-        /// [`Draft::linked`](crate::Draft::linked) and [`Exposure::without_link`](crate::api::Exposure::without_link).
+        /// The links of the table that lead to one record, for
+        /// [`Record::linked`](crate::Record::linked), [`Draft::linked`](crate::Draft::linked) and
+        /// [`Exposure::without_link`](crate::api::Exposure::without_link).
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
             $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
@@ -257,7 +262,8 @@ macro_rules! link_target {
     };
 }
 
-/// What becomes of a record when the one goes that its link leads to, at the end of the link's line.
+/// What becomes of a record when the one goes that its link leads to, at the end of the link's
+/// line.
 macro_rules! on_delete {
     (clear) => {
         $crate::schema::OnDelete::Clear
@@ -289,7 +295,11 @@ macro_rules! operation {
         $crate::names::Operation::Delete
     };
     ($other:ident) => {
-        compile_error!(concat!("a kind is without `create`, `update` or `delete`, not `", stringify!($other), "`"))
+        compile_error!(concat!(
+            "a kind is without `create`, `update` or `delete`, not `",
+            stringify!($other),
+            "`"
+        ))
     };
 }
 
@@ -354,5 +364,6 @@ macro_rules! closed_enum {
 
 pub(crate) use mode::mode;
 pub(crate) use {
-    closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules, under, wire_name,
+    closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules,
+    under, wire_name,
 };

@@ -1,6 +1,7 @@
 //! What stands behind the `=` of a field.
 //!
-//! The macro has a file of its own so that a test can hold what it refuses: see `tests/compile_fail/computed_without_source.rs`.
+//! The macro has a file of its own so that a test can hold what it refuses: see
+//! `tests/compile_fail/computed_without_source.rs`.
 
 /// Who sets a field, after the `=` of its line.
 macro_rules! mode {

@@ -1,4 +1,5 @@
-//! What a client sent without the type of its kind: for stores and runners that serve every kind alike.
+//! What a client sent without the type of its kind: for stores and runners that serve every kind
+//! alike.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -18,24 +19,25 @@ use crate::{
 pub struct RawDraft {
     /// The kind.
     pub kind: Kind,
-    /// The fields under the names of the tables, each valid; computed ones, identifiers and links apart.
+    /// The fields under the names of the tables, each valid; computed ones, identifiers and links
+    /// apart.
     pub fields: Object,
-    /// The names of the fields that have a default of this server because nobody sent them (CAP-08): a record that is known
-    /// already keeps what it has.
+    /// The names of the fields that have a default of this server because nobody sent them
+    /// (CAP-08): a record that is known already keeps what it has.
     pub unsent: Vec<String>,
     /// Foreign identifiers, each once (TYP-13, TYP-14).
     pub identifiers: Vec<Identifier>,
-    /// The id that an identifier in the server's own namespace names. Only in a helper's person or action, where it
-    /// means that very record; a plain create with one was refused (UND-24).
+    /// The id that an identifier in the server's own namespace names. Only in a helper's person or
+    /// action, where it means that very record; a plain create with one was refused (UND-24).
     pub own: Option<Id>,
-    /// The people that identifiers in the server's own namespace name as holders of the tickets at these places
-    /// (RES-attendance-14). In `fields` those identifiers are left out.
+    /// The people that identifiers in the server's own namespace name as holders of the tickets at
+    /// these places (RES-attendance-14). In `fields` those identifiers are left out.
     pub holders: Vec<(usize, Id)>,
-    /// The records it links to by link name, the container among them. They have the right kind; whether they exist
-    /// only the store knows (CRU-02).
+    /// The records it links to by link name, the container among them. They have the right kind;
+    /// whether they exist only the store knows (CRU-02).
     pub links: Vec<(&'static str, Address)>,
-    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below it, too (COL-10,
-    /// RES-canvass-12). A plain create has none.
+    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
+    /// it, too (COL-10, RES-canvass-12). A plain create has none.
     pub recorded_by: Option<Address>,
 }
 
@@ -43,7 +45,10 @@ impl fmt::Debug for RawDraft {
     /// Without values: they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Draft").field("kind", &self.kind).field("fields", &names).finish_non_exhaustive()
+        f.debug_struct("Draft")
+            .field("kind", &self.kind)
+            .field("fields", &names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -80,7 +85,10 @@ impl RawDraft {
     /// The record that a link leads to.
     #[must_use]
     pub fn link(&self, name: &str) -> Option<&Address> {
-        self.links.iter().find(|(link, _)| *link == name).map(|(_, address)| address)
+        self.links
+            .iter()
+            .find(|(link, _)| *link == name)
+            .map(|(_, address)| address)
     }
 
     /// The container it is created under.
@@ -100,25 +108,41 @@ impl RawDraft {
         Cow::Owned(fields)
     }
 
-    /// The change that a repeated helper call makes of the action that an earlier try recorded with these identifiers
-    /// (UND-24): what is sent now, with the identifiers of both. A default or a time of receipt that nobody sent changes
-    /// nothing.
+    /// The change that a repeated helper call makes of the action that an earlier try recorded with
+    /// these identifiers (UND-24): what is sent now, with the identifiers of both. A default or a
+    /// time of receipt that nobody sent changes nothing.
     #[must_use]
     pub fn repeated(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
         let (mut fields, received) = (self.sent_fields().into_owned(), Json::from(now));
-        for field in self.kind.schema().fields.fields.iter().filter(|field| field.mode == Mode::ReceiptTime) {
+        for field in self
+            .kind
+            .schema()
+            .fields
+            .fields
+            .iter()
+            .filter(|field| field.mode == Mode::ReceiptTime)
+        {
             if fields.get(field.name) == Some(&received) {
                 fields.remove(field.name);
             }
         }
         // A body may hold very many.
         let known: HashSet<Identifier> = recorded.iter().cloned().collect();
-        recorded.extend(self.identifiers.into_iter().filter(|identifier| !known.contains(identifier)));
+        recorded.extend(
+            self.identifiers
+                .into_iter()
+                .filter(|identifier| !known.contains(identifier)),
+        );
         let identifiers = (recorded.len() > known.len()).then_some(recorded);
-        RawPatch { identifiers, holders: self.holders, ..RawPatch::new(self.kind, fields) }
+        RawPatch {
+            identifiers,
+            holders: self.holders,
+            ..RawPatch::new(self.kind, fields)
+        }
     }
 
-    /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules between fields.
+    /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules
+    /// between fields.
     ///
     /// Called by the library before a backend sees the draft. Problems are returned, not raised.
     pub fn complete(&mut self, now: Timestamp) -> Vec<Problem> {
@@ -139,7 +163,8 @@ impl RawDraft {
     }
 }
 
-/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without the type of its kind.
+/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without
+/// the type of its kind.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RawPatch {
@@ -149,8 +174,8 @@ pub struct RawPatch {
     pub fields: Object,
     /// The foreign identifiers to keep, when any were sent (UND-25).
     pub identifiers: Option<Vec<Identifier>>,
-    /// The people that identifiers in the server's own namespace name as holders of the tickets at these places
-    /// (RES-attendance-14). In `fields` those identifiers are left out.
+    /// The people that identifiers in the server's own namespace name as holders of the tickets at
+    /// these places (RES-attendance-14). In `fields` those identifiers are left out.
     pub holders: Vec<(usize, Id)>,
     /// The links that were sent and may be changed; `None` clears (CRU-16).
     pub links: Vec<(&'static str, Option<Address>)>,
@@ -162,7 +187,10 @@ impl fmt::Debug for RawPatch {
     /// Without values: they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Patch").field("kind", &self.kind).field("fields", &names).finish_non_exhaustive()
+        f.debug_struct("Patch")
+            .field("kind", &self.kind)
+            .field("fields", &names)
+            .finish_non_exhaustive()
     }
 }
 
@@ -170,7 +198,14 @@ impl RawPatch {
     /// A change of these fields, and of nothing else.
     #[must_use]
     pub fn new(kind: Kind, fields: Object) -> Self {
-        Self { kind, fields, identifiers: None, holders: Vec::new(), links: Vec::new(), if_match: None }
+        Self {
+            kind,
+            fields,
+            identifiers: None,
+            holders: Vec::new(),
+            links: Vec::new(),
+            if_match: None,
+        }
     }
 
     /// The same change, with the foreign identifiers to keep.
@@ -180,7 +215,8 @@ impl RawPatch {
         self
     }
 
-    /// Applies the change to the fields of a record (under the names of the tables), then the rules between fields.
+    /// Applies the change to the fields of a record (under the names of the tables), then the rules
+    /// between fields.
     ///
     /// # Errors
     ///
@@ -188,7 +224,16 @@ impl RawPatch {
     pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
         merge_patch(fields, &self.fields);
         let mut problems = Vec::new();
-        (self.kind.schema().rules)(&mut Rules::new(fields, Some(&self.fields), &mut problems, now));
-        if problems.is_empty() { Ok(()) } else { Err(problems) }
+        (self.kind.schema().rules)(&mut Rules::new(
+            fields,
+            Some(&self.fields),
+            &mut problems,
+            now,
+        ));
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems)
+        }
     }
 }

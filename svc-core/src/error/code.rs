@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-/// Declares [`Code`]: wire name, HTTP status and the sentences that explain each code, written once.
+/// Declares [`Code`]: wire name, HTTP status and the sentences that explain each code, written
+/// once.
 macro_rules! codes {
     ($( #[doc = $meaning:literal] $(#[doc = $more:literal])* $name:ident = $wire:literal, $status:literal, cause $cause:literal, mend $mend:literal; )+) => {
-        /// Machine-readable reason of a failure (ERR-24, Annex C). The list is closed: one documentation page per code.
+        /// Machine-readable reason of a failure (ERR-24, Annex C). The list is closed: one
+        /// documentation page per code.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Code {

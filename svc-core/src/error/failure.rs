@@ -14,9 +14,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation of a backend did not succeed.
 ///
-/// Any error type of the backend converts into an unexpected one with `?`; its text goes to the log, never to the client.
-/// So `Error` itself does not implement [`std::error::Error`]. It converts into a boxed one instead, and a program whose
-/// `main` returns [`Result`] shows it in plain English, followed by its causes.
+/// Any error type of the backend converts into an unexpected one with `?`; its text goes to the
+/// log, never to the client. So `Error` itself does not implement [`std::error::Error`]. It
+/// converts into a boxed one instead, and a program whose `main` returns [`Result`] shows it in
+/// plain English, followed by its causes.
 ///
 /// # Examples
 ///
@@ -52,18 +53,20 @@ struct Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request breaks rules that only the store can check: 400 with every problem (ERR-12, ERR-14).
+    /// The request breaks rules that only the store can check: 400 with every problem (ERR-12,
+    /// ERR-14).
     Invalid(Vec<Problem>),
     /// The addressed record or container does not exist for this tenant: 404 (UND-37).
     NotFound,
     /// The record was changed after the one that the change was made from: see
-    /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match). The library reads it again; to a client it is 503.
+    /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match). The library reads it again; to
+    /// a client it is 503.
     Conflict,
     /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
     PreconditionFailed,
-    /// The database undid the transaction because of others, as in a deadlock or where it could not be serialized. The
-    /// library runs the call again, a few times, where [`Transactions`](crate::Transactions) are registered; to a client it
-    /// is 503.
+    /// The database undid the transaction because of others, as in a deadlock or where it could not
+    /// be serialized. The library runs the call again, a few times, where
+    /// [`Transactions`](crate::Transactions) are registered; to a client it is 503.
     RolledBack,
     /// The store cannot answer now: 503 with `Retry-After` (UND-36).
     Unavailable {
@@ -78,7 +81,12 @@ pub enum ErrorKind {
 
 impl Error {
     fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Failure { kind, operation: None, address: None, source: None }))
+        Self(Box::new(Failure {
+            kind,
+            operation: None,
+            address: None,
+            source: None,
+        }))
     }
 
     /// The request has this problem: 400 (ERR-12).
@@ -129,7 +137,8 @@ impl Error {
         Self::new(ErrorKind::NotImplemented)
     }
 
-    /// Anything else, from an error or from a sentence for the log: 500 with a `reference_code` (ERR-05, ERR-06).
+    /// Anything else, from an error or from a sentence for the log: 500 with a `reference_code`
+    /// (ERR-05, ERR-06).
     pub fn unexpected(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(ErrorKind::Unexpected).caused_by(source)
     }
@@ -141,7 +150,8 @@ impl Error {
         self
     }
 
-    /// This error in place of another one: with its cause, its operation and its address, where this one has none.
+    /// This error in place of another one: with its cause, its operation and its address, where
+    /// this one has none.
     pub(crate) fn in_place_of(mut self, other: Self) -> Self {
         let (mine, theirs) = (&mut *self.0, *other.0);
         mine.source = mine.source.take().or(theirs.source);
@@ -164,16 +174,25 @@ impl Error {
         self
     }
 
-    /// The same error about a part of a body: a problem with a helper's person is named `person.<property>` (ERR-26).
+    /// The same error about a part of a body: a problem with a helper's person is named
+    /// `person.<property>` (ERR-26).
     #[must_use]
     pub fn within(self, part: impl Into<Property>) -> Self {
         let part = part.into();
-        self.map_problems(|problems| problems.into_iter().map(|problem| problem.within(&part)).collect())
+        self.map_problems(|problems| {
+            problems
+                .into_iter()
+                .map(|problem| problem.within(&part))
+                .collect()
+        })
     }
 
     /// The same error, its problems changed where it is an invalid request.
     #[must_use]
-    pub(crate) fn map_problems(mut self, change: impl FnOnce(Vec<Problem>) -> Vec<Problem>) -> Self {
+    pub(crate) fn map_problems(
+        mut self,
+        change: impl FnOnce(Vec<Problem>) -> Vec<Problem>,
+    ) -> Self {
         if let ErrorKind::Invalid(problems) = &mut self.0.kind {
             *problems = change(std::mem::take(problems));
         }
@@ -199,7 +218,10 @@ impl Error {
     /// The error itself, unless it is an invalid request.
     pub fn into_problems(self) -> Result<Vec<Problem>> {
         match *self.0 {
-            Failure { kind: ErrorKind::Invalid(problems), .. } => Ok(problems),
+            Failure {
+                kind: ErrorKind::Invalid(problems),
+                ..
+            } => Ok(problems),
             other => Err(Self(Box::new(other))),
         }
     }
@@ -301,7 +323,8 @@ impl Error {
     }
 }
 
-/// Plain English, without any value of the request: an invalid request is told by its codes and property names.
+/// Plain English, without any value of the request: an invalid request is told by its codes and
+/// property names.
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -309,7 +332,11 @@ impl fmt::Display for ErrorKind {
                 f.write_str("the request is invalid")?;
                 for (place, problem) in problems.iter().enumerate() {
                     write!(f, "{} {}", if place == 0 { ":" } else { "," }, problem.code)?;
-                    let names: Vec<String> = problem.properties.iter().map(|name| format!("`{name}`")).collect();
+                    let names: Vec<String> = problem
+                        .properties
+                        .iter()
+                        .map(|name| format!("`{name}`"))
+                        .collect();
                     if !names.is_empty() {
                         write!(f, " ({})", names.join(", "))?;
                     }
@@ -320,7 +347,9 @@ impl fmt::Display for ErrorKind {
             Self::Conflict => f.write_str("changed by somebody else meanwhile"),
             Self::PreconditionFailed => f.write_str("not in the state that was asked for"),
             Self::RolledBack => f.write_str("undone because of others"),
-            Self::Unavailable { retry_after } => write!(f, "unavailable, try again in {retry_after:?}"),
+            Self::Unavailable { retry_after } => {
+                write!(f, "unavailable, try again in {retry_after:?}")
+            }
             Self::NotImplemented => f.write_str("not supported"),
             Self::Unexpected => f.write_str("unexpected error"),
         }
@@ -357,7 +386,9 @@ impl fmt::Debug for Error {
         if !causes.is_empty() {
             f.write_str("\n\nCaused by:")?;
         }
-        causes.iter().try_for_each(|cause| write!(f, "\n    {cause}"))
+        causes
+            .iter()
+            .try_for_each(|cause| write!(f, "\n    {cause}"))
     }
 }
 

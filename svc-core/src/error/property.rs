@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, fmt};
 
-/// Where a value stands in a body, step by step: `responses[2].name` is a member, an element and a member (ERR-26).
+/// Where a value stands in a body, step by step: `responses[2].name` is a member, an element and a
+/// member (ERR-26).
 ///
-/// A store names what a draft has: `identifiers[0]` is its first identifier, `_links.person` its link. The library names
-/// it to the client as it was sent.
+/// A store names what a draft has: `identifiers[0]` is its first identifier, `_links.person` its
+/// link. The library names it to the client as it was sent.
 ///
 /// # Examples
 ///
@@ -127,10 +128,16 @@ impl From<&str> for Property {
             let (name, places) = member.split_at(member.find('[').unwrap_or(member.len()));
             if !name.is_empty() {
                 let name = name.to_owned().into();
-                segments.push(if is_link { Segment::Link(name) } else { Segment::Member(name) });
+                segments.push(if is_link {
+                    Segment::Link(name)
+                } else {
+                    Segment::Member(name)
+                });
             }
             is_link = false;
-            let places = places.split('[').filter_map(|place| place.strip_suffix(']')?.parse().ok());
+            let places = places
+                .split('[')
+                .filter_map(|place| place.strip_suffix(']')?.parse().ok());
             segments.extend(places.map(Segment::Element));
         }
         Self(segments)

@@ -8,8 +8,8 @@ use crate::{
     schema::{Narrow, Narrowing},
 };
 
-/// One field of a kind, or a member of the object or of the objects of the list that the field holds: a
-/// [`FieldKey`] such as `event::key::title`, or made by [`field!`](crate::field).
+/// One field of a kind, or a member of the object or of the objects of the list that the field
+/// holds: a [`FieldKey`] such as `event::key::title`, or made by [`field!`](crate::field).
 pub struct FieldPath<R> {
     first: &'static str,
     members: &'static [&'static str],
@@ -20,21 +20,35 @@ impl<R: Resource> FieldPath<R> {
     /// The path of these names.
     pub(crate) const fn new(names: &'static [&'static str]) -> Self {
         match names {
-            [first, members @ ..] => Self { first, members, kind: PhantomData },
-            [] => Self { first: "", members: &[], kind: PhantomData },
+            [first, members @ ..] => Self {
+                first,
+                members,
+                kind: PhantomData,
+            },
+            [] => Self {
+                first: "",
+                members: &[],
+                kind: PhantomData,
+            },
         }
     }
 
     /// What is narrower there, to be set.
     pub(crate) fn narrow(self, narrowing: &mut Narrowing) -> &mut Narrow {
-        let path: Vec<&str> = std::iter::once(self.first).chain(self.members.iter().copied()).collect();
+        let path: Vec<&str> = std::iter::once(self.first)
+            .chain(self.members.iter().copied())
+            .collect();
         narrowing.at(&path)
     }
 }
 
 impl<R: Resource> From<FieldKey<R>> for FieldPath<R> {
     fn from(key: FieldKey<R>) -> Self {
-        Self { first: key.name(), members: &[], kind: PhantomData }
+        Self {
+            first: key.name(),
+            members: &[],
+            kind: PhantomData,
+        }
     }
 }
 
@@ -49,6 +63,8 @@ impl<R> Copy for FieldPath<R> {}
 impl<R> fmt::Debug for FieldPath<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.first)?;
-        self.members.iter().try_for_each(|name| write!(f, ".{name}"))
+        self.members
+            .iter()
+            .try_for_each(|name| write!(f, ".{name}"))
     }
 }

@@ -29,7 +29,11 @@ impl Within {
             }
             rest = more;
         }
-        Self { place, bits: FieldBits::of(bits), inner }
+        Self {
+            place,
+            bits: FieldBits::of(bits),
+            inner,
+        }
     }
 
     /// Whether a table has a member of this name; for the macros.
@@ -60,8 +64,12 @@ impl Within {
         leave_out: &impl Fn(&mut Narrow),
     ) {
         for set in sets {
-            let Some(field) = table.fields.get(set.place) else { continue };
-            let Some(object) = field.ty.object() else { continue };
+            let Some(field) = table.fields.get(set.place) else {
+                continue;
+            };
+            let Some(object) = field.ty.object() else {
+                continue;
+            };
             let members = &mut narrowing.at(&[field.name]).members;
             for (place, member) in object.fields.iter().enumerate() {
                 if !set.bits.contains(place) {
@@ -72,7 +80,8 @@ impl Within {
         }
     }
 
-    /// Tells of each field that is in the set, and of the members of those that are not in it as a whole.
+    /// Tells of each field that is in the set, and of the members of those that are not in it as a
+    /// whole.
     pub(super) fn each(
         sets: &[Self],
         bits: FieldBits,
@@ -80,8 +89,16 @@ impl Within {
         narrowing: &mut Narrowing,
         hold: &impl Fn(&mut Narrow),
     ) {
-        for (place, field) in table.fields.iter().enumerate().filter(|(place, _)| bits.contains(*place)) {
-            match (sets.iter().find(|set| set.place == place), field.ty.object()) {
+        for (place, field) in table
+            .fields
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| bits.contains(*place))
+        {
+            match (
+                sets.iter().find(|set| set.place == place),
+                field.ty.object(),
+            ) {
                 (Some(set), Some(object)) => {
                     let members = &mut narrowing.at(&[field.name]).members;
                     Self::each(set.inner, set.bits, object, members, hold);
@@ -101,7 +118,10 @@ pub(crate) const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -
 }
 
 /// The table of the object that a member of an object holds.
-pub(crate) const fn object_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<&'static ObjectSchema> {
+pub(crate) const fn object_in(
+    table: Option<&'static ObjectSchema>,
+    name: &str,
+) -> Option<&'static ObjectSchema> {
     match (table, place_in(table, name)) {
         (Some(table), Some(place)) => match table.fields.split_at_checked(place) {
             Some((_, [field, ..])) => field.ty.object(),

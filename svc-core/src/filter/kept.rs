@@ -10,14 +10,21 @@ use crate::{
     value::{Identifier, Timestamp},
 };
 
-/// Whether a record fits. A field with several values, such as identifiers, has a value when one of them is that; `ne` is
-/// the contrary of `eq`.
+/// Whether a record fits. A field with several values, such as identifiers, has a value when one of
+/// them is that; `ne` is the contrary of `eq`.
 ///
 /// # Errors
 ///
 /// When the stored fields are not JSON.
 pub fn matches(tree: &Tree, record: &RawRecord) -> Result<bool> {
-    fits(tree, &mut Seen { record, identifiers: None, emails: None })
+    fits(
+        tree,
+        &mut Seen {
+            record,
+            identifiers: None,
+            emails: None,
+        },
+    )
 }
 
 /// A record, and what of it was read already.
@@ -60,7 +67,9 @@ fn holds(term: &Term, seen: &mut Seen<'_>) -> Result<bool> {
         }
     };
     let than = |compare: fn(&Timestamp, &Timestamp) -> bool| {
-        term.values.iter().any(|value| matches!(value, Value::Date(value) if compare(&date, value)))
+        term.values
+            .iter()
+            .any(|value| matches!(value, Value::Date(value) if compare(&date, value)))
     };
     Ok(match term.operator {
         Operator::Eq | Operator::In => than(Timestamp::eq),
@@ -87,14 +96,17 @@ impl Seen<'_> {
         let fields = || record.read_fields(&ShareNames::default());
         Ok(match value {
             Value::Id(id) => record.meta().id == *id,
-            Value::Identifier(identifier) => {
-                self.identifiers.get_or_insert_with(|| record.meta().identifiers.to_vec()).contains(identifier)
-            }
+            Value::Identifier(identifier) => self
+                .identifiers
+                .get_or_insert_with(|| record.meta().identifiers.to_vec())
+                .contains(identifier),
             Value::Email(address) => {
                 if self.emails.is_none() {
                     self.emails = Some(emails(&fields()?).collect());
                 }
-                self.emails.as_ref().is_some_and(|emails| emails.contains(address))
+                self.emails
+                    .as_ref()
+                    .is_some_and(|emails| emails.contains(address))
             }
             Value::Name(name) => fields()?.get("name").and_then(Json::as_str) == Some(name),
             Value::Date(_) => false,

@@ -35,14 +35,23 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, Wrong> {
                     Wrong::new(at, "This quote is not closed. Close it with `'`; write a quote inside as `''`.")
                 })?;
                 let inner = rest.get(1..length.saturating_sub(1)).unwrap_or_default();
-                let inner = if inner.contains('\'') { inner.replace("''", "'").into() } else { inner.into() };
+                let inner = if inner.contains('\'') {
+                    inner.replace("''", "'").into()
+                } else {
+                    inner.into()
+                };
                 (Some(Token::Quoted(inner)), length)
             }
             first if in_word(first) => {
                 let length = rest.find(|letter| !in_word(letter)).unwrap_or(rest.len());
                 (rest.get(..length).map(Token::Word), length)
             }
-            _ => return Err(Wrong::new(at, "This character has no meaning here. Put values in single quotes.")),
+            _ => {
+                return Err(Wrong::new(
+                    at,
+                    "This character has no meaning here. Put values in single quotes.",
+                ));
+            }
         };
         let (word, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
         tokens.extend(token.map(|token| (at, token)));
@@ -52,7 +61,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, Wrong> {
     Ok(tokens)
 }
 
-/// How long what begins with a quote is, up to and with the quote that closes it; `None` where there is none.
+/// How long what begins with a quote is, up to and with the quote that closes it; `None` where
+/// there is none.
 fn quoted(text: &str) -> Option<usize> {
     let mut from = 1_usize;
     loop {

@@ -1,9 +1,10 @@
-//! Filters of collections: what may be asked, how it is written, and how it is found without reading a whole collection
-//! (FLT-01 to FLT-12).
+//! Filters of collections: what may be asked, how it is written, and how it is found without
+//! reading a whole collection (FLT-01 to FLT-12).
 //!
-//! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::read`] makes a [`Tree`] of it, which is
-//! plain data, and [`Filter::plan`] says what a store has to look up: some [points](Plan::Points), or a [range](Plan::Range)
-//! of one date. Anything that would need more than that is refused before a store is asked.
+//! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::read`] makes a
+//! [`Tree`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
+//! [points](Plan::Points), or a [range](Plan::Range) of one date. Anything that would need more
+//! than that is refused before a store is asked.
 
 mod kept;
 mod lexer;
@@ -93,7 +94,8 @@ impl Filterable {
         Self::ALL.iter().copied().filter(has)
     }
 
-    /// Whether its values are dates: they have an order, and a collection can be ordered by them (FLT-09).
+    /// Whether its values are dates: they have an order, and a collection can be ordered by them
+    /// (FLT-09).
     #[must_use]
     pub const fn is_date(self) -> bool {
         matches!(self, Self::CreatedDate | Self::ModifiedDate)
@@ -138,7 +140,15 @@ pub enum Operator {
 
 impl Operator {
     /// All of them.
-    pub const ALL: &'static [Self] = &[Self::Eq, Self::Ne, Self::Gt, Self::Ge, Self::Lt, Self::Le, Self::In];
+    pub const ALL: &'static [Self] = &[
+        Self::Eq,
+        Self::Ne,
+        Self::Gt,
+        Self::Ge,
+        Self::Lt,
+        Self::Le,
+        Self::In,
+    ];
 
     /// Its name in filters.
     #[must_use]
@@ -229,8 +239,8 @@ pub enum Tree {
     Any(Vec<Tree>),
 }
 
-/// A filter of a collection: its text, and what that says. It comes from a client, was read whole, and compares declared
-/// fields only. Cheap to clone.
+/// A filter of a collection: its text, and what that says. It comes from a client, was read whole,
+/// and compares declared fields only. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Filter(Arc<Read>);
 
@@ -242,16 +252,21 @@ struct Read {
 }
 
 impl Filter {
-    /// Reads a filter over some of what records of a kind can be filtered by. Identifiers in `namespace` are the server's own.
+    /// Reads a filter over some of what records of a kind can be filtered by. Identifiers in
+    /// `namespace` are the server's own.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with it: at which character, and what would be possible there (FLT-03). No part of the
-    /// text is repeated: it may hold personal data.
+    /// The first thing that is wrong with it: at which character, and what would be possible there
+    /// (FLT-03). No part of the text is repeated: it may hold personal data.
     pub fn read(text: &str, fields: &[Filterable], namespace: &str) -> Result<Self, Wrong> {
         let tree = parse::tree(text, fields, namespace)?;
         let plan = plan::plan(&tree);
-        Ok(Self(Arc::new(Read { text: text.to_owned(), tree, plan })))
+        Ok(Self(Arc::new(Read {
+            text: text.to_owned(),
+            tree,
+            plan,
+        })))
     }
 
     /// The text as it was sent: links to other pages repeat it.
@@ -287,7 +302,8 @@ impl fmt::Debug for Filter {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}: {text}")]
 pub struct Wrong {
-    /// The character of the text, counted from 1; the last one where something is missing behind it.
+    /// The character of the text, counted from 1; the last one where something is missing behind
+    /// it.
     pub at: usize,
     /// What is wrong, and what would be possible: whole sentences without any of the text.
     pub text: String,
@@ -295,13 +311,21 @@ pub struct Wrong {
 
 impl Wrong {
     fn new(at: usize, text: impl Into<String>) -> Self {
-        Self { at: at.max(1), text: text.into() }
+        Self {
+            at: at.max(1),
+            text: text.into(),
+        }
     }
 
     /// A range of one date that is to be ordered by another.
     pub(crate) fn of_order(field: Filterable) -> Self {
         let name = field.as_str();
-        Self::new(1, format!("A collection that is filtered by `{name}` is ordered by it. Leave `order` out."))
+        Self::new(
+            1,
+            format!(
+                "A collection that is filtered by `{name}` is ordered by it. Leave `order` out."
+            ),
+        )
     }
 }
 
@@ -310,7 +334,10 @@ impl From<Wrong> for Problem {
         Self::new(
             Code::FilterInvalid,
             FILTER,
-            format!("{{property}} is wrong at character {}: {}", wrong.at, wrong.text),
+            format!(
+                "{{property}} is wrong at character {}: {}",
+                wrong.at, wrong.text
+            ),
         )
     }
 }

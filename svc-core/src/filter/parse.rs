@@ -20,15 +20,30 @@ use crate::{
 /// Reads a whole text.
 pub(super) fn tree(text: &str, fields: &[Filterable], namespace: &str) -> Result<Tree, Wrong> {
     if text.len() > LONGEST {
-        return Err(Wrong::new(1, format!("It is longer than {LONGEST} bytes. Ask for less at once.")));
+        return Err(Wrong::new(
+            1,
+            format!("It is longer than {LONGEST} bytes. Ask for less at once."),
+        ));
     }
     let tokens = tokens(text)?;
-    let mut parser = Parser { text, tokens: tokens.into_iter().peekable(), fields, namespace, depth: 0, values: 0 };
+    let mut parser = Parser {
+        text,
+        tokens: tokens.into_iter().peekable(),
+        fields,
+        namespace,
+        depth: 0,
+        values: 0,
+    };
     let tree = parser.any()?;
     match parser.tokens.next() {
         None => Ok(tree),
-        Some((at, Token::Close)) => Err(Wrong::new(at, "This parenthesis closes none that is open.")),
-        Some((at, _)) => Err(Wrong::new(at, "A comparison ends before this. Possible: `and`, `or`, or the end.")),
+        Some((at, Token::Close)) => {
+            Err(Wrong::new(at, "This parenthesis closes none that is open."))
+        }
+        Some((at, _)) => Err(Wrong::new(
+            at,
+            "A comparison ends before this. Possible: `and`, `or`, or the end.",
+        )),
     }
 }
 
@@ -58,7 +73,12 @@ impl Parser<'_> {
         join: fn(Vec<Tree>) -> Tree,
     ) -> Result<Tree, Wrong> {
         let first = one(self)?;
-        let next = |parser: &mut Self| parser.tokens.next_if(|(_, token)| is_word(token, word)).is_some();
+        let next = |parser: &mut Self| {
+            parser
+                .tokens
+                .next_if(|(_, token)| is_word(token, word))
+                .is_some()
+        };
         if !next(self) {
             return Ok(first);
         }
@@ -70,13 +90,18 @@ impl Parser<'_> {
     }
 
     fn one(&mut self) -> Result<Tree, Wrong> {
-        let Some((at, token)) = self.tokens.next() else { return Err(self.ended("a comparison")) };
+        let Some((at, token)) = self.tokens.next() else {
+            return Err(self.ended("a comparison"));
+        };
         match token {
             Token::Word(word) => self.comparison(at, word).map(Tree::Is),
             Token::Open => {
                 self.depth = self.depth.saturating_add(1);
                 if self.depth > DEEPEST {
-                    return Err(Wrong::new(at, format!("More than {DEEPEST} parentheses are open. Leave some out.")));
+                    return Err(Wrong::new(
+                        at,
+                        format!("More than {DEEPEST} parentheses are open. Leave some out."),
+                    ));
                 }
                 let inner = self.any()?;
                 self.expect(&Token::Close, "`)`, `and` or `or`")?;
@@ -85,32 +110,61 @@ impl Parser<'_> {
             }
             _ => Err(Wrong::new(
                 at,
-                format!("A comparison begins with the name of a field, without quotes. {}", self.possible()),
+                format!(
+                    "A comparison begins with the name of a field, without quotes. {}",
+                    self.possible()
+                ),
             )),
         }
     }
 
     fn comparison(&mut self, at: usize, name: &str) -> Result<Term, Wrong> {
-        let field = self.fields.iter().copied().find(|field| field.as_str().eq_ignore_ascii_case(name));
+        let field = self
+            .fields
+            .iter()
+            .copied()
+            .find(|field| field.as_str().eq_ignore_ascii_case(name));
         let Some(field) = field else {
-            let text = format!("This collection cannot be filtered by that. {}", self.possible());
+            let text = format!(
+                "This collection cannot be filtered by that. {}",
+                self.possible()
+            );
             return Err(Wrong::new(at, text));
         };
         let possible = || one_of(field.operators().map(Operator::as_str));
-        let Some((place, token)) = self.tokens.next() else { return Err(self.ended(&possible())) };
+        let Some((place, token)) = self.tokens.next() else {
+            return Err(self.ended(&possible()));
+        };
         let fits = |operator: &Operator| is_word(&token, operator.as_str());
         let Some(operator) = field.operators().find(fits) else {
-            let text = format!("`{}` cannot be compared so. Possible: {}.", field.as_str(), possible());
+            let text = format!(
+                "`{}` cannot be compared so. Possible: {}.",
+                field.as_str(),
+                possible()
+            );
             return Err(Wrong::new(place, text));
         };
-        let values = if operator == Operator::In { self.list(field)? } else { vec![self.value(field)?] };
-        Ok(Term { field, operator, values, at })
+        let values = if operator == Operator::In {
+            self.list(field)?
+        } else {
+            vec![self.value(field)?]
+        };
+        Ok(Term {
+            field,
+            operator,
+            values,
+            at,
+        })
     }
 
     fn list(&mut self, field: Filterable) -> Result<Vec<Value>, Wrong> {
         self.expect(&Token::Open, "`(`, with values behind it")?;
         let mut values = vec![self.value(field)?];
-        while self.tokens.next_if(|(_, token)| *token == Token::Comma).is_some() {
+        while self
+            .tokens
+            .next_if(|(_, token)| *token == Token::Comma)
+            .is_some()
+        {
             values.push(self.value(field)?);
         }
         self.expect(&Token::Close, "`,` or `)`")?;
@@ -126,24 +180,34 @@ impl Parser<'_> {
             Filterable::EmailAddress => "an e-mail address in single quotes",
             Filterable::Name => "a name in single quotes",
         };
-        let Some((at, token)) = self.tokens.next() else { return Err(self.ended(form)) };
+        let Some((at, token)) = self.tokens.next() else {
+            return Err(self.ended(form));
+        };
         self.values = self.values.saturating_add(1);
         if self.values > MOST_VALUES {
-            return Err(Wrong::new(at, format!("It has more than {MOST_VALUES} values. Ask for less at once.")));
+            return Err(Wrong::new(
+                at,
+                format!("It has more than {MOST_VALUES} values. Ask for less at once."),
+            ));
         }
         let value = match (&token, field) {
-            (Token::Quoted(text), Filterable::CreatedDate | Filterable::ModifiedDate) => date(text).map(Value::Date),
-            (Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => date(text).map(Value::Date),
+            (Token::Quoted(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
+                date(text).map(Value::Date)
+            }
+            (Token::Word(text), Filterable::CreatedDate | Filterable::ModifiedDate) => {
+                date(text).map(Value::Date)
+            }
             (Token::Quoted(text), Filterable::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
-            (Token::Quoted(text), Filterable::EmailAddress) => {
-                Some(normal_email(text)).filter(|text| !text.is_empty()).map(Value::Email)
-            }
+            (Token::Quoted(text), Filterable::EmailAddress) => Some(normal_email(text))
+                .filter(|text| !text.is_empty())
+                .map(Value::Email),
             (Token::Quoted(text), Filterable::Name) => Some(Value::Name(text.clone().into_owned())),
             _ => None,
         };
-        value.ok_or_else(|| Wrong::new(at, format!("`{}` is compared with {form}.", field.as_str())))
+        value
+            .ok_or_else(|| Wrong::new(at, format!("`{}` is compared with {form}.", field.as_str())))
     }
 
     /// One of the server's own is the id of the record.
@@ -164,11 +228,17 @@ impl Parser<'_> {
     }
 
     fn ended(&self, missing: &str) -> Wrong {
-        Wrong::new(self.text.chars().count(), format!("It ends here, and something is missing. Possible: {missing}."))
+        Wrong::new(
+            self.text.chars().count(),
+            format!("It ends here, and something is missing. Possible: {missing}."),
+        )
     }
 
     fn possible(&self) -> String {
-        format!("Possible: {}.", one_of(self.fields.iter().map(|field| field.as_str())))
+        format!(
+            "Possible: {}.",
+            one_of(self.fields.iter().map(|field| field.as_str()))
+        )
     }
 }
 

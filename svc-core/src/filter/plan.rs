@@ -29,8 +29,8 @@ impl std::fmt::Debug for Point {
     }
 }
 
-/// The records whose date lies between two moments, both included, in microseconds since 1970. There are none where `to` is
-/// before `from`.
+/// The records whose date lies between two moments, both included, in microseconds since 1970.
+/// There are none where `to` is before `from`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Range {
@@ -46,7 +46,11 @@ impl Range {
     /// All records, in the order of a date.
     #[must_use]
     pub fn whole(field: Filterable) -> Self {
-        Self { field, from: Timestamp::MIN.micros(), to: Timestamp::MAX.micros() }
+        Self {
+            field,
+            from: Timestamp::MIN.micros(),
+            to: Timestamp::MAX.micros(),
+        }
     }
 
     /// Whether it leaves out no record.
@@ -57,7 +61,9 @@ impl Range {
 
     /// What of it also fulfils a comparison of its date.
     fn narrowed(mut self, term: &Term) -> Option<Self> {
-        let [Value::Date(date)] = term.values.as_slice() else { return None };
+        let [Value::Date(date)] = term.values.as_slice() else {
+            return None;
+        };
         let micros = date.micros();
         match term.operator {
             Operator::Eq => (self.from, self.to) = (self.from.max(micros), self.to.min(micros)),
@@ -75,8 +81,8 @@ impl Range {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Plan {
-    /// The records that these lead to, each once. Those of them that the filter does not fit are left out: see
-    /// [`matches`](super::matches).
+    /// The records that these lead to, each once. Those of them that the filter does not fit are
+    /// left out: see [`matches`](super::matches).
     Points(Vec<Point>),
     /// The records of a range, ordered by its date, then by creation. Each fits the filter.
     Range(Range),
@@ -108,7 +114,9 @@ fn range(tree: &Tree) -> Option<Range> {
     if !field.is_date() || !terms.iter().all(is_same) {
         return None;
     }
-    terms.into_iter().try_fold(Range::whole(field), Range::narrowed)
+    terms
+        .into_iter()
+        .try_fold(Range::whole(field), Range::narrowed)
 }
 
 /// Every comparison of a tree without alternatives.
@@ -121,7 +129,8 @@ fn conjunction<'t>(tree: &'t Tree, into: &mut Vec<&'t Term>) -> Option<()> {
     Some(())
 }
 
-/// What leads to every record that fits a tree, and perhaps to others; the fewest points where there is a choice.
+/// What leads to every record that fits a tree, and perhaps to others; the fewest points where
+/// there is a choice.
 fn points(tree: &Tree) -> Result<Vec<Point>, &Term> {
     match tree {
         Tree::Is(term) => {
@@ -138,7 +147,9 @@ fn points(tree: &Tree) -> Result<Vec<Point>, &Term> {
             let mut best: Option<Vec<Point>> = None;
             for tree in trees {
                 match points(tree) {
-                    Ok(points) if best.as_ref().is_none_or(|best| points.len() < best.len()) => best = Some(points),
+                    Ok(points) if best.as_ref().is_none_or(|best| points.len() < best.len()) => {
+                        best = Some(points)
+                    }
                     Ok(_) => {}
                     Err(term) => _ = refused.get_or_insert(term),
                 }

@@ -19,7 +19,9 @@ pub(crate) struct ResultView<'a> {
 
 /// Writes what became of one entry.
 pub(crate) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes());
+    out.extend_from_slice(
+        format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes(),
+    );
     if let Some(href) = view.href {
         out.extend_from_slice(b",\"href\":");
         write_string(href, out);
@@ -38,7 +40,9 @@ pub(crate) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
 /// Writes how many entries there were, without the brace that closes it.
 fn open_totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
     let total = succeeded.saturating_add(failed);
-    out.extend_from_slice(format!("{{\"total\":{total},\"succeeded\":{succeeded},\"failed\":{failed}").as_bytes());
+    out.extend_from_slice(
+        format!("{{\"total\":{total},\"succeeded\":{succeeded},\"failed\":{failed}").as_bytes(),
+    );
 }
 
 /// Writes the line that ends a stream.
@@ -47,8 +51,15 @@ pub(crate) fn totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes the document about a whole batch; `results` are written already, with commas between them.
-pub(crate) fn batch(hal: &Hal<'_>, here: &Target, (succeeded, failed): (u64, u64), results: &[u8], out: &mut Vec<u8>) {
+/// Writes the document about a whole batch; `results` are written already, with commas between
+/// them.
+pub(crate) fn batch(
+    hal: &Hal<'_>,
+    here: &Target,
+    (succeeded, failed): (u64, u64),
+    results: &[u8],
+    out: &mut Vec<u8>,
+) {
     open_totals(succeeded, failed, out);
     out.extend_from_slice(b",\"results\":[");
     out.extend_from_slice(results);

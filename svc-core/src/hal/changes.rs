@@ -23,8 +23,8 @@ pub(crate) struct ChangesView<'a> {
 
 /// Writes a page of the change feed.
 ///
-/// `next` is there where more is, so that whoever follows it comes to an end; `last` always, and leads behind the last page to
-/// what is to come.
+/// `next` is there where more is, so that whoever follows it comes to an end; `last` always, and
+/// leads behind the last page to what is to come.
 pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
     let here = hal.href(&Target::Changes);
     let behind = |cursor: &str| format!("{here}?after={cursor}{}", view.repeated);
@@ -32,14 +32,26 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
         Some(query) => format!("{here}?{query}"),
         None => here.clone(),
     };
-    let head = format!("{{\"per_page\":{},\"has_more\":{},\"_links\":{{", view.per_page, view.page.has_more);
+    let head = format!(
+        "{{\"per_page\":{},\"has_more\":{},\"_links\":{{",
+        view.per_page, view.page.has_more
+    );
     out.extend_from_slice(head.as_bytes());
     hal.write_extended_curies(out);
     let own = view.after.map_or_else(|| begin.clone(), behind);
     let next = behind(&view.page.next);
     // Nothing is behind the last page but what is to come.
-    let last = if view.page.has_more { behind(&view.page.last) } else { next.clone() };
-    for (name, href) in [("self", &own), ("first", &begin), ("next", &next), ("last", &last)] {
+    let last = if view.page.has_more {
+        behind(&view.page.last)
+    } else {
+        next.clone()
+    };
+    for (name, href) in [
+        ("self", &own),
+        ("first", &begin),
+        ("next", &next),
+        ("last", &last),
+    ] {
         if name != "next" || view.page.has_more {
             out.push(b',');
             link(name, href, out);
@@ -74,7 +86,9 @@ fn own_page(feed: &str, entry: &FeedEntry) -> String {
 fn told(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
     let change = &entry.change;
     let kind = change.record.kind.singular();
-    out.extend_from_slice(format!("{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":", change.what).as_bytes());
+    out.extend_from_slice(
+        format!("{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":", change.what).as_bytes(),
+    );
     write_string(&change.at.to_string(), out);
     out.extend_from_slice(b",\"_links\":{");
     link("self", &own_page(feed, entry), out);

@@ -31,10 +31,15 @@ pub(crate) struct CollectionView<'a> {
 
 /// Writes a page of a collection.
 pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) {
-    let Some(relations) = hal.relations.kind(view.kind) else { return };
+    let Some(relations) = hal.relations.kind(view.kind) else {
+        return;
+    };
     let size = u64::from(view.request.size.max(1));
     let total_pages = view.page.total.div_ceil(size);
-    let here = hal.href(&Target::Collection { kind: view.kind, scope: view.scope.clone() });
+    let here = hal.href(&Target::Collection {
+        kind: view.kind,
+        scope: view.scope.clone(),
+    });
     out.reserve(expected_of_page(hal, view, &here));
     for (name, number) in [
         (b"{\"total_pages\":".as_slice(), total_pages),
@@ -49,11 +54,20 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     hal.write_curies(out);
     page_links(view, total_pages, &here, out);
     if view.signup {
-        let relation = hal.relations.dialect.relation(HelperName::PersonSignup.relation());
+        let relation = hal
+            .relations
+            .dialect
+            .relation(HelperName::PersonSignup.relation());
         out.push(b',');
         write_string(&relation, out);
         out.push(b':');
-        hal.write_link(&Target::Helper { helper: HelperName::PersonSignup, container: None }, out);
+        hal.write_link(
+            &Target::Helper {
+                helper: HelperName::PersonSignup,
+                container: None,
+            },
+            out,
+        );
     }
     out.push(b',');
     out.extend_from_slice(&relations.plural);
@@ -71,16 +85,32 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.extend_from_slice(b"}}");
 }
 
-/// About how many bytes a page takes, rather too many: of its members the addresses are as long as that of the first.
+/// About how many bytes a page takes, rather too many: of its members the addresses are as long as
+/// that of the first.
 fn expected_of_page(hal: &Hal<'_>, view: &CollectionView<'_>, here: &str) -> usize {
     let first = view.page.records.first();
-    let address = first.map_or(0, |member| hal.href(&Target::Record(member.address())).len());
-    let of_links = here.len().saturating_add(view.repeated.len()).saturating_mul(5).saturating_add(1024);
-    let of_member = |member| expected(hal, member, address).saturating_add(address).saturating_add(16);
-    view.page.records.iter().map(of_member).fold(of_links, usize::saturating_add)
+    let address = first.map_or(0, |member| {
+        hal.href(&Target::Record(member.address())).len()
+    });
+    let of_links = here
+        .len()
+        .saturating_add(view.repeated.len())
+        .saturating_mul(5)
+        .saturating_add(1024);
+    let of_member = |member| {
+        expected(hal, member, address)
+            .saturating_add(address)
+            .saturating_add(16)
+    };
+    view.page
+        .records
+        .iter()
+        .map(of_member)
+        .fold(of_links, usize::saturating_add)
 }
 
-/// The links to the members, each with a comma behind it; where the address of each stands in `out`.
+/// The links to the members, each with a comma behind it; where the address of each stands in
+/// `out`.
 fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> Vec<Range<usize>> {
     let mut href = String::new();
     let mut addresses = Vec::with_capacity(view.page.records.len());

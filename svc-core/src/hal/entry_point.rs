@@ -10,7 +10,10 @@ use crate::{
 
 /// What the entry point tells.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a link that is there or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a link that is there or not"
+)]
 pub(crate) struct EntryPointView<'a> {
     pub(crate) motd: &'a str,
     pub(crate) max_page_size: u32,
@@ -48,28 +51,71 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     titled("self", &hal.href(&Target::EntryPoint), "Entry point", out);
     for &kind in view.collections {
         let relation = hal.relations.dialect.relation(kind.plural());
-        titled(&relation, &hal.href(&Target::Collection { kind, scope: Scope::All }), &title(kind.plural()), out);
+        titled(
+            &relation,
+            &hal.href(&Target::Collection {
+                kind,
+                scope: Scope::All,
+            }),
+            &title(kind.plural()),
+            out,
+        );
     }
     if view.signup {
-        let relation = hal.relations.dialect.relation(HelperName::PersonSignup.relation());
-        let href = hal.href(&Target::Helper { helper: HelperName::PersonSignup, container: None });
+        let relation = hal
+            .relations
+            .dialect
+            .relation(HelperName::PersonSignup.relation());
+        let href = hal.href(&Target::Helper {
+            helper: HelperName::PersonSignup,
+            container: None,
+        });
         titled(&relation, &href, "Person signup", out);
     }
     if view.changes {
-        titled(&hal.relations.dialect.relation(CHANGES), &hal.href(&Target::Changes), "Changes", out);
+        titled(
+            &hal.relations.dialect.relation(CHANGES),
+            &hal.href(&Target::Changes),
+            "Changes",
+            out,
+        );
     }
     if view.webhooks {
-        titled(&hal.relations.dialect.relation(WEBHOOKS), &hal.href(&Target::Webhooks), "Webhooks", out);
+        titled(
+            &hal.relations.dialect.relation(WEBHOOKS),
+            &hal.href(&Target::Webhooks),
+            "Webhooks",
+            out,
+        );
     }
     // Registered relations of RFC 8631 (UND-40).
-    titled("service-meta", &hal.href(&Target::Capabilities), "What this server supports", out);
+    titled(
+        "service-meta",
+        &hal.href(&Target::Capabilities),
+        "What this server supports",
+        out,
+    );
     if view.openapi {
-        titled("service-desc", &hal.href(&Target::OpenApi), "OpenAPI document", out);
+        titled(
+            "service-desc",
+            &hal.href(&Target::OpenApi),
+            "OpenAPI document",
+            out,
+        );
     }
     for link in hal.relations.own.iter().flat_map(|own| &own.links) {
-        titled(&format!("{}:{}", hal.relations.namespace, link.name), &link.href, &link.title, out);
+        titled(
+            &format!("{}:{}", hal.relations.namespace, link.name),
+            &link.href,
+            &link.title,
+            out,
+        );
     }
-    let docs = hal.relations.docs.as_ref().map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
+    let docs = hal
+        .relations
+        .docs
+        .as_ref()
+        .map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
     // `docs` has a name and an index besides (ENT-23).
     out.extend_from_slice(b"\"docs\":{\"href\":");
     write_string(&docs, out);
@@ -96,5 +142,8 @@ fn titled(name: &str, href: &str, title: &str, out: &mut Vec<u8>) {
 fn title(plural: &str) -> String {
     let words = plural.replace('_', " ");
     let mut letters = words.chars();
-    letters.next().map(|first| first.to_uppercase().collect::<String>() + letters.as_str()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
 }

@@ -25,11 +25,21 @@ pub(crate) struct FailureView<'a> {
 /// Writes the error object of a failed atomic request (ERR-18 to ERR-28).
 pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
     open(hal, "atomic", view.status, out);
-    // What the server does not do has a status of its own, also where the whole call is refused for it (ERR-38, ERR-34),
-    // wherever it stands among what is wrong.
-    let own = view.problems.iter().map(|problem| problem.code).find(|code| *code == Code::NotSupported);
+    // What the server does not do has a status of its own, also where the whole call is refused for
+    // it (ERR-38, ERR-34), wherever it stands among what is wrong.
+    let own = view
+        .problems
+        .iter()
+        .map(|problem| problem.code)
+        .find(|code| *code == Code::NotSupported);
     status_head(hal, view.kind, own.map_or(view.status, Code::status), out);
-    descriptions(hal, view.problems, view.reference_code, Spelling::Table, out);
+    descriptions(
+        hal,
+        view.problems,
+        view.reference_code,
+        Spelling::Table,
+        out,
+    );
     out.extend_from_slice(b"}]}}");
 }
 
@@ -46,10 +56,15 @@ pub(crate) struct ReportView<'a> {
 
 /// Writes the report of a partly failed helper call (ERR-29 to ERR-33).
 ///
-/// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who is known (HLP-07).
+/// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who
+/// is known (HLP-07).
 pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>) {
     open(hal, "non-atomic", 400, out);
-    let spelling = if view.examples { Spelling::Examples } else { Spelling::Table };
+    let spelling = if view.examples {
+        Spelling::Examples
+    } else {
+        Spelling::Table
+    };
     for entry in view.entries {
         let (status, problems) = entry_status(entry, view.anonymous);
         status_head(hal, Some(entry.kind), status, out);
@@ -73,7 +88,12 @@ fn entry_status(entry: &Entry, anonymous: bool) -> (u16, &[Problem]) {
     match &entry.status {
         EntryStatus::Created => (201, &[]),
         EntryStatus::Existing => (if anonymous { 201 } else { 200 }, &[]),
-        EntryStatus::Failed(problems) => (problems.first().map_or(500, |problem| problem.code.status()), problems),
+        EntryStatus::Failed(problems) => (
+            problems
+                .first()
+                .map_or(500, |problem| problem.code.status()),
+            problems,
+        ),
     }
 }
 
@@ -102,13 +122,20 @@ pub(crate) fn notice(text: &str, out: &mut Vec<u8>) {
 fn open(hal: &Hal<'_>, request_type: &str, status: u16, out: &mut Vec<u8>) {
     out.push(b'{');
     write_string(&hal.relations.dialect.relation("error"), out);
-    let head = format!(":{{\"request_type\":\"{request_type}\",\"response_code\":{status},\"resource_status\":[");
+    let head = format!(
+        ":{{\"request_type\":\"{request_type}\",\"response_code\":{status},\"resource_status\":["
+    );
     out.extend_from_slice(head.as_bytes());
 }
 
 fn status_head(hal: &Hal<'_>, kind: Option<Kind>, status: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"resource\":");
-    write_string(&hal.relations.dialect.relation(kind.map_or("error", Kind::singular)), out);
+    write_string(
+        &hal.relations
+            .dialect
+            .relation(kind.map_or("error", Kind::singular)),
+        out,
+    );
     out.extend_from_slice(format!(",\"response_code\":{status}").as_bytes());
 }
 
@@ -134,15 +161,24 @@ fn descriptions(
     list(hal, problems, reference_code, spelling, out);
 }
 
-fn list(hal: &Hal<'_>, problems: &[Problem], reference_code: Option<&str>, spelling: Spelling, out: &mut Vec<u8>) {
+fn list(
+    hal: &Hal<'_>,
+    problems: &[Problem],
+    reference_code: Option<&str>,
+    spelling: Spelling,
+    out: &mut Vec<u8>,
+) {
     let code = match spelling {
         Spelling::Table => "error_code",
         Spelling::Examples => "code",
     };
     out.push(b'[');
     for problem in problems {
-        out.extend_from_slice(format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes());
-        let spelled = |property: &Property| property.spelled(|link| hal.relations.dialect.relation(link));
+        out.extend_from_slice(
+            format!("{{\"{code}\":\"{}\",\"description\":", problem.code).as_bytes(),
+        );
+        let spelled =
+            |property: &Property| property.spelled(|link| hal.relations.dialect.relation(link));
         write_string(&problem.described(spelled), out);
         out.extend_from_slice(b",\"properties\":[");
         for property in &problem.properties {

@@ -31,7 +31,8 @@ use crate::{
 /// The relation that leads to the webhooks, and that they stand under, without prefix.
 pub(crate) const WEBHOOKS: &str = "webhooks";
 
-/// What every document is written with: the address of the entry point, the layout, and the relations of the API.
+/// What every document is written with: the address of the entry point, the layout, and the
+/// relations of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hal<'a> {
     pub(crate) base: &'a str,
@@ -65,8 +66,8 @@ impl Hal<'_> {
         out.push(b'}');
     }
 
-    /// Writes `"curies":[...]`: the template of the pages of the relations (HAL-18), and one for the vendor's own relations
-    /// (ENT-27).
+    /// Writes `"curies":[...]`: the template of the pages of the relations (HAL-18), and one for
+    /// the vendor's own relations (ENT-27).
     fn write_curies(&self, out: &mut Vec<u8>) {
         let dialect = &self.relations.dialect;
         out.extend_from_slice(b"\"curies\":[");
@@ -78,7 +79,8 @@ impl Hal<'_> {
         out.push(b']');
     }
 
-    /// Writes `"curies":[...]` for a document with relations that the specification does not define (HAL-19).
+    /// Writes `"curies":[...]` for a document with relations that the specification does not define
+    /// (HAL-19).
     fn write_extended_curies(&self, out: &mut Vec<u8>) {
         self.write_curies(out);
         out.pop();
@@ -86,11 +88,15 @@ impl Hal<'_> {
         out.push(b']');
     }
 
-    /// Adds the curie of the extensions to a written document, if it has curies without it (HAL-19).
+    /// Adds the curie of the extensions to a written document, if it has curies without it
+    /// (HAL-19).
     fn extend_curies(&self, document: &mut Vec<u8>) {
         let mut curies = Vec::new();
         self.write_curies(&mut curies);
-        if let Some(start) = document.windows(curies.len()).position(|window| window == curies) {
+        if let Some(start) = document
+            .windows(curies.len())
+            .position(|window| window == curies)
+        {
             let end = start.saturating_add(curies.len()).saturating_sub(1);
             let mut extension = Vec::new();
             self.write_extension_curie(&mut extension);
@@ -100,7 +106,11 @@ impl Hal<'_> {
 
     fn write_extension_curie(&self, out: &mut Vec<u8>) {
         out.push(b',');
-        curie(self.relations.dialect.extension_prefix(), &self.docs_pages(), out);
+        curie(
+            self.relations.dialect.extension_prefix(),
+            &self.docs_pages(),
+            out,
+        );
     }
 
     /// The address of the pages of relations, to which a name is appended.

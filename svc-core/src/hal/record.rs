@@ -1,4 +1,5 @@
-//! One record: common fields, stored bytes or typed fields, computed fields, links (HAL-13, HAL-16, HAL-17).
+//! One record: common fields, stored bytes or typed fields, computed fields, links (HAL-13, HAL-16,
+//! HAL-17).
 
 use std::ops::Range;
 
@@ -28,15 +29,32 @@ pub(super) enum Own<'a> {
 /// About how many bytes a record takes whose address has `href` bytes, rather too many.
 pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
     let (Fields::Stored(fields) | Fields::Typed(fields)) = &record.fields;
-    let links = hal.relations.kind(record.kind).map_or(0, |relations| relations.links.len());
+    let links = hal
+        .relations
+        .kind(record.kind)
+        .map_or(0, |relations| relations.links.len());
     // A link has its key, its braces and a word behind the address.
-    let links = links.saturating_add(1).saturating_mul(href.saturating_add(64));
-    fields.len().saturating_add(record.meta.identifiers.as_json().len()).saturating_add(links).saturating_add(512)
+    let links = links
+        .saturating_add(1)
+        .saturating_mul(href.saturating_add(64));
+    fields
+        .len()
+        .saturating_add(record.meta.identifiers.as_json().len())
+        .saturating_add(links)
+        .saturating_add(512)
 }
 
 /// Writes a record that has this address.
-pub(super) fn record_at(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, top: bool, out: &mut Vec<u8>) {
-    let Some(relations) = hal.relations.kind(record.kind) else { return };
+pub(super) fn record_at(
+    hal: &Hal<'_>,
+    record: &RawRecord,
+    own: &Own<'_>,
+    top: bool,
+    out: &mut Vec<u8>,
+) {
+    let Some(relations) = hal.relations.kind(record.kind) else {
+        return;
+    };
     let meta = &record.meta;
     out.extend_from_slice(b"{\"identifiers\":[\"");
     out.extend_from_slice(hal.relations.namespace.as_bytes());
@@ -99,7 +117,11 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
         out.push(b',');
     }
     for (name, value) in &record.computed {
-        if relations.shown.as_ref().is_none_or(|shown| shown.keeps(name)) {
+        if relations
+            .shown
+            .as_ref()
+            .is_none_or(|shown| shown.keeps(name))
+        {
             write_string(name, out);
             out.push(b':');
             computed(hal, value, out);
@@ -124,7 +146,13 @@ fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
     }
 }
 
-fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, relations: &KindRelations, out: &mut Vec<u8>) {
+fn links(
+    hal: &Hal<'_>,
+    record: &RawRecord,
+    own: &Own<'_>,
+    relations: &KindRelations,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(b"\"self\":{\"href\":\"");
     // The address is written as JSON once, and copied into the links below it.
     let own = match own {
@@ -151,18 +179,26 @@ fn links(hal: &Hal<'_>, record: &RawRecord, own: &Own<'_>, relations: &KindRelat
             continue;
         }
         let target = match link.target {
-            LinkTarget::Many { kind, .. } => Target::Collection { kind, scope: Scope::Under(record.address()) },
-            LinkTarget::Helper(helper) => Target::Helper { helper, container: Some(record.address()) },
-            LinkTarget::One { .. } => match record.links.iter().find(|(name, _)| *name == link.name) {
-                Some((_, Ref::Local(to))) => Target::Record(to.clone()),
-                Some((_, Ref::Foreign(href))) => {
-                    out.extend_from_slice(&link.key);
-                    write_string(href, out);
-                    out.extend_from_slice(b"},");
-                    continue;
-                }
-                None => continue,
+            LinkTarget::Many { kind, .. } => Target::Collection {
+                kind,
+                scope: Scope::Under(record.address()),
             },
+            LinkTarget::Helper(helper) => Target::Helper {
+                helper,
+                container: Some(record.address()),
+            },
+            LinkTarget::One { .. } => {
+                match record.links.iter().find(|(name, _)| *name == link.name) {
+                    Some((_, Ref::Local(to))) => Target::Record(to.clone()),
+                    Some((_, Ref::Foreign(href))) => {
+                        out.extend_from_slice(&link.key);
+                        write_string(href, out);
+                        out.extend_from_slice(b"},");
+                        continue;
+                    }
+                    None => continue,
+                }
+            }
         };
         out.extend_from_slice(&link.key);
         hal.write_href(&target, out);

@@ -1,5 +1,5 @@
-//! What an API's documents are written with, made once when it is built: prefixed names of relations, and which links each
-//! kind sends.
+//! What an API's documents are written with, made once when it is built: prefixed names of
+//! relations, and which links each kind sends.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -67,8 +67,8 @@ pub(crate) struct LinkRelation {
     pub(crate) target: LinkTarget,
     /// `"svc:signatures":{"href":`
     pub(crate) key: Vec<u8>,
-    /// What stands behind the record's own address in this link's, such as `/signatures`; `None` where the layout does
-    /// not put the one behind the other.
+    /// What stands behind the record's own address in this link's, such as `/signatures`; `None`
+    /// where the layout does not put the one behind the other.
     pub(crate) below: Option<String>,
 }
 
@@ -82,7 +82,11 @@ impl RelationNames {
     ) -> Self {
         let dialect = &documents.dialect;
         let kinds = Kind::ALL.iter().map(|&kind| {
-            let links = kind.schema().links.iter().filter(|link| is_sent(kind, link));
+            let links = kind
+                .schema()
+                .links
+                .iter()
+                .filter(|link| is_sent(kind, link));
             KindRelations {
                 links: links
                     .map(|link| {
@@ -96,8 +100,9 @@ impl RelationNames {
                         }
                     })
                     .collect(),
-                shown: readable(kind)
-                    .and_then(|(readable, narrowing)| filter(kind, readable, narrowing, dialect.share_names())),
+                shown: readable(kind).and_then(|(readable, narrowing)| {
+                    filter(kind, readable, narrowing, dialect.share_names())
+                }),
                 plural: key(dialect, kind.plural()),
                 singular: quoted(&dialect.relation(kind.singular())),
             }
@@ -112,18 +117,32 @@ impl RelationNames {
     }
 }
 
-/// What a layout puts behind the address of a record to make the address of a collection or helper below it, when it
-/// does so whatever the ids are: the conventional one does.
+/// What a layout puts behind the address of a record to make the address of a collection or helper
+/// below it, when it does so whatever the ids are: the conventional one does.
 fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> {
     if !layout.is_conventional() {
         return None;
     }
     let behind = |id: &str, parent: &str| {
-        let parent = kind.schema().home.map(|_| Id::new(parent)).map_or(Some(None), |parent| parent.map(Some))?;
-        let record = Address { kind, id: Id::new(id)?, parent };
+        let parent = kind
+            .schema()
+            .home
+            .map(|_| Id::new(parent))
+            .map_or(Some(None), |parent| parent.map(Some))?;
+        let record = Address {
+            kind,
+            id: Id::new(id)?,
+            parent,
+        };
         let there = match target {
-            LinkTarget::Many { kind, .. } => Target::Collection { kind, scope: Scope::Under(record.clone()) },
-            LinkTarget::Helper(helper) => Target::Helper { helper, container: Some(record.clone()) },
+            LinkTarget::Many { kind, .. } => Target::Collection {
+                kind,
+                scope: Scope::Under(record.clone()),
+            },
+            LinkTarget::Helper(helper) => Target::Helper {
+                helper,
+                container: Some(record.clone()),
+            },
             LinkTarget::One { .. } => return None,
         };
         let path = |target| {
@@ -131,9 +150,14 @@ fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> 
             layout.path(&target, &mut path);
             path
         };
-        let below = path(there).strip_prefix(&path(Target::Record(record)))?.to_owned();
+        let below = path(there)
+            .strip_prefix(&path(Target::Record(record)))?
+            .to_owned();
         // It is written as it is.
-        below.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-')).then_some(below)
+        below
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-'))
+            .then_some(below)
     };
     behind("0", "1").filter(|below| Some(below) == behind("another-id", "another-parent").as_ref())
 }

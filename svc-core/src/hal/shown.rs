@@ -8,7 +8,8 @@ use crate::{
     schema::{Narrow, Narrowing, ObjectSchema},
 };
 
-/// What is left out of the fields of a kind; `None` where nothing is, so that stored bytes pass unread.
+/// What is left out of the fields of a kind; `None` where nothing is, so that stored bytes pass
+/// unread.
 pub(super) fn filter(
     kind: Kind,
     readable: Option<FieldBits>,
@@ -19,10 +20,17 @@ pub(super) fn filter(
     let filter = match readable {
         None => narrowing.map(|narrowing| inside(schema, narrowing, names))?,
         Some(readable) => {
-            let kept = schema.fields.iter().enumerate().filter(|(place, _)| readable.contains(*place));
+            let kept = schema
+                .fields
+                .iter()
+                .enumerate()
+                .filter(|(place, _)| readable.contains(*place));
             kept.fold(Filter::default(), |filter, (_, field)| {
                 let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
-                filter.with(names.to_wire(field.name), fate(schema, field.name, narrow, names))
+                filter.with(
+                    names.to_wire(field.name),
+                    fate(schema, field.name, narrow, names),
+                )
             })
         }
     };
@@ -31,20 +39,26 @@ pub(super) fn filter(
 
 /// What is left out of an object that has all members but those that are unreadable.
 fn inside(schema: &ObjectSchema, narrowing: &Narrowing, names: &ShareNames) -> Filter {
-    narrowing.members().fold(Filter::keeping(), |filter, (name, narrow)| {
-        match fate(schema, name, Some(narrow), names) {
-            Fate::Kept => filter,
-            fate => filter.with(names.to_wire(name), fate),
-        }
-    })
+    narrowing
+        .members()
+        .fold(Filter::keeping(), |filter, (name, narrow)| {
+            match fate(schema, name, Some(narrow), names) {
+                Fate::Kept => filter,
+                fate => filter.with(names.to_wire(name), fate),
+            }
+        })
 }
 
 fn fate(schema: &ObjectSchema, name: &str, narrow: Option<&Narrow>, names: &ShareNames) -> Fate {
-    let Some(narrow) = narrow else { return Fate::Kept };
+    let Some(narrow) = narrow else {
+        return Fate::Kept;
+    };
     if narrow.unreadable {
         return Fate::LeftOut;
     }
     let object = schema.field(name).and_then(|field| field.ty.object());
-    let filter = object.map(|object| inside(object, &narrow.members, names)).filter(|filter| !filter.is_idle());
+    let filter = object
+        .map(|object| inside(object, &narrow.members, names))
+        .filter(|filter| !filter.is_idle());
     filter.map_or(Fate::Kept, Fate::Inside)
 }

@@ -10,14 +10,28 @@ use crate::{
 };
 
 /// Writes a webhook; its secret only where it is new.
-pub(crate) fn webhook(hal: &Hal<'_>, webhook: &Webhook, secret: Option<&str>, is_whole: bool, out: &mut Vec<u8>) {
+pub(crate) fn webhook(
+    hal: &Hal<'_>,
+    webhook: &Webhook,
+    secret: Option<&str>,
+    is_whole: bool,
+    out: &mut Vec<u8>,
+) {
     out.push(b'{');
     text("url", Some(&webhook.url), out);
     if let Some(secret) = secret {
         text("secret", Some(secret), out);
     }
-    words("kinds", webhook.kinds.iter().map(|kind| kind.singular()), out);
-    words("events", webhook.events.iter().map(|what| what.as_str()), out);
+    words(
+        "kinds",
+        webhook.kinds.iter().map(|kind| kind.singular()),
+        out,
+    );
+    words(
+        "events",
+        webhook.events.iter().map(|what| what.as_str()),
+        out,
+    );
     text("status", Some(webhook.status.as_str()), out);
     let is_failing = webhook.failing_since.is_some();
     let numbers = format!(
@@ -29,14 +43,25 @@ pub(crate) fn webhook(hal: &Hal<'_>, webhook: &Webhook, secret: Option<&str>, is
     out.extend_from_slice(numbers.as_bytes());
     moment("failing_since", webhook.failing_since, out);
     let is_active = webhook.status == Status::Active;
-    let next = webhook.waiting.iter().map(|waiting| waiting.next).min().max(webhook.held_until);
-    moment("next_attempt", next.filter(|_| is_active && !webhook.waiting.is_empty()), out);
+    let next = webhook
+        .waiting
+        .iter()
+        .map(|waiting| waiting.next)
+        .min()
+        .max(webhook.held_until);
+    moment(
+        "next_attempt",
+        next.filter(|_| is_active && !webhook.waiting.is_empty()),
+        out,
+    );
     out.extend_from_slice(b"\"last_attempt\":");
     match &webhook.last {
         Some(last) => {
             out.push(b'{');
             moment("at", Some(last.at), out);
-            let status = last.status.map_or_else(|| "null".to_owned(), |status| status.to_string());
+            let status = last
+                .status
+                .map_or_else(|| "null".to_owned(), |status| status.to_string());
             out.extend_from_slice(format!("\"status\":{status},").as_bytes());
             text("error", last.error.as_deref(), out);
             close(out, b'}');
@@ -67,8 +92,16 @@ pub(crate) fn webhook(hal: &Hal<'_>, webhook: &Webhook, secret: Option<&str>, is
     let id = || webhook.id.clone();
     link("self", &hal.href(&Target::Webhook(id())), out);
     let relation = |name| hal.relations.dialect.relation(name);
-    link(&relation("redeliver"), &hal.href(&Target::Redelivery(id())), out);
-    link(&relation("rotate_secret"), &hal.href(&Target::SecretRotation(id())), out);
+    link(
+        &relation("redeliver"),
+        &hal.href(&Target::Redelivery(id())),
+        out,
+    );
+    link(
+        &relation("rotate_secret"),
+        &hal.href(&Target::SecretRotation(id())),
+        out,
+    );
     close(out, b'}');
     out.push(b'}');
 }
@@ -98,14 +131,19 @@ pub(crate) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
     out.extend_from_slice(b"}}");
 }
 
-/// Writes the body of a message: what has happened, when, and the address of the record; nothing that the record holds (HOOK-07).
+/// Writes the body of a message: what has happened, when, and the address of the record; nothing
+/// that the record holds (HOOK-07).
 pub(crate) fn message(hal: &Hal<'_>, entry: &ChangedRecord, out: &mut Vec<u8>) {
     let kind = entry.record.kind.singular();
     out.push(b'{');
     text("type", Some(&format!("{kind}.{}", entry.what)), out);
     text("timestamp", Some(&entry.at.to_string()), out);
     out.extend_from_slice(b"\"data\":{\"_links\":{");
-    link(&hal.relations.dialect.relation(kind), &hal.href(&Target::Record(entry.record.clone())), out);
+    link(
+        &hal.relations.dialect.relation(kind),
+        &hal.href(&Target::Record(entry.record.clone())),
+        out,
+    );
     close(out, b'}');
     out.extend_from_slice(b"}}");
 }
@@ -132,7 +170,13 @@ fn words<'w>(name: &str, words: impl Iterator<Item = &'w str>, out: &mut Vec<u8>
 }
 
 fn moment(name: &str, micros: Option<i64>, out: &mut Vec<u8>) {
-    text(name, micros.map(|micros| Timestamp::from_micros(micros).to_string()).as_deref(), out);
+    text(
+        name,
+        micros
+            .map(|micros| Timestamp::from_micros(micros).to_string())
+            .as_deref(),
+        out,
+    );
 }
 
 fn link(name: &str, href: &str, out: &mut Vec<u8>) {

@@ -19,7 +19,11 @@ pub(crate) fn answer_draft(response: &ResponseInput) -> RawDraft {
         draft.fields.insert("value", Json::from(value.as_str()));
     }
     if !response.responses.is_empty() {
-        let keys = response.responses.iter().map(|key| Json::from(key.as_str())).collect();
+        let keys = response
+            .responses
+            .iter()
+            .map(|key| Json::from(key.as_str()))
+            .collect();
         draft.fields.insert("responses", Json::Array(keys));
     }
     draft
@@ -37,14 +41,27 @@ impl Choices {
     /// Those of a question with these fields.
     #[must_use]
     pub(crate) fn of(question: &Object) -> Self {
-        let options = question.get("responses").and_then(Json::as_array).unwrap_or_default();
-        let keys = options.iter().filter_map(Json::as_object).filter_map(|option| option.get("key")?.as_str());
-        let question_type = question.get("question_type").and_then(Json::as_str).and_then(QuestionType::parse);
-        Self { keys: keys.map(str::to_owned).collect(), question_type }
+        let options = question
+            .get("responses")
+            .and_then(Json::as_array)
+            .unwrap_or_default();
+        let keys = options
+            .iter()
+            .filter_map(Json::as_object)
+            .filter_map(|option| option.get("key")?.as_str());
+        let question_type = question
+            .get("question_type")
+            .and_then(Json::as_str)
+            .and_then(QuestionType::parse);
+        Self {
+            keys: keys.map(str::to_owned).collect(),
+            question_type,
+        }
     }
 
-    /// What is wrong with the response keys of an answer that stands at `place` of a body (HAF-09): one that the question
-    /// does not have, more than one where one is taken, none where one is needed.
+    /// What is wrong with the response keys of an answer that stands at `place` of a body (HAF-09):
+    /// one that the question does not have, more than one where one is taken, none where one is
+    /// needed.
     #[must_use]
     pub(crate) fn wrong_keys(&self, keys: &[String], place: &Property) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -69,7 +86,8 @@ impl Choices {
         problems
     }
 
-    /// What is wrong with the text of an answer that stands at `place` of a body: none where it is the answer (HAF-10).
+    /// What is wrong with the text of an answer that stands at `place` of a body: none where it is
+    /// the answer (HAF-10).
     #[must_use]
     pub(crate) fn wrong_value(&self, value: Option<&str>, place: &Property) -> Option<Problem> {
         let is_missing = value.is_none_or(|value| value.trim().is_empty());

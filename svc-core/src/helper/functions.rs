@@ -12,7 +12,8 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Functions {
-    /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then `add_tags_uri` (HAF-04).
+    /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then
+    /// `add_tags_uri` (HAF-04).
     pub tags: Vec<Named>,
     /// Lists to add the person to: `add_lists` (HAF-05), then `add_lists_uri` (HAF-06).
     pub lists: Vec<Named>,
@@ -20,8 +21,8 @@ pub struct Functions {
     pub responses: Vec<ResponseInput>,
     /// Server responses to trigger (HAF-11).
     pub triggers: Option<Triggers>,
-    /// Functions of the body that this server does not support, each with its problem (ERR-38). The library reports them
-    /// itself: it takes them out before a runner sees the plan.
+    /// Functions of the body that this server does not support, each with its problem (ERR-38). The
+    /// library reports them itself: it takes them out before a runner sees the plan.
     pub unsupported: Vec<(Kind, Problem)>,
 }
 
@@ -123,7 +124,12 @@ impl ResponseInput {
     /// The chosen response keys of a question, as they stand at a place of the body.
     #[must_use]
     pub fn new(question: QuestionRef, responses: Vec<String>, path: Property) -> Self {
-        Self { question, responses, value: None, path }
+        Self {
+            question,
+            responses,
+            value: None,
+            path,
+        }
     }
 }
 
@@ -219,7 +225,8 @@ closed_enum! {
 }
 
 impl Triggers {
-    /// Those that are wanted, each with the texts that it names: one is, unless it says that it is not (HAF-12).
+    /// Those that are wanted, each with the texts that it names: one is, unless it says that it is
+    /// not (HAF-12).
     pub fn wanted(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
         let all = [
             (TriggerName::Autoresponse, &self.autoresponse),
@@ -227,7 +234,9 @@ impl Triggers {
             (TriggerName::CallResponse, &self.call_response),
         ];
         all.into_iter().filter_map(|(name, trigger)| {
-            let trigger = trigger.as_ref().filter(|trigger| trigger.enabled != Some(false))?;
+            let trigger = trigger
+                .as_ref()
+                .filter(|trigger| trigger.enabled != Some(false))?;
             Some((name, trigger.identifiers.as_deref().unwrap_or_default()))
         })
     }

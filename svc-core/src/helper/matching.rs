@@ -23,8 +23,8 @@ pub enum MatchKey {
 ///
 /// # Behaviour
 ///
-/// - A method has no effects of its own and depends on its arguments only. It may be asked again for the same call: a
-///   store may do a transaction again.
+/// - A method has no effects of its own and depends on its arguments only. It may be asked again
+///   for the same call: a store may do a transaction again.
 ///
 /// # Examples
 ///
@@ -49,22 +49,25 @@ pub enum MatchKey {
 /// assert_eq!(ByIdentifier.keys(&sent, &Object::new()).len(), 1);
 /// ```
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
-    /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses behind each other
-    /// decide together: the oldest person with any of them.
+    /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses
+    /// behind each other decide together: the oldest person with any of them.
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
 
     /// The method in words, published on the docs page and in the capability document (HLP-05).
     fn text(&self) -> &str;
 }
 
-/// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address without case.
+/// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address
+/// without case.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StockMatching;
 
 impl PersonMatching for StockMatching {
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
         let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
-        by_identifier.chain(emails(person).map(MatchKey::Email)).collect()
+        by_identifier
+            .chain(emails(person).map(MatchKey::Email))
+            .collect()
     }
 
     fn text(&self) -> &'static str {
@@ -90,16 +93,26 @@ pub(crate) fn distinct_emails(person: &Object) -> Vec<String> {
 
 /// The same in any form.
 pub(crate) fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> {
-    let list = person.get("email_addresses").and_then(Json::as_array).unwrap_or_default();
+    let list = person
+        .get("email_addresses")
+        .and_then(Json::as_array)
+        .unwrap_or_default();
     let objects = list.iter().filter_map(Json::as_object);
-    let (primary, others): (Vec<&Object>, Vec<&Object>) = objects.partition(|object| is_primary(object));
+    let (primary, others): (Vec<&Object>, Vec<&Object>) =
+        objects.partition(|object| is_primary(object));
     let address = |object: &Object| object.get("address").and_then(Json::as_str).map(&form);
-    primary.into_iter().chain(others).filter_map(address).collect()
+    primary
+        .into_iter()
+        .chain(others)
+        .filter_map(address)
+        .collect()
 }
 
-/// The form in which e-mail addresses are compared: without regard to the case of Latin letters and to spaces around.
+/// The form in which e-mail addresses are compared: without regard to the case of Latin letters and
+/// to spaces around.
 ///
-/// Other letters are compared as they are: some that look alike fold to the same one, such as the sign of the kelvin and K.
+/// Other letters are compared as they are: some that look alike fold to the same one, such as the
+/// sign of the kelvin and K.
 #[must_use]
 pub fn normal_email(address: &str) -> String {
     address.trim().to_ascii_lowercase()
@@ -113,13 +126,15 @@ pub enum Merge {
     Replace,
     /// Without one: the known person stays as it is.
     Keep,
-    /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and postal addresses added.
+    /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and
+    /// postal addresses added.
     Fill,
     /// Without a key, where the server wants it: nobody is known.
     Apart,
 }
 
-/// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or dates.
+/// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or
+/// dates.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
     match merge {
         Merge::Keep | Merge::Apart => {}
@@ -135,7 +150,8 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
     }
 }
 
-/// Fills empty texts, numbers and booleans, and adds postal addresses, none of them as the primary one.
+/// Fills empty texts, numbers and booleans, and adds postal addresses, none of them as the primary
+/// one.
 fn fill(known: &mut Object, posted: &Object) {
     for (name, value) in posted {
         match (name, value) {
@@ -159,9 +175,20 @@ fn fill(known: &mut Object, posted: &Object) {
 /// Adds those entries of a list that are not in it.
 fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
     let Some(key) = list_key(field) else { return };
-    let stored = known.get(field).and_then(Json::as_array).unwrap_or_default();
-    let mut met: BTreeSet<_> = stored.iter().filter_map(Json::as_object).map(|entry| sameness(entry, key)).collect();
-    let is_new = |entry: &Json| entry.as_object().is_some_and(|entry| met.insert(sameness(entry, key)));
+    let stored = known
+        .get(field)
+        .and_then(Json::as_array)
+        .unwrap_or_default();
+    let mut met: BTreeSet<_> = stored
+        .iter()
+        .filter_map(Json::as_object)
+        .map(|entry| sameness(entry, key))
+        .collect();
+    let is_new = |entry: &Json| {
+        entry
+            .as_object()
+            .is_some_and(|entry| met.insert(sameness(entry, key)))
+    };
     let new: Vec<Json> = sent.into_iter().filter(is_new).collect();
     if new.is_empty() {
         return;
@@ -171,30 +198,46 @@ fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
 }
 
 impl Draft<Person> {
-    /// The e-mail addresses that were sent, in the form in which they are compared, the primary one first; see [`emails`].
+    /// The e-mail addresses that were sent, in the form in which they are compared, the primary one
+    /// first; see [`emails`].
     pub fn emails(&self) -> impl Iterator<Item = String> {
         emails(&self.as_raw().fields)
     }
 
-    /// The known person with this posted one merged in (HLP-04), with the rules between fields applied.
+    /// The known person with this posted one merged in (HLP-04), with the rules between fields
+    /// applied.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person would break.
-    pub fn merged_into(&self, known: &Person, merge: Merge, now: Timestamp) -> crate::Result<Person> {
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person
+    /// would break.
+    pub fn merged_into(
+        &self,
+        known: &Person,
+        merge: Merge,
+        now: Timestamp,
+    ) -> crate::Result<Person> {
         let mut fields = to_object(known);
         merge_person(&mut fields, &self.as_raw().fields, merge);
         let rules = RawPatch::new(Kind::Person, Object::new());
-        rules.apply_to(&mut fields, now).map_err(crate::Error::refused)?;
+        rules
+            .apply_to(&mut fields, now)
+            .map_err(crate::Error::refused)?;
         Ok(Person::from_object(&fields))
     }
 }
 
-/// Whether filling in this identity would change the gender that is known, which follows it (RES-person-08).
+/// Whether filling in this identity would change the gender that is known, which follows it
+/// (RES-person-08).
 fn overwrites_gender(known: &Object, identity: &Json) -> bool {
-    let stored = known.get("gender").and_then(Json::as_str).filter(|gender| !gender.is_empty());
+    let stored = known
+        .get("gender")
+        .and_then(Json::as_str)
+        .filter(|gender| !gender.is_empty());
     let follows = identity.as_str().and_then(gender_of);
-    stored.zip(follows).is_some_and(|(stored, follows)| stored != follows)
+    stored
+        .zip(follows)
+        .is_some_and(|(stored, follows)| stored != follows)
 }
 
 fn merge_member(known: &mut Object, name: &str, value: &Json) {
@@ -219,7 +262,11 @@ fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
         "email_addresses" => Some(|entry| Some(normal_email(entry.get("address")?.as_str()?))),
         "phone_numbers" => Some(|entry| Some(entry.get("number")?.as_str()?.to_owned())),
         "postal_addresses" => Some(|entry| {
-            let lines = entry.get("address_lines")?.as_array()?.iter().filter_map(Json::as_str);
+            let lines = entry
+                .get("address_lines")?
+                .as_array()?
+                .iter()
+                .filter_map(Json::as_str);
             let lines: Vec<String> = lines.map(|line| line.trim().to_lowercase()).collect();
             (!lines.is_empty()).then(|| lines.join("\n"))
         }),
@@ -234,7 +281,9 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     if !matches!(known.get(field), Some(Json::Array(_))) {
         known.insert(field, Json::Array(Vec::new()));
     }
-    let Some(Json::Array(stored)) = known.get_mut(field) else { return };
+    let Some(Json::Array(stored)) = known.get_mut(field) else {
+        return;
+    };
     let mut takes_primary = false;
     // Where each entry stands, the first of several: a body may hold very many.
     let mut places = BTreeMap::new();
@@ -249,10 +298,16 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
         let is_new_primary = is_primary(entry);
         if is_new_primary && !takes_primary {
             takes_primary = true;
-            stored.iter_mut().filter_map(Json::as_object_mut).for_each(clear_primary);
+            stored
+                .iter_mut()
+                .filter_map(Json::as_object_mut)
+                .for_each(clear_primary);
         }
         let place = places.get(&what).copied();
-        let Some(item) = place.and_then(|place| stored.get_mut(place)).and_then(Json::as_object_mut) else {
+        let Some(item) = place
+            .and_then(|place| stored.get_mut(place))
+            .and_then(Json::as_object_mut)
+        else {
             places.insert(what, stored.len());
             stored.push(Json::Object(entry.clone()));
             continue;
@@ -283,10 +338,21 @@ pub(crate) fn entry_key(field: &str, entry: &Object) -> Result<String, String> {
     sameness(entry, list_key(field).unwrap_or(|_| None))
 }
 
-/// What makes two entries the same: their address or number; without one, all that they say but the mark.
+/// What makes two entries the same: their address or number; without one, all that they say but the
+/// mark.
 fn sameness(entry: &Object, key: fn(&Object) -> Option<String>) -> Result<String, String> {
-    let unmarked = || entry.iter().filter(|(name, _)| *name != "primary").collect::<BTreeMap<&str, &Json>>();
-    let text = || unmarked().into_iter().map(|(name, value)| (name, value.clone())).collect::<Object>();
+    let unmarked = || {
+        entry
+            .iter()
+            .filter(|(name, _)| *name != "primary")
+            .collect::<BTreeMap<&str, &Json>>()
+    };
+    let text = || {
+        unmarked()
+            .into_iter()
+            .map(|(name, value)| (name, value.clone()))
+            .collect::<Object>()
+    };
     key(entry).ok_or_else(|| Json::Object(text()).to_string())
 }
 

@@ -1,7 +1,10 @@
 //! The eight helpers as types.
 
 use crate::{
-    model::{Attendance, Canvass, Donation, Kind, Message, Outreach, Person, Resource, Signature, Submission},
+    model::{
+        Attendance, Canvass, Donation, Kind, Message, Outreach, Person, Resource, Signature,
+        Submission,
+    },
     names::{HelperName, helpers},
 };
 

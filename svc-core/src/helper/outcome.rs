@@ -25,7 +25,11 @@ impl EntryStatus {
     /// How a resource fared that was either made or there already.
     #[must_use]
     pub const fn stored(is_new: bool) -> Self {
-        if is_new { Self::Created } else { Self::Existing }
+        if is_new {
+            Self::Created
+        } else {
+            Self::Existing
+        }
     }
 }
 
@@ -58,13 +62,19 @@ impl<H: HelperSpec> Outcome<H> {
     /// An outcome from its parts.
     #[must_use]
     pub fn from_raw(raw: RawOutcome) -> Self {
-        Self { raw, helper: PhantomData }
+        Self {
+            raw,
+            helper: PhantomData,
+        }
     }
 
     /// The outcome of a helper that has a person: how the person fared.
     #[must_use]
     pub fn person(person: Record<Person>, status: EntryStatus) -> Self {
-        let mut raw = RawOutcome { person: Some(person.into_raw()), ..RawOutcome::default() };
+        let mut raw = RawOutcome {
+            person: Some(person.into_raw()),
+            ..RawOutcome::default()
+        };
         raw.entry(Kind::Person, status);
         Self::from_raw(raw)
     }
@@ -90,7 +100,8 @@ impl<H: HelperSpec> Outcome<H> {
         self
     }
 
-    /// One entry for each attempted resource, in the order person, action, taggings, items, answers (ERR-31).
+    /// One entry for each attempted resource, in the order person, action, taggings, items, answers
+    /// (ERR-31).
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.raw.entries

@@ -28,8 +28,8 @@ pub enum Scheduling {
 
 /// A call of the helper `H` (HLP-02).
 ///
-/// Everything in it was validated: what only the store can know (whether a tag exists, whether an event is full) is left
-/// to the runner.
+/// Everything in it was validated: what only the store can know (whether a tag exists, whether an
+/// event is full) is left to the runner.
 #[derive(Debug)]
 pub struct Plan<H> {
     raw: RawPlan,
@@ -40,7 +40,10 @@ impl<H: HelperSpec> Plan<H> {
     /// The typed view of a plan for this helper.
     #[must_use]
     pub fn from_raw(raw: RawPlan) -> Self {
-        Self { raw, helper: PhantomData }
+        Self {
+            raw,
+            helper: PhantomData,
+        }
     }
 
     /// The inline person (HLP-03).
@@ -90,8 +93,9 @@ impl<H: HelperSpec> Plan<H> {
         self.raw.atomic
     }
 
-    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and its action keeps those
-    /// of its identifiers that nothing else has (UND-24): see [`unclaimed`](crate::rules::unclaimed).
+    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
+    /// its action keeps those of its identifiers that nothing else has (UND-24): see
+    /// [`unclaimed`](crate::rules::unclaimed).
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.raw.anonymous

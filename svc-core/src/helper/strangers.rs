@@ -5,8 +5,9 @@ use crate::{draft::RawDraft, json::Json};
 
 /// What a call without a key may do.
 ///
-/// Whatever is allowed here: a stranger's call never uses or stores identifiers of a person, never finds an action that was
-/// recorded before, and never changes a value that is known of a person. It is answered alike whoever is known.
+/// Whatever is allowed here: a stranger's call never uses or stores identifiers of a person, never
+/// finds an action that was recorded before, and never changes a value that is known of a person.
+/// It is answered alike whoever is known.
 ///
 /// # Examples
 ///
@@ -28,18 +29,26 @@ pub struct Strangers {
 
 impl Default for Strangers {
     fn default() -> Self {
-        Self { merge: Merge::Keep, functions: true, triggers: false, tags: None, lists: None }
+        Self {
+            merge: Merge::Keep,
+            functions: true,
+            triggers: false,
+            tags: None,
+            lists: None,
+        }
     }
 }
 
 impl Strangers {
-    /// They are matched with known people, of whom they change nothing, and may use every action function but `triggers`.
+    /// They are matched with known people, of whom they change nothing, and may use every action
+    /// function but `triggers`.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What they post fills empty texts, numbers and booleans of a known person and adds postal addresses; nothing else.
+    /// What they post fills empty texts, numbers and booleans of a known person and adds postal
+    /// addresses; nothing else.
     #[must_use]
     pub const fn fill_empty(mut self) -> Self {
         self.merge = Merge::Fill;
@@ -62,8 +71,9 @@ impl Strangers {
 
     /// Allows `triggers` without a key (HAF-11); otherwise it fails with `NOT_SUPPORTED`.
     ///
-    /// A store sends each response at most once in 24 hours for a person, a trigger and a container. The reply to the caller does not
-    /// show whether it was sent. A helper that you run yourself has to limit it itself.
+    /// A store sends each response at most once in 24 hours for a person, a trigger and a
+    /// container. The reply to the caller does not show whether it was sent. A helper that you run
+    /// yourself has to limit it itself.
     ///
     /// Requirements: HAF-14.
     #[must_use]
@@ -79,7 +89,8 @@ impl Strangers {
         self
     }
 
-    /// They may put people on these lists; every other one does not exist for them (HAF-05, HAF-06).
+    /// They may put people on these lists; every other one does not exist for them (HAF-05,
+    /// HAF-06).
     #[must_use]
     pub fn only_lists<N: Into<Named>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
         self.lists = Some(lists.into_iter().map(Into::into).collect());
@@ -114,8 +125,8 @@ impl Strangers {
         self.functions && (function != FunctionName::Triggers || self.triggers)
     }
 
-    /// Takes out of a call what a stranger does not bring: names of records that are there, and tags and lists that are
-    /// not for him.
+    /// Takes out of a call what a stranger does not bring: names of records that are there, and
+    /// tags and lists that are not for him.
     pub(crate) fn restrict(&self, plan: &mut RawPlan) {
         if let Some(person) = &mut plan.person {
             forget_names(person);
@@ -123,8 +134,15 @@ impl Strangers {
         if let Some(action) = &mut plan.action {
             action.own = None;
             action.holders.clear();
-            let tickets = action.fields.get_mut("tickets").and_then(Json::as_array_mut);
-            for ticket in tickets.into_iter().flatten().filter_map(Json::as_object_mut) {
+            let tickets = action
+                .fields
+                .get_mut("tickets")
+                .and_then(Json::as_array_mut);
+            for ticket in tickets
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_object_mut)
+            {
                 if let Some(holder) = ticket.get_mut("person").and_then(Json::as_object_mut) {
                     holder.remove("identifiers");
                 }
@@ -137,10 +155,16 @@ impl Strangers {
         ];
         for (kinds, allowed, named) in groups {
             let Some(allowed) = allowed else { continue };
-            let (kept, refused) = std::mem::take(named).into_iter().partition(|named| allowed.contains(named));
+            let (kept, refused) = std::mem::take(named)
+                .into_iter()
+                .partition(|named| allowed.contains(named));
             *named = kept;
             let refused: Vec<Named> = refused;
-            functions.unsupported.extend(refused.iter().map(|named| (kinds.member, kinds.unknown(named))));
+            functions.unsupported.extend(
+                refused
+                    .iter()
+                    .map(|named| (kinds.member, kinds.unknown(named))),
+            );
         }
     }
 }

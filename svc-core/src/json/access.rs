@@ -44,6 +44,11 @@ impl Limits {
     /// For JSON that this library wrote itself.
     #[must_use]
     pub const fn own() -> Self {
-        Self { depth: 256, keys: usize::MAX, values: usize::MAX, number_digits: usize::MAX }
+        Self {
+            depth: 256,
+            keys: usize::MAX,
+            values: usize::MAX,
+            number_digits: usize::MAX,
+        }
     }
 }

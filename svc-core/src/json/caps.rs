@@ -4,8 +4,8 @@ use super::{Json, Object};
 
 /// How much one record and one call may hold (UND-17).
 ///
-/// A body with more is refused with `FIELD_INVALID`, and so is a change after which a record would have more than before
-/// and more than this.
+/// A body with more is refused with `FIELD_INVALID`, and so is a change after which a record would
+/// have more than before and more than this.
 ///
 /// # Examples
 ///
@@ -34,13 +34,25 @@ pub struct Caps {
 }
 
 /// The defaults of calls with a key.
-const DEFAULT: Caps =
-    Caps { entries: 50, identifiers: 100, custom_fields: 100, record: 64 * 1024, functions: 100, tickets: 100 };
+const DEFAULT: Caps = Caps {
+    entries: 50,
+    identifiers: 100,
+    custom_fields: 100,
+    record: 64 * 1024,
+    functions: 100,
+    tickets: 100,
+};
 
 impl Caps {
     /// The defaults of calls without a key.
-    pub const STRANGERS: Self =
-        Self { entries: 10, identifiers: 10, custom_fields: 20, record: 16 * 1024, functions: 20, tickets: 20 };
+    pub const STRANGERS: Self = Self {
+        entries: 10,
+        identifiers: 10,
+        custom_fields: 20,
+        record: 16 * 1024,
+        functions: 20,
+        tickets: 20,
+    };
 
     /// Entries of a list.
     #[must_use]
@@ -97,13 +109,21 @@ impl Caps {
     }
 
     /// The largest of the members that were changed, if an object is larger than a record may be.
-    pub(crate) fn too_large<'o>(&self, object: &'o Object, is_changed: impl Fn(&str) -> bool) -> Option<&'o str> {
-        let total = object.iter().fold(0_usize, |sum, (name, value)| sum.saturating_add(weight(name, value)));
+    pub(crate) fn too_large<'o>(
+        &self,
+        object: &'o Object,
+        is_changed: impl Fn(&str) -> bool,
+    ) -> Option<&'o str> {
+        let total = object.iter().fold(0_usize, |sum, (name, value)| {
+            sum.saturating_add(weight(name, value))
+        });
         if total <= self.record {
             return None;
         }
         let changed = object.iter().filter(|(name, _)| is_changed(name));
-        changed.max_by_key(|(name, value)| weight(name, value)).map(|(name, _)| name)
+        changed
+            .max_by_key(|(name, value)| weight(name, value))
+            .map(|(name, _)| name)
     }
 }
 
@@ -119,8 +139,12 @@ pub(crate) fn weight(name: &str, value: &Json) -> usize {
         Json::Null | Json::Bool(_) => 4,
         Json::Number(number) => number.as_str().len(),
         Json::String(text) => text.len(),
-        Json::Array(items) => items.iter().fold(0, |sum, item| weight("", item).saturating_add(sum)),
-        Json::Object(object) => object.iter().fold(0, |sum, (name, value)| weight(name, value).saturating_add(sum)),
+        Json::Array(items) => items
+            .iter()
+            .fold(0, |sum, item| weight("", item).saturating_add(sum)),
+        Json::Object(object) => object.iter().fold(0, |sum, (name, value)| {
+            weight(name, value).saturating_add(sum)
+        }),
     };
     // Quotes, colon, comma.
     inner.saturating_add(name.len()).saturating_add(6)

@@ -1,4 +1,5 @@
-//! Members of stored JSON that do not leave the server, left out while the bytes are copied: nothing is parsed.
+//! Members of stored JSON that do not leave the server, left out while the bytes are copied:
+//! nothing is parsed.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,10 @@ pub(crate) enum Fate {
 impl Filter {
     /// Copies every member but those that are told otherwise.
     pub(crate) fn keeping() -> Self {
-        Self { keeps_others: true, ..Self::default() }
+        Self {
+            keeps_others: true,
+            ..Self::default()
+        }
     }
 
     /// The same, with the fate of a member.
@@ -40,10 +44,13 @@ impl Filter {
 
     /// Whether a member of this name is copied, in part at least.
     pub(crate) fn keeps(&self, name: &str) -> bool {
-        self.members.get(name).map_or(self.keeps_others, |fate| *fate != Fate::LeftOut)
+        self.members
+            .get(name)
+            .map_or(self.keeps_others, |fate| *fate != Fate::LeftOut)
     }
 
-    /// Appends the members that are kept. Of bytes that are not `"name":value` pairs separated by commas it appends nothing.
+    /// Appends the members that are kept. Of bytes that are not `"name":value` pairs separated by
+    /// commas it appends nothing.
     pub(crate) fn copy(&self, members: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         let mut scan = Scan::new(members);
@@ -120,11 +127,16 @@ impl Filter {
 
     fn fate(&self, name: &[u8]) -> Option<&Fate> {
         const LEFT_OUT: &Fate = &Fate::LeftOut;
-        let bare = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\"")).unwrap_or(name);
+        let bare = name
+            .strip_prefix(b"\"")
+            .and_then(|name| name.strip_suffix(b"\""))
+            .unwrap_or(name);
         let known = if bare.contains(&b'\\') {
             Json::read_kept(name).and_then(|name| self.members.get(name.as_str()?))
         } else {
-            std::str::from_utf8(bare).ok().and_then(|name| self.members.get(name))
+            std::str::from_utf8(bare)
+                .ok()
+                .and_then(|name| self.members.get(name))
         };
         known.or_else(|| (!self.keeps_others).then_some(LEFT_OUT))
     }
@@ -138,7 +150,10 @@ fn copied(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// The bytes over which something goes.
-fn taken<'a>(scan: &mut Scan<'a>, go: impl FnOnce(&mut Scan<'a>) -> Option<()>) -> Option<&'a [u8]> {
+fn taken<'a>(
+    scan: &mut Scan<'a>,
+    go: impl FnOnce(&mut Scan<'a>) -> Option<()>,
+) -> Option<&'a [u8]> {
     let before = scan.rest();
     go(scan)?;
     before.get(..before.len().checked_sub(scan.rest().len())?)
@@ -201,15 +216,24 @@ mod tests {
     #[test]
     fn cap_04_members_are_left_out_at_any_depth() {
         let inner = Filter::keeping().with("status", Fate::LeftOut);
-        let filter = Filter::keeping().with("email_addresses", Fate::Inside(inner)).with("source", Fate::LeftOut);
+        let filter = Filter::keeping()
+            .with("email_addresses", Fate::Inside(inner))
+            .with("source", Fate::LeftOut);
         assert!(!filter.is_idle() && Filter::keeping().is_idle());
         let all = r#""a":1,"email_addresses":[{"address":"x","status":"y"},{"status":{"z":["}","\""]}}, null],"source":"s","b":"\"}","c":{"status":1}"#;
-        let kept = r#""a":1,"email_addresses":[{"address":"x"},{},null],"b":"\"}","c":{"status":1}"#;
+        let kept =
+            r#""a":1,"email_addresses":[{"address":"x"},{},null],"b":"\"}","c":{"status":1}"#;
         assert_eq!(copied(&filter, all), kept);
         let spaced = r#" "email_addresses" : [ { "status" : "y" , "address" : "x" } ] , "source" : [ 1 , 2 ] "#;
-        assert_eq!(copied(&filter, spaced), r#""email_addresses":[{"address":"x"}]"#);
+        assert_eq!(
+            copied(&filter, spaced),
+            r#""email_addresses":[{"address":"x"}]"#
+        );
         let escaped = r#""email_addresses":{"\u0073tatus":"y","address":"x"},"sourc\u0065":1"#;
-        assert_eq!(copied(&filter, escaped), r#""email_addresses":{"address":"x"}"#);
+        assert_eq!(
+            copied(&filter, escaped),
+            r#""email_addresses":{"address":"x"}"#
+        );
         assert_eq!(copied(&filter, ""), "");
         for broken in [
             r#""a""#,
@@ -228,7 +252,10 @@ mod tests {
     #[test]
     fn cap_04_only_what_is_named_is_kept() {
         let filter = Filter::default().with("title", Fate::Kept);
-        assert_eq!(copied(&filter, r#""secret":{"title":1},"title":"t","more":[]"#), r#""title":"t""#);
+        assert_eq!(
+            copied(&filter, r#""secret":{"title":1},"title":"t","more":[]"#),
+            r#""title":"t""#
+        );
         assert!(filter.keeps("title") && !filter.keeps("more"));
     }
 }

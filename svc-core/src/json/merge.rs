@@ -2,8 +2,8 @@
 
 use super::{Json, Object};
 
-/// Applies a JSON Merge Patch (CRU-17, UND-21; RFC 7396): `null` removes a member, an object merges into its member, and any other value
-/// replaces it.
+/// Applies a JSON Merge Patch (CRU-17, UND-21; RFC 7396): `null` removes a member, an object merges
+/// into its member, and any other value replaces it.
 pub fn merge_patch(target: &mut Object, patch: &Object) {
     for (name, change) in patch {
         match change {
@@ -69,7 +69,11 @@ mod tests {
             (r#"{"a":"b","b":"c"}"#, r#"{"a":null}"#, r#"{"b":"c"}"#),
             (r#"{"a":["b"]}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
             (r#"{"a":"c"}"#, r#"{"a":["b"]}"#, r#"{"a":["b"]}"#),
-            (r#"{"a":{"b":"c"}}"#, r#"{"a":{"b":"d","c":null}}"#, r#"{"a":{"b":"d"}}"#),
+            (
+                r#"{"a":{"b":"c"}}"#,
+                r#"{"a":{"b":"d","c":null}}"#,
+                r#"{"a":{"b":"d"}}"#,
+            ),
             (r#"{"a":[{"b":"c"}]}"#, r#"{"a":[1]}"#, r#"{"a":[1]}"#),
             (r#"["a","b"]"#, r#"["c","d"]"#, r#"["c","d"]"#),
             (r#"{"a":"b"}"#, r#"["c"]"#, r#"["c"]"#),
@@ -79,7 +83,11 @@ mod tests {
             ("[1,2]", r#"{"a":"b","c":null}"#, r#"{"a":"b"}"#),
             ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
         ] {
-            assert_eq!(merged(target, patch), result, "UND-21: {target} with {patch}");
+            assert_eq!(
+                merged(target, patch),
+                result,
+                "UND-21: {target} with {patch}"
+            );
         }
     }
 

@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::value::{Amount, Parts};
 
-/// A JSON number, kept as the text that was sent (TYP-02 to TYP-04). Two numbers are equal when their texts are.
+/// A JSON number, kept as the text that was sent (TYP-02 to TYP-04). Two numbers are equal when
+/// their texts are.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Box<str>);
 
@@ -20,12 +21,15 @@ impl Number {
         Self(Box::from(text))
     }
 
-    /// The shortest number that reads back as this value (TYP-03); `None` for infinities and for what is no number.
+    /// The shortest number that reads back as this value (TYP-03); `None` for infinities and for
+    /// what is no number.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
         // The debug form has an exponent where the plain form would be an integer beyond 64 bits.
         let text = format!("{value:?}");
-        value.is_finite().then(|| Self(Box::from(text.strip_suffix(".0").unwrap_or(&text))))
+        value
+            .is_finite()
+            .then(|| Self(Box::from(text.strip_suffix(".0").unwrap_or(&text))))
     }
 
     /// The text, as sent.
@@ -37,7 +41,10 @@ impl Number {
     /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
-        self.0.parse().ok().or_else(|| Parts::parse(&self.0).and_then(Parts::to_i64))
+        self.0
+            .parse()
+            .ok()
+            .or_else(|| Parts::parse(&self.0).and_then(Parts::to_i64))
     }
 
     /// The nearest 64-bit float (TYP-03); `None` if it is not finite.

@@ -6,7 +6,8 @@ use std::vec;
 
 use super::Json;
 
-/// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at the order too.
+/// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at
+/// the order too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Object(Vec<Member>);
 
@@ -28,21 +29,34 @@ impl Object {
     /// The member with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
     }
 
     /// The member with this name, to change it.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
-        self.0.iter_mut().find(|(key, _)| key == name).map(|(_, value)| value)
+        self.0
+            .iter_mut()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
     }
 
     /// The value of the member at a place, counted from 0.
     pub(crate) fn value(&self, place: u32) -> Option<&Json> {
-        self.0.get(usize::try_from(place).ok()?).map(|(_, value)| value)
+        self.0
+            .get(usize::try_from(place).ok()?)
+            .map(|(_, value)| value)
     }
 
-    /// Sets a member: replaces its value in its place, or adds it at the end. Returns the value that was replaced.
-    pub fn insert(&mut self, name: impl Into<String> + AsRef<str>, value: impl Into<Json>) -> Option<Json> {
+    /// Sets a member: replaces its value in its place, or adds it at the end. Returns the value
+    /// that was replaced.
+    pub fn insert(
+        &mut self,
+        name: impl Into<String> + AsRef<str>,
+        value: impl Into<Json>,
+    ) -> Option<Json> {
         let value = value.into();
         if let Some(old) = self.get_mut(name.as_ref()) {
             return Some(std::mem::replace(old, value));
@@ -106,7 +120,8 @@ impl Object {
         super::write::write_object(self, out);
     }
 
-    /// Appends the members as JSON without the braces around them: what a store keeps as a record's body.
+    /// Appends the members as JSON without the braces around them: what a store keeps as a record's
+    /// body.
     pub fn write_members(&self, out: &mut Vec<u8>) {
         super::write::write_members(self, out);
     }
@@ -116,7 +131,8 @@ impl Object {
 type Iter<'a> = std::iter::Map<slice::Iter<'a, Member>, fn(&'a Member) -> (&'a str, &'a Json)>;
 
 /// The members of an [`Object`] in order, to change their values.
-type IterMut<'a> = std::iter::Map<slice::IterMut<'a, Member>, fn(&'a mut Member) -> (&'a str, &'a mut Json)>;
+type IterMut<'a> =
+    std::iter::Map<slice::IterMut<'a, Member>, fn(&'a mut Member) -> (&'a str, &'a mut Json)>;
 
 impl<'a> IntoIterator for &'a Object {
     type Item = (&'a str, &'a Json);
@@ -141,7 +157,9 @@ impl IntoIterator for Object {
     type IntoIter = std::iter::Map<vec::IntoIter<Member>, fn(Member) -> (String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter().map(|(key, value)| (key.into_owned(), value))
+        self.0
+            .into_iter()
+            .map(|(key, value)| (key.into_owned(), value))
     }
 }
 

@@ -17,7 +17,8 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> 
         Ok(value) if reader.problems.is_empty() => Ok(value),
         Ok(_) => Err(reader.problems),
         Err(Stop) => {
-            if let (Some(mistake), Some(problem)) = (Mistake::of(bytes), reader.problems.last_mut()) {
+            if let (Some(mistake), Some(problem)) = (Mistake::of(bytes), reader.problems.last_mut())
+            {
                 *problem = problem.clone().about(mistake.description());
                 problem.hint = Some(HINT.to_owned());
             }
@@ -57,24 +58,42 @@ struct Reader<'a, 'l> {
 impl<'a, 'l> Reader<'a, 'l> {
     fn new(bytes: &'a [u8], limits: &'l Limits, collects: bool) -> Self {
         let scan = Scan::of_strings(bytes);
-        Self { scan, limits, values: 0, items: Vec::new(), members: Vec::new(), collects, problems: Vec::new() }
+        Self {
+            scan,
+            limits,
+            values: 0,
+            items: Vec::new(),
+            members: Vec::new(),
+            collects,
+            problems: Vec::new(),
+        }
     }
 
     fn document(&mut self) -> Step<Json> {
         if self.scan.rest().starts_with(b"\xEF\xBB\xBF") {
-            return self.stop(&Path::Root, 0, "the body begins with a byte order mark; JSON is sent without one");
+            return self.stop(
+                &Path::Root,
+                0,
+                "the body begins with a byte order mark; JSON is sent without one",
+            );
         }
         self.scan.skip_space();
         if self.scan.peek().is_none() {
-            return self.stop(&Path::Root, self.scan.offset(), "the body has no JSON value");
+            return self.stop(
+                &Path::Root,
+                self.scan.offset(),
+                "the body has no JSON value",
+            );
         }
         let value = self.value(&Path::Root, 0)?;
         self.scan.skip_space();
         match self.scan.peek() {
             None => Ok(value),
-            Some(_) => {
-                self.stop(&Path::Root, self.scan.offset(), "there is more text behind the end of the JSON value")
-            }
+            Some(_) => self.stop(
+                &Path::Root,
+                self.scan.offset(),
+                "there is more text behind the end of the JSON value",
+            ),
         }
     }
 
@@ -83,7 +102,11 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.values = self.values.saturating_add(1);
         if self.values > self.limits.values {
             let limit = self.limits.values;
-            return self.stop(path, at, format_args!("the body has more than {limit} values"));
+            return self.stop(
+                path,
+                at,
+                format_args!("the body has more than {limit} values"),
+            );
         }
         match self.scan.peek() {
             Some(b'{') => {
@@ -120,7 +143,11 @@ impl<'a, 'l> Reader<'a, 'l> {
         let limit = self.limits.depth.min(Limits::DEEPEST);
         if depth >= limit {
             let at = self.scan.offset();
-            return self.stop(path, at, format_args!("arrays and objects are nested deeper than {limit} levels"));
+            return self.stop(
+                path,
+                at,
+                format_args!("arrays and objects are nested deeper than {limit} levels"),
+            );
         }
         Ok(depth.saturating_add(1))
     }
@@ -143,7 +170,11 @@ impl<'a, 'l> Reader<'a, 'l> {
                 return Ok(Json::Array(self.items.split_off(start)));
             }
             if !self.scan.take(b',') {
-                return self.stop(path, self.scan.offset(), "a comma or the end of the array is expected here");
+                return self.stop(
+                    path,
+                    self.scan.offset(),
+                    "a comma or the end of the array is expected here",
+                );
             }
         }
     }
@@ -165,11 +196,24 @@ impl<'a, 'l> Reader<'a, 'l> {
             count = count.saturating_add(1);
             if count > self.limits.keys {
                 let limit = self.limits.keys;
-                return self.stop(path, at, format_args!("the object has more than {limit} members"));
+                return self.stop(
+                    path,
+                    at,
+                    format_args!("the object has more than {limit} members"),
+                );
             }
-            let duplicate = is_duplicate(self.members.get(start..).unwrap_or_default(), &mut seen, &key);
+            let duplicate = is_duplicate(
+                self.members.get(start..).unwrap_or_default(),
+                &mut seen,
+                &key,
+            );
             if duplicate {
-                self.report(Code::DuplicateKey, &member, at, "the object has this key already")?;
+                self.report(
+                    Code::DuplicateKey,
+                    &member,
+                    at,
+                    "the object has this key already",
+                )?;
             }
             let value = self.value(&member, depth)?;
             if !duplicate {
@@ -177,10 +221,16 @@ impl<'a, 'l> Reader<'a, 'l> {
             }
             self.scan.skip_space();
             if self.scan.take(b'}') {
-                return Ok(Json::Object(Object::from_distinct(self.members.split_off(start))));
+                return Ok(Json::Object(Object::from_distinct(
+                    self.members.split_off(start),
+                )));
             }
             if !self.scan.take(b',') {
-                return self.stop(path, self.scan.offset(), "a comma or the end of the object is expected here");
+                return self.stop(
+                    path,
+                    self.scan.offset(),
+                    "a comma or the end of the object is expected here",
+                );
             }
         }
     }
@@ -205,7 +255,11 @@ impl<'a, 'l> Reader<'a, 'l> {
         };
         self.scan.skip_space();
         if !self.scan.take(b':') {
-            return self.stop(&Path::Member(path, &key), self.scan.offset(), "a colon is expected behind the key");
+            return self.stop(
+                &Path::Member(path, &key),
+                self.scan.offset(),
+                "a colon is expected behind the key",
+            );
         }
         self.scan.skip_space();
         Ok(key)
@@ -215,10 +269,14 @@ impl<'a, 'l> Reader<'a, 'l> {
     fn token(&mut self, path: &Path<'_>, what: &str) -> Step<(String, Flaws)> {
         match self.scan.string() {
             Ok(token) => Ok(token),
-            Err(BrokenString::Unfinished(at)) => self.stop(path, at, format_args!("the body ends inside of {what}")),
-            Err(BrokenString::Escape(at)) => {
-                self.stop(path, at, format_args!("{what} has a backslash that begins no JSON escape"))
+            Err(BrokenString::Unfinished(at)) => {
+                self.stop(path, at, format_args!("the body ends inside of {what}"))
             }
+            Err(BrokenString::Escape(at)) => self.stop(
+                path,
+                at,
+                format_args!("{what} has a backslash that begins no JSON escape"),
+            ),
         }
     }
 
@@ -229,11 +287,19 @@ impl<'a, 'l> Reader<'a, 'l> {
         for (flaw, fault) in [
             (flaws.nul, "a NUL character"),
             (flaws.control, "a control character that is not escaped"),
-            (flaws.surrogate, "an escape that is half of a surrogate pair, not a Unicode character"),
+            (
+                flaws.surrogate,
+                "an escape that is half of a surrogate pair, not a Unicode character",
+            ),
             (flaws.utf8, "bytes that are not UTF-8"),
         ] {
             if let Some(at) = flaw {
-                self.report(Code::JsonInvalid, path, at, format_args!("{what} has {fault}"))?;
+                self.report(
+                    Code::JsonInvalid,
+                    path,
+                    at,
+                    format_args!("{what} has {fault}"),
+                )?;
             }
         }
         Ok(())
@@ -247,9 +313,22 @@ impl<'a, 'l> Reader<'a, 'l> {
         let limit = self.limits.number_digits;
         let number = Number::from_checked(text);
         if text.len() > limit {
-            self.report(Code::JsonInvalid, path, at, format_args!("the number is longer than {limit} characters"))?;
-        } else if parts.plain_integer && text.parse::<i64>().is_err() && text.parse::<u64>().is_err() {
-            self.report(Code::JsonInvalid, path, at, "the integer does not fit 64 bits")?;
+            self.report(
+                Code::JsonInvalid,
+                path,
+                at,
+                format_args!("the number is longer than {limit} characters"),
+            )?;
+        } else if parts.plain_integer
+            && text.parse::<i64>().is_err()
+            && text.parse::<u64>().is_err()
+        {
+            self.report(
+                Code::JsonInvalid,
+                path,
+                at,
+                "the integer does not fit 64 bits",
+            )?;
         } else if !parts.plain_integer && number.as_f64().is_none() {
             self.report(Code::JsonInvalid, path, at, "the number is too large")?;
         }
@@ -257,7 +336,13 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 
     /// Adds a problem after which reading goes on, until the list is full.
-    fn report(&mut self, code: Code, path: &Path<'_>, at: usize, what: impl fmt::Display) -> Step<()> {
+    fn report(
+        &mut self,
+        code: Code,
+        path: &Path<'_>,
+        at: usize,
+        what: impl fmt::Display,
+    ) -> Step<()> {
         if !self.collects {
             return Ok(());
         }
@@ -266,7 +351,11 @@ impl<'a, 'l> Reader<'a, 'l> {
             Path::Root => Problem::general(code, description),
             _ => Problem::new(code, path.property(), description),
         });
-        if self.problems.len() < Limits::PROBLEMS { Ok(()) } else { Err(Stop) }
+        if self.problems.len() < Limits::PROBLEMS {
+            Ok(())
+        } else {
+            Err(Stop)
+        }
     }
 
     /// Adds the problem that ends the reading.
@@ -277,12 +366,18 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 }
 
-/// Whether the object has the key already. Large objects keep their keys in a set, so that reading stays linear.
+/// Whether the object has the key already. Large objects keep their keys in a set, so that reading
+/// stays linear.
 fn is_duplicate(members: &[Member], seen: &mut Option<HashSet<String>>, key: &str) -> bool {
     if members.len() < FEW_KEYS {
         return members.iter().any(|(other, _)| other == key);
     }
-    let all = || members.iter().map(|(other, _)| other.clone().into_owned()).collect();
+    let all = || {
+        members
+            .iter()
+            .map(|(other, _)| other.clone().into_owned())
+            .collect()
+    };
     !seen.get_or_insert_with(all).insert(key.to_owned())
 }
 
@@ -330,14 +425,15 @@ enum Mistake {
     PercentEncoded,
 }
 
-const HINT: &str =
-    "Send the fields as one JSON object with Content-Type: application/json, for example {\"name\": \"value\"}.";
+const HINT: &str = "Send the fields as one JSON object with Content-Type: application/json, for example {\"name\": \"value\"}.";
 
 impl Mistake {
     fn description(&self) -> &'static str {
         match self {
             Self::Form => "the body looks form-encoded (name=value&name=value), not like JSON",
-            Self::PercentEncoded => "the body is percent-encoded, as in a form or a query string, not JSON",
+            Self::PercentEncoded => {
+                "the body is percent-encoded, as in a form or a query string, not JSON"
+            }
         }
     }
 
@@ -350,6 +446,7 @@ impl Mistake {
         let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.~+%[]:".contains(byte);
         let end = text.iter().position(|byte| !in_name(byte))?;
         let (name, rest) = text.split_at_checked(end)?;
-        (rest.first() == Some(&b'=') && !matches!(name.first(), None | Some(b'['))).then_some(Self::Form)
+        (rest.first() == Some(&b'=') && !matches!(name.first(), None | Some(b'[')))
+            .then_some(Self::Form)
     }
 }

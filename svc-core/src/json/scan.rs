@@ -29,12 +29,19 @@ pub(super) enum BrokenString {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { total: bytes.len(), rest: bytes, text: None }
+        Self {
+            total: bytes.len(),
+            rest: bytes,
+            text: None,
+        }
     }
 
     /// The same of a text whose strings are taken.
     pub(super) fn of_strings(bytes: &'a [u8]) -> Self {
-        Self { text: std::str::from_utf8(bytes).ok(), ..Self::new(bytes) }
+        Self {
+            text: std::str::from_utf8(bytes).ok(),
+            ..Self::new(bytes)
+        }
     }
 
     /// The offset of the next byte in the whole text.
@@ -67,7 +74,10 @@ impl<'a> Scan<'a> {
 
     /// Takes the word if it comes next.
     pub(super) fn take_word(&mut self, word: &[u8]) -> bool {
-        self.rest.strip_prefix(word).map(|rest| self.rest = rest).is_some()
+        self.rest
+            .strip_prefix(word)
+            .map(|rest| self.rest = rest)
+            .is_some()
     }
 
     pub(super) fn skip_space(&mut self) {
@@ -85,22 +95,30 @@ impl<'a> Scan<'a> {
 
     /// Takes all bytes at the front for which the test holds.
     fn run(&mut self, test: impl Fn(u8) -> bool) -> &'a [u8] {
-        let end = self.rest.iter().position(|byte| !test(*byte)).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .iter()
+            .position(|byte| !test(*byte))
+            .unwrap_or(self.rest.len());
         let (run, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, &[]));
         self.rest = rest;
         run
     }
 
-    /// The same as [`Self::string`], lent, if no character of it is escaped or at fault; else nothing is taken.
+    /// The same as [`Self::string`], lent, if no character of it is escaped or at fault; else
+    /// nothing is taken.
     pub(super) fn plain_string(&mut self) -> Option<&'a str> {
         let length = plain_length(self.rest);
-        let Some((_, [b'"', rest @ ..])) = self.rest.split_at_checked(length) else { return None };
+        let Some((_, [b'"', rest @ ..])) = self.rest.split_at_checked(length) else {
+            return None;
+        };
         let text = self.text?.get(self.offset()..)?.get(..length)?;
         self.rest = rest;
         Some(text)
     }
 
-    /// A string behind its opening quote, up to and with its closing quote. What is at fault is replaced by U+FFFD.
+    /// A string behind its opening quote, up to and with its closing quote. What is at fault is
+    /// replaced by U+FFFD.
     pub(super) fn string(&mut self) -> Result<(String, Flaws), BrokenString> {
         let (mut text, mut flaws) = (String::new(), Flaws::default());
         loop {
@@ -111,7 +129,9 @@ impl<'a> Scan<'a> {
                 Ok(run) if text.is_empty() => text = run.into(),
                 Ok(run) => text.push_str(run),
                 Err(error) => {
-                    flaws.utf8.get_or_insert(start.saturating_add(error.valid_up_to()));
+                    flaws
+                        .utf8
+                        .get_or_insert(start.saturating_add(error.valid_up_to()));
                     text.push_str(&String::from_utf8_lossy(run));
                 }
             }
@@ -121,7 +141,11 @@ impl<'a> Scan<'a> {
                 Some(b'"') => return Ok((text, flaws)),
                 Some(b'\\') => text.push(self.escape(at, &mut flaws)?),
                 Some(control) => {
-                    let flaw = if control == 0 { &mut flaws.nul } else { &mut flaws.control };
+                    let flaw = if control == 0 {
+                        &mut flaws.nul
+                    } else {
+                        &mut flaws.control
+                    };
                     flaw.get_or_insert(at);
                     text.push(char::from(control));
                 }
@@ -129,11 +153,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes a string behind its opening quote, up to and with its closing quote. Whether it is one without flaws but unpaired
-    /// surrogates and NUL, which a JSON text may have.
+    /// Takes a string behind its opening quote, up to and with its closing quote. Whether it is one
+    /// without flaws but unpaired surrogates and NUL, which a JSON text may have.
     pub(super) fn skip_string(&mut self) -> bool {
         loop {
-            let (_, rest) = self.rest.split_at_checked(plain_length(self.rest)).unwrap_or((&[], self.rest));
+            let (_, rest) = self
+                .rest
+                .split_at_checked(plain_length(self.rest))
+                .unwrap_or((&[], self.rest));
             self.rest = rest;
             let at = self.offset();
             match self.next() {

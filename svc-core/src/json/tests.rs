@@ -11,7 +11,8 @@ pub(crate) fn any_json() -> impl Strategy<Value = Json> {
         any::<i64>().prop_map(Number::from),
         any::<u64>().prop_map(Number::from),
         any::<f64>().prop_filter_map("finite", Number::from_f64),
-        "-?(0|[1-9][0-9]{0,30})\\.[0-9]{1,20}([eE][-+]?[0-9]{1,2})?".prop_map(|text| Number::parse(&text).unwrap()),
+        "-?(0|[1-9][0-9]{0,30})\\.[0-9]{1,20}([eE][-+]?[0-9]{1,2})?"
+            .prop_map(|text| Number::parse(&text).unwrap()),
     ];
     let text = || any::<String>().prop_map(|text| text.replace('\0', ""));
     let leaf = prop_oneof![
@@ -31,7 +32,8 @@ pub(crate) fn any_json() -> impl Strategy<Value = Json> {
 
 /// An object as [`any_json`] makes them.
 pub(crate) fn any_object() -> impl Strategy<Value = Object> {
-    proptest::collection::vec(("[a-d]{1}", any_json()), 0..6).prop_map(|members| members.into_iter().collect())
+    proptest::collection::vec(("[a-d]{1}", any_json()), 0..6)
+        .prop_map(|members| members.into_iter().collect())
 }
 
 fn read(text: impl AsRef<[u8]>) -> Result<Json, Vec<Problem>> {
@@ -43,7 +45,17 @@ fn problems(text: impl AsRef<[u8]>) -> Vec<(Code, String)> {
     let problems = read(text).unwrap_err();
     problems
         .into_iter()
-        .map(|problem| (problem.code, problem.properties.iter().map(ToString::to_string).collect::<Vec<_>>().join("|")))
+        .map(|problem| {
+            (
+                problem.code,
+                problem
+                    .properties
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join("|"),
+            )
+        })
         .collect()
 }
 
@@ -62,19 +74,45 @@ fn typ_01_to_12_values_are_read() {
     let value = read(text).unwrap();
     let expected = r#"{"a":[null,true,false,-0,1.50,1E2,"x\"\\/\b\f\n\r\té😀"],"":{}}"#;
     assert_eq!(value.to_string(), expected, "TYP-01 to TYP-12");
-    for scalar in ["null", "true", "false", "0", "\"\"", "[]", "{}", "9007199254740993.01", "18446744073709551615"] {
-        assert_eq!(read(scalar).unwrap().to_string(), scalar, "TYP-04: digit for digit");
+    for scalar in [
+        "null",
+        "true",
+        "false",
+        "0",
+        "\"\"",
+        "[]",
+        "{}",
+        "9007199254740993.01",
+        "18446744073709551615",
+    ] {
+        assert_eq!(
+            read(scalar).unwrap().to_string(),
+            scalar,
+            "TYP-04: digit for digit"
+        );
     }
 }
 
 #[test]
 fn und_27_duplicate_keys_are_all_named() {
-    let text = r#"{"a":1,"b":{"c":1,"\u0063":2},"people":[{"x":1},{"x":1,"x":2}],"a":{"d":1,"d":2}}"#;
+    let text =
+        r#"{"a":1,"b":{"c":1,"\u0063":2},"people":[{"x":1},{"x":1,"x":2}],"a":{"d":1,"d":2}}"#;
     let expected = ["b.c", "people[1].x", "a", "a.d"].map(duplicate);
-    assert_eq!(problems(text), expected, "UND-27: keys are compared after unescaping");
-    let many: Vec<String> = (0..40).chain([39, 3]).map(|n| format!("\"k{n}\":0")).collect();
+    assert_eq!(
+        problems(text),
+        expected,
+        "UND-27: keys are compared after unescaping"
+    );
+    let many: Vec<String> = (0..40)
+        .chain([39, 3])
+        .map(|n| format!("\"k{n}\":0"))
+        .collect();
     let text = format!("{{{}}}", many.join(","));
-    assert_eq!(problems(text), ["k39", "k3"].map(duplicate), "UND-27: in large objects too");
+    assert_eq!(
+        problems(text),
+        ["k39", "k3"].map(duplicate),
+        "UND-27: in large objects too"
+    );
 }
 
 #[test]
@@ -94,7 +132,11 @@ fn und_27_characters_that_are_refused() {
         assert_eq!(problems(text), [invalid(path)], "UND-27: {text:?}");
     }
     for control in 0..0x20_u8 {
-        assert_eq!(problems([b'"', control, b'"']), [invalid("")], "UND-27: {control}");
+        assert_eq!(
+            problems([b'"', control, b'"']),
+            [invalid("")],
+            "UND-27: {control}"
+        );
     }
     let text = r#"{"a":"\u0000","b":"\uD800","c":1,"c":2,"d":99999999999999999999}"#;
     let expected = [invalid("a"), invalid("b"), duplicate("c"), invalid("d")];
@@ -103,14 +145,27 @@ fn und_27_characters_that_are_refused() {
 
 #[test]
 fn und_27_numbers_that_are_refused() {
-    for number in
-        ["18446744073709551616", "-9223372036854775809", "1e400", "-1.0e309", &format!("0.{}", "1".repeat(400))]
-    {
-        assert_eq!(problems(format!("[{number}]")), [invalid("[0]")], "UND-27: {number}");
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "1e400",
+        "-1.0e309",
+        &format!("0.{}", "1".repeat(400)),
+    ] {
+        assert_eq!(
+            problems(format!("[{number}]")),
+            [invalid("[0]")],
+            "UND-27: {number}"
+        );
     }
-    for number in
-        ["9223372036854775807", "-9223372036854775808", "1e308", "1e-400", "0e999", "123456789012345678901234.5"]
-    {
+    for number in [
+        "9223372036854775807",
+        "-9223372036854775808",
+        "1e308",
+        "1e-400",
+        "0e999",
+        "123456789012345678901234.5",
+    ] {
         assert_eq!(read(number).unwrap().to_string(), number, "UND-27");
     }
 }
@@ -168,24 +223,48 @@ fn und_27_errors_of_syntax_end_the_reading() {
     for text in texts {
         let problems = read(text).unwrap_err();
         assert_eq!(problems.len(), 1, "UND-27: {text:?}");
-        assert!(problems.iter().all(|problem| problem.code == Code::JsonInvalid), "UND-27: {text:?}");
+        assert!(
+            problems
+                .iter()
+                .all(|problem| problem.code == Code::JsonInvalid),
+            "UND-27: {text:?}"
+        );
     }
-    assert_eq!(problems(r#"{"a":"\u0000","b":[{"c":x}],"d":"\u0000"}"#), [invalid("a"), invalid("b[0].c")], "UND-27");
+    assert_eq!(
+        problems(r#"{"a":"\u0000","b":[{"c":x}],"d":"\u0000"}"#),
+        [invalid("a"), invalid("b[0].c")],
+        "UND-27"
+    );
 }
 
 #[test]
 fn err_25_the_description_names_the_byte_and_repeats_nothing() {
     let problems = read(r#"{"a":{"b":"secret\u0000"},"c":secret}"#).unwrap_err();
     let found: Vec<String> = problems.iter().map(Problem::description).collect();
-    assert_eq!(found, ["the string has a NUL character (byte 17)", "this is no JSON value (byte 30)"], "ERR-25");
+    assert_eq!(
+        found,
+        [
+            "the string has a NUL character (byte 17)",
+            "this is no JSON value (byte 30)"
+        ],
+        "ERR-25"
+    );
 }
 
 #[test]
 fn err_26_long_and_odd_keys_stay_readable() {
     let long = "é".repeat(200);
     let text = format!(r#"{{"{long}":x}}"#);
-    assert_eq!(problems(text), [invalid(&format!("{}…", "é".repeat(64)))], "ERR-26");
-    assert_eq!(problems(r#"{"a\n\u007f":{"":x}}"#), [invalid("a\\u000a\\u007f.\"\"")], "ERR-26");
+    assert_eq!(
+        problems(text),
+        [invalid(&format!("{}…", "é".repeat(64)))],
+        "ERR-26"
+    );
+    assert_eq!(
+        problems(r#"{"a\n\u007f":{"":x}}"#),
+        [invalid("a\\u000a\\u007f.\"\"")],
+        "ERR-26"
+    );
 }
 
 #[test]
@@ -194,28 +273,60 @@ fn und_27_limits() {
     assert!(read(nested(64)).is_ok(), "UND-27");
     assert_eq!(problems(nested(65)), [invalid(&"[0]".repeat(64))], "UND-27");
     assert_eq!(problems("[".repeat(1_000_000)).len(), 1, "UND-27");
-    let limits = Limits { depth: usize::MAX, ..Limits::default() };
-    assert!(Json::read(nested(128).as_bytes(), &limits).is_ok(), "UND-27");
-    assert!(Json::read(nested(1_000_000).as_bytes(), &limits).is_err(), "UND-27: the stack is safe with any limit");
+    let limits = Limits {
+        depth: usize::MAX,
+        ..Limits::default()
+    };
+    assert!(
+        Json::read(nested(128).as_bytes(), &limits).is_ok(),
+        "UND-27"
+    );
+    assert!(
+        Json::read(nested(1_000_000).as_bytes(), &limits).is_err(),
+        "UND-27: the stack is safe with any limit"
+    );
 
-    let object = |keys: usize| format!("{{{}}}", (0..keys).map(|n| format!("\"{n}\":0")).collect::<Vec<_>>().join(","));
+    let object = |keys: usize| {
+        format!(
+            "{{{}}}",
+            (0..keys)
+                .map(|n| format!("\"{n}\":0"))
+                .collect::<Vec<_>>()
+                .join(",")
+        )
+    };
     assert!(read(object(1000)).is_ok(), "UND-17");
-    assert_eq!(problems(format!("{{\"a\":{}}}", object(1001))), [invalid("a")], "UND-17");
+    assert_eq!(
+        problems(format!("{{\"a\":{}}}", object(1001))),
+        [invalid("a")],
+        "UND-17"
+    );
 
     let array = |values: usize| format!("[{}]", vec!["0"; values].join(","));
     assert!(read(array(99_999)).is_ok(), "UND-17");
     assert_eq!(problems(array(100_000)), [invalid("[99999]")], "UND-17");
 
     let many = format!("[{}]", vec!["\"\\u0000\""; 5000].join(","));
-    assert_eq!(problems(many).len(), 100, "ERR-26: one answer lists 100 problems at most");
+    assert_eq!(
+        problems(many).len(),
+        100,
+        "ERR-26: one answer lists 100 problems at most"
+    );
 }
 
 #[test]
 fn und_17_each_hostile_megabyte_is_read_in_one_pass() {
     // Anything that looks back over what was read would take hours here.
-    let limits = Limits { depth: 64, keys: usize::MAX, values: usize::MAX, number_digits: usize::MAX };
+    let limits = Limits {
+        depth: 64,
+        keys: usize::MAX,
+        values: usize::MAX,
+        number_digits: usize::MAX,
+    };
     let size = 1 << 20;
-    let filled = |start: &str, part: &str, end: &str| format!("{start}{}{end}", part.repeat(size / part.len()));
+    let filled = |start: &str, part: &str, end: &str| {
+        format!("{start}{}{end}", part.repeat(size / part.len()))
+    };
     let distinct: Vec<String> = (0..size / 10).map(|n| format!("\"{n:06}\":0")).collect();
     let wide = "x".repeat(1000);
     let alike: Vec<String> = (0..1000).map(|n| format!("\"{wide}{n}\":0")).collect();
@@ -240,9 +351,18 @@ fn und_17_each_hostile_megabyte_is_read_in_one_pass() {
         (format!("{{{}}}", alike.join(",")), true),
     ] {
         let read = Json::read(text.as_bytes(), &limits);
-        assert_eq!(read.is_ok(), good, "UND-17: {}", text.chars().take(20).collect::<String>());
+        assert_eq!(
+            read.is_ok(),
+            good,
+            "UND-17: {}",
+            text.chars().take(20).collect::<String>()
+        );
         if let Ok(value) = read {
-            assert_eq!(Json::read(&value.to_vec(), &limits).as_ref(), Ok(&value), "UND-17");
+            assert_eq!(
+                Json::read(&value.to_vec(), &limits).as_ref(),
+                Ok(&value),
+                "UND-17"
+            );
         }
     }
 }
@@ -260,16 +380,26 @@ fn und_27_a_form_is_recognised() {
         "a%20b=c",
     ] {
         let problems = read(text).unwrap_err();
-        let form = problems.iter().any(|problem| problem.hint.is_some() && problem.description().contains("encoded"));
+        let form = problems
+            .iter()
+            .any(|problem| problem.hint.is_some() && problem.description().contains("encoded"));
         assert_eq!(form, text != "{0}", "UND-27: {text}");
-        assert!(!problems.iter().any(|problem| problem.description().contains("Ana")), "UND-27");
+        assert!(
+            !problems
+                .iter()
+                .any(|problem| problem.description().contains("Ana")),
+            "UND-27"
+        );
     }
 }
 
 #[test]
 fn typ_01_strings_are_written_with_all_escapes() {
     let mut out = Vec::new();
-    write_string("\u{0}\u{1f}\"\\\n\r\t\u{8}\u{c}/\u{7f}é😀\u{2028}", &mut out);
+    write_string(
+        "\u{0}\u{1f}\"\\\n\r\t\u{8}\u{c}/\u{7f}é😀\u{2028}",
+        &mut out,
+    );
     let expected = "\"\\u0000\\u001f\\\"\\\\\\n\\r\\t\\b\\f/\u{7f}é😀\u{2028}\"";
     assert_eq!(String::from_utf8(out).unwrap(), expected, "TYP-01");
 }
@@ -277,15 +407,26 @@ fn typ_01_strings_are_written_with_all_escapes() {
 #[test]
 fn typ_11_objects_keep_their_order() {
     let mut object: Object = [("b", 1), ("a", 2), ("b", 3)].into_iter().collect();
-    assert_eq!(Json::from(object.clone()).to_string(), r#"{"b":3,"a":2}"#, "TYP-11");
+    assert_eq!(
+        Json::from(object.clone()).to_string(),
+        r#"{"b":3,"a":2}"#,
+        "TYP-11"
+    );
     assert_eq!(object.insert("c", "x"), None, "TYP-11");
-    assert_eq!(object.insert("b", Json::Null), Some(Json::from(3)), "TYP-11");
+    assert_eq!(
+        object.insert("b", Json::Null),
+        Some(Json::from(3)),
+        "TYP-11"
+    );
     assert_eq!(object.remove("a"), Some(Json::from(2)), "TYP-11");
     assert_eq!(object.remove("a"), None, "TYP-11");
     let mut members = Vec::new();
     object.write_members(&mut members);
     assert_eq!(members, br#""b":null,"c":"x""#, "TYP-11");
-    assert!(object.contains("b") && !object.contains("a") && object.len() == 2 && !object.is_empty(), "TYP-11");
+    assert!(
+        object.contains("b") && !object.contains("a") && object.len() == 2 && !object.is_empty(),
+        "TYP-11"
+    );
 }
 
 proptest! {
@@ -365,15 +506,23 @@ fn same(ours: &Json, theirs: &serde_json::Value) -> bool {
         (Json::Null, serde_json::Value::Null) => true,
         (Json::Bool(ours), serde_json::Value::Bool(theirs)) => ours == theirs,
         (Json::String(ours), serde_json::Value::String(theirs)) => ours == theirs,
-        (Json::Number(ours), serde_json::Value::Number(theirs)) => match (ours.as_i64(), theirs.as_i64()) {
-            (Some(ours), Some(theirs)) => ours == theirs,
-            _ => ours.as_f64().zip(theirs.as_f64()).is_some_and(|(a, b)| (a - b).abs() <= a.abs() * 1e-9),
-        },
+        (Json::Number(ours), serde_json::Value::Number(theirs)) => {
+            match (ours.as_i64(), theirs.as_i64()) {
+                (Some(ours), Some(theirs)) => ours == theirs,
+                _ => ours
+                    .as_f64()
+                    .zip(theirs.as_f64())
+                    .is_some_and(|(a, b)| (a - b).abs() <= a.abs() * 1e-9),
+            }
+        }
         (Json::Array(ours), serde_json::Value::Array(theirs)) => {
             ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| same(a, b))
         }
         (Json::Object(ours), serde_json::Value::Object(theirs)) => {
-            ours.len() == theirs.len() && ours.iter().all(|(key, a)| theirs.get(key).is_some_and(|b| same(a, b)))
+            ours.len() == theirs.len()
+                && ours
+                    .iter()
+                    .all(|(key, a)| theirs.get(key).is_some_and(|b| same(a, b)))
         }
         _ => false,
     }

@@ -62,10 +62,22 @@ fn needs_escape(byte: u8) -> bool {
 /// How many bytes at the front need no escape.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     // Blocks are looked at without an early end, so that the compiler takes many bytes at once.
-    let block_is_plain = |block: &&[u8]| !block.iter().fold(false, |found, byte| found | needs_escape(*byte));
-    let start = bytes.chunks_exact(16).take_while(block_is_plain).count().saturating_mul(16);
+    let block_is_plain = |block: &&[u8]| {
+        !block
+            .iter()
+            .fold(false, |found, byte| found | needs_escape(*byte))
+    };
+    let start = bytes
+        .chunks_exact(16)
+        .take_while(block_is_plain)
+        .count()
+        .saturating_mul(16);
     let rest = bytes.get(start..).unwrap_or_default();
-    start.saturating_add(rest.iter().position(|byte| needs_escape(*byte)).unwrap_or(rest.len()))
+    start.saturating_add(
+        rest.iter()
+            .position(|byte| needs_escape(*byte))
+            .unwrap_or(rest.len()),
+    )
 }
 
 fn write_escape(byte: u8, out: &mut Vec<u8>) {
@@ -80,7 +92,10 @@ fn write_escape(byte: u8, out: &mut Vec<u8>) {
         _ => {
             let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
             out.extend_from_slice(b"\\u00");
-            out.extend([digit(byte >> 4), digit(byte & 15)].map(|digit| u8::try_from(digit).unwrap_or(b'0')));
+            out.extend(
+                [digit(byte >> 4), digit(byte & 15)]
+                    .map(|digit| u8::try_from(digit).unwrap_or(b'0')),
+            );
             return;
         }
     };

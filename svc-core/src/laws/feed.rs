@@ -1,4 +1,5 @@
-//! The law of the feed: who follows its cursors has what is there, and is told it in the order in which it was done.
+//! The law of the feed: who follows its cursors has what is there, and is told it in the order in
+//! which it was done.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -28,12 +29,15 @@ use crate::{
 /// # Errors
 ///
 /// The first time that it was seen to be broken.
-pub async fn check_feed<S: Store + Changes>(make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
+pub async fn check_feed<S: Store + Changes>(
+    make: impl AsyncFn() -> (S, [Tenant; 2]),
+) -> Result<(), Broken> {
     Laws::new().histories(100).check_feed(make).await
 }
 
-/// Checks that a poller misses nothing of what eight writers do at the same time, of whom each tenth call is refused after it
-/// was decided: `calls` in all. The stores are of one database, such as those of two processes.
+/// Checks that a poller misses nothing of what eight writers do at the same time, of whom each
+/// tenth call is refused after it was decided: `calls` in all. The stores are of one database, such
+/// as those of two processes.
 ///
 /// # Errors
 ///
@@ -44,10 +48,18 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
     calls: usize,
 ) -> Result<(), Broken> {
     let at_work = AtomicUsize::new(WRITERS);
-    let of = |number: usize| stores.iter().cycle().nth(number).map(|store| History::of(store, tenant));
+    let of = |number: usize| {
+        stores
+            .iter()
+            .cycle()
+            .nth(number)
+            .map(|store| History::of(store, tenant))
+    };
     let mut all: Vec<Client<'_>> = Vec::new();
     for number in 0..WRITERS {
-        let Some(history) = of(number) else { return Ok(()) };
+        let Some(history) = of(number) else {
+            return Ok(());
+        };
         let at_work = &at_work;
         all.push(Box::pin(async move {
             let done = history.writes(number, calls.div_ceil(WRITERS)).await;
@@ -71,8 +83,8 @@ pub async fn check_feed_among_writers<S: Store + Changes + Clone>(
     at_once(all).await.into_iter().collect()
 }
 
-/// Checks that a store that keeps changes for an hour forgets those that are older (SYN-08), whenever its tenant writes, and no
-/// other ones. `pass` moves its clock on.
+/// Checks that a store that keeps changes for an hour forgets those that are older (SYN-08),
+/// whenever its tenant writes, and no other ones. `pass` moves its clock on.
 ///
 /// # Errors
 ///
@@ -135,7 +147,11 @@ impl<S: Store + Changes + Clone> History<S> {
             };
             let is_refused = step.wrapping_add(number) % 10 == 9;
             let call = Call::new(&cx, work);
-            match self.store.write(&cx, if is_refused { call.refused() } else { call }).await {
+            match self
+                .store
+                .write(&cx, if is_refused { call.refused() } else { call })
+                .await
+            {
                 Ok(Outcome::Created { record, .. }) => own.push(record.address()),
                 Ok(Outcome::Deleted(_)) => _ = own.pop(),
                 Ok(_) => {}
@@ -161,7 +177,10 @@ impl<S: Store + Changes + Clone> History<S> {
         if page.entries.len() == count {
             return Ok(());
         }
-        Err(self.broken("feed", format!("{count} changes are to be kept behind {after:?}: {page:?}")))
+        Err(self.broken(
+            "feed",
+            format!("{count} changes are to be kept behind {after:?}: {page:?}"),
+        ))
     }
 
     async fn is_expired(&self, after: &str) -> Result<(), Broken> {
@@ -178,8 +197,13 @@ impl<S: Store + Changes + Clone> History<S> {
         let mut request = ListRequest::all(PageRequest::new(1, 100));
         loop {
             let page = self.store.list(&cx, Kind::Person, &request).await;
-            let page = page.map_err(|error| self.broken("feed", format!("a read failed: {error:?}")))?;
-            listed.extend(page.records.iter().map(|record| (record.address(), record.meta().modified)));
+            let page =
+                page.map_err(|error| self.broken("feed", format!("a read failed: {error:?}")))?;
+            listed.extend(
+                page.records
+                    .iter()
+                    .map(|record| (record.address(), record.meta().modified)),
+            );
             request.page.number = request.page.number.saturating_add(1);
             request.page.after = match page.next {
                 Next::After(after) => Some(after),
@@ -187,11 +211,18 @@ impl<S: Store + Changes + Clone> History<S> {
                 Next::ByNumber | Next::End => break,
             };
         }
-        let missed: Vec<_> = listed.iter().filter(|(at, date)| replica.live.get(*at) != Some(*date)).collect();
+        let missed: Vec<_> = listed
+            .iter()
+            .filter(|(at, date)| replica.live.get(*at) != Some(*date))
+            .collect();
         if missed.is_empty() && listed.len() == replica.live.len() {
             return Ok(());
         }
-        let text = format!("{} are there, {} told, of them wrong: {missed:?}", listed.len(), replica.live.len());
+        let text = format!(
+            "{} are there, {} told, of them wrong: {missed:?}",
+            listed.len(),
+            replica.live.len()
+        );
         Err(self.broken("feed", text))
     }
 }
@@ -211,7 +242,10 @@ impl Laws {
     /// # Errors
     ///
     /// The first time that it was seen to be broken.
-    pub async fn check_feed<S: Store + Changes>(self, make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
+    pub async fn check_feed<S: Store + Changes>(
+        self,
+        make: impl AsyncFn() -> (S, [Tenant; 2]),
+    ) -> Result<(), Broken> {
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
             let (store, tenants) = make().await;
             let mut history = History::new(seed, store, tenants, true);
@@ -245,7 +279,10 @@ impl<S: Store + Changes> History<S> {
         let request = ChangesRequest::new(after, Kind::ALL.to_vec(), size);
         match self.store.changes(&self.cx(), &request).await {
             Ok(Feed::Page(page)) if page.entries.len() <= size as usize => Ok(page),
-            other => Err(self.broken("feed", format!("no page for {:?}: {other:?}", request.after))),
+            other => Err(self.broken(
+                "feed",
+                format!("no page for {:?}: {other:?}", request.after),
+            )),
         }
     }
 
@@ -255,16 +292,24 @@ impl<S: Store + Changes> History<S> {
             let page = self.page(replica.after.clone(), size).await?;
             for FeedEntry { change: entry, .. } in page.entries {
                 if replica.last.is_some_and(|last| entry.at < last) {
-                    return Err(self.broken("feed", format!("told behind what was done later: {entry:?}")));
+                    return Err(self.broken(
+                        "feed",
+                        format!("told behind what was done later: {entry:?}"),
+                    ));
                 }
                 replica.last = Some(entry.at);
                 let was_there = replica.live.contains_key(&entry.record);
                 if was_there == (entry.what == What::Created) {
-                    return Err(self.broken("feed", format!("there before: {was_there}, and now: {entry:?}")));
+                    return Err(self.broken(
+                        "feed",
+                        format!("there before: {was_there}, and now: {entry:?}"),
+                    ));
                 }
                 match entry.what {
                     What::Deleted => _ = replica.live.remove(&entry.record),
-                    What::Created | What::Changed => _ = replica.live.insert(entry.record, entry.at),
+                    What::Created | What::Changed => {
+                        _ = replica.live.insert(entry.record, entry.at)
+                    }
                 }
             }
             replica.after = Some(page.next.clone());
@@ -283,33 +328,50 @@ impl<S: Store + Changes> History<S> {
         let mut again = Replica::default();
         self.follow(&mut again, 100).await?;
         if again.live != replica.live {
-            return Err(self.broken("feed", "read from its beginning it tells something else".into()));
+            return Err(self.broken(
+                "feed",
+                "read from its beginning it tells something else".into(),
+            ));
         }
         let begin = self.page(None, 100).await?.entries;
         for entry in begin.iter().take(2).chain(begin.last()) {
             let alone = self.page(Some(entry.after.clone()), 1).await?.entries;
             if alone.first() != Some(entry) {
-                return Err(self.broken("feed", format!("its own cursor leads to {alone:?}: {entry:?}")));
+                return Err(self.broken(
+                    "feed",
+                    format!("its own cursor leads to {alone:?}: {entry:?}"),
+                ));
             }
         }
         let mut met = 0_usize;
         for at in &self.here.known.records {
             let found = self.store.get(&self.cx(), at).await;
-            let found = found.map_err(|error| self.broken("feed", format!("a read failed: {error:?}")))?;
+            let found =
+                found.map_err(|error| self.broken("feed", format!("a read failed: {error:?}")))?;
             let modified = found.as_ref().map(|record| record.meta().modified);
             let told = replica.live.get(at).copied();
             met = met.saturating_add(usize::from(told.is_some()));
             // A loaded record brings its dates, and was told when it came.
-            let is_same = told == modified || told.is_some() && modified.is_some() && loaded.contains(&at.id);
+            let is_same =
+                told == modified || told.is_some() && modified.is_some() && loaded.contains(&at.id);
             if !is_same {
-                return Err(self.broken("feed", format!("{at:?}: told {told:?}, there {modified:?}")));
+                return Err(
+                    self.broken("feed", format!("{at:?}: told {told:?}, there {modified:?}"))
+                );
             }
         }
         if met != replica.live.len() {
-            return Err(self.broken("feed", format!("{} are told, {met} are there", replica.live.len())));
+            return Err(self.broken(
+                "feed",
+                format!("{} are told, {met} are there", replica.live.len()),
+            ));
         }
         // No cursor leads into what others have.
-        let stranger = Context::new(self.there.tenant.clone(), Caller::anonymous(), Timestamp::MAX);
+        let stranger = Context::new(
+            self.there.tenant.clone(),
+            Caller::anonymous(),
+            Timestamp::MAX,
+        );
         let request = ChangesRequest::new(replica.after.clone(), Kind::ALL.to_vec(), 10);
         match self.store.changes(&stranger, &request).await {
             Ok(Feed::Unknown) => Ok(()),

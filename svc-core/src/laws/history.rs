@@ -1,5 +1,5 @@
-//! Random calls, the same ones for equal stores: a step of a history is a function of its seed and of what the calls
-//! before it came to.
+//! Random calls, the same ones for equal stores: a step of a history is a function of its seed and
+//! of what the calls before it came to.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::Property,
     helper::{
-        Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling, Strangers, Trigger,
-        Triggers,
+        Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling,
+        Strangers, Trigger, Triggers,
     },
     json::Caps,
     link::Address,
@@ -53,7 +53,8 @@ impl Dice {
     }
 }
 
-/// What a history has come to know: addresses in the order in which they were told, and where it stands.
+/// What a history has come to know: addresses in the order in which they were told, and where it
+/// stands.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Known {
     pub(super) records: Vec<Address>,
@@ -70,10 +71,19 @@ pub(super) struct Caller<'a> {
     pub(super) kinds: &'static [Kind],
 }
 
-/// What the history of a seed is about: everything, or events and their tickets, of which much meets only in so many calls
-/// that are about nothing else.
+/// What the history of a seed is about: everything, or events and their tickets, of which much
+/// meets only in so many calls that are about nothing else.
 pub(super) fn kinds(seed: u64) -> &'static [Kind] {
-    if seed % 4 == 3 { &[Kind::Person, Kind::Event, Kind::Attendance, Kind::Attendance] } else { Kind::ALL }
+    if seed % 4 == 3 {
+        &[
+            Kind::Person,
+            Kind::Event,
+            Kind::Attendance,
+            Kind::Attendance,
+        ]
+    } else {
+        Kind::ALL
+    }
 }
 
 const PEOPLE: [&str; 4] = [
@@ -94,8 +104,13 @@ impl Caller<'_> {
         let opening = self.opening();
         let is_refused = opening.is_none() && self.dice.once_in(16);
         let work = opening.unwrap_or_else(|| self.work());
-        let caller = if self.dice.once_in(3) { Some(self.any(Kind::Person).id) } else { None };
-        let may_repeat = self.dice.once_in(6) && !is_refused && matches!(work, Work::Create(_) | Work::Help(_));
+        let caller = if self.dice.once_in(3) {
+            Some(self.any(Kind::Person).id)
+        } else {
+            None
+        };
+        let may_repeat =
+            self.dice.once_in(6) && !is_refused && matches!(work, Work::Create(_) | Work::Help(_));
         let key = self.dice.below(4);
         Call {
             received: self.moment(),
@@ -105,11 +120,16 @@ impl Caller<'_> {
             work,
             is_refused,
             condition: None,
-            keep: may_repeat.then(|| Keep::new(format!("key {key}").into(), |outcome| Ok(in_short(outcome).into()))),
+            keep: may_repeat.then(|| {
+                Keep::new(format!("key {key}").into(), |outcome| {
+                    Ok(in_short(outcome).into())
+                })
+            }),
         }
     }
 
-    /// A history about events begins with tickets that change places, of which one loses its holder.
+    /// A history about events begins with tickets that change places, of which one loses its
+    /// holder.
     fn opening(&mut self) -> Option<Work> {
         let (kind, fields) = match self.known.steps {
             _ if self.kinds == Kind::ALL => return None,
@@ -125,7 +145,10 @@ impl Caller<'_> {
             let patch = RawPatch::new(kind, object(fields));
             return Some(Work::Update(at, patch));
         }
-        Some(Work::Create(RawDraft { fields: object(fields), ..self.draft(kind, 3) }))
+        Some(Work::Create(RawDraft {
+            fields: object(fields),
+            ..self.draft(kind, 3)
+        }))
     }
 
     fn work(&mut self) -> Work {
@@ -141,23 +164,40 @@ impl Caller<'_> {
     /// When the call is received; never the moment of another one.
     fn moment(&self) -> Timestamp {
         let second = i64::try_from(self.known.steps).unwrap_or_default();
-        Timestamp::from_micros(second.saturating_add(1_900_000_000).saturating_mul(1_000_000))
+        Timestamp::from_micros(
+            second
+                .saturating_add(1_900_000_000)
+                .saturating_mul(1_000_000),
+        )
     }
 
     fn of_kind(&self, kind: Kind) -> Vec<&Address> {
-        self.known.records.iter().filter(|address| address.kind == kind).collect()
+        self.known
+            .records
+            .iter()
+            .filter(|address| address.kind == kind)
+            .collect()
     }
 
     /// A record of a kind: known, gone, of another tenant, or none at all.
     fn any(&mut self, kind: Kind) -> Address {
-        let foreign = self.foreign.records.iter().find(|address| address.kind == kind).cloned();
+        let foreign = self
+            .foreign
+            .records
+            .iter()
+            .find(|address| address.kind == kind)
+            .cloned();
         let none = Address::top(kind, uuid::Uuid::from_u128(7).into());
         match self.dice.below(12) {
             0 => none,
             1 => foreign.unwrap_or(none),
             _ => {
                 let place = self.dice.below(self.of_kind(kind).len());
-                self.of_kind(kind).get(place).copied().cloned().unwrap_or(none)
+                self.of_kind(kind)
+                    .get(place)
+                    .copied()
+                    .cloned()
+                    .unwrap_or(none)
             }
         }
     }
@@ -165,18 +205,36 @@ impl Caller<'_> {
     /// A record of any kind.
     pub(super) fn anything(&mut self) -> Address {
         let place = self.dice.below(self.known.records.len());
-        self.known.records.get(place).cloned().unwrap_or_else(|| self.any(Kind::Person))
+        self.known
+            .records
+            .get(place)
+            .cloned()
+            .unwrap_or_else(|| self.any(Kind::Person))
     }
 
     /// A key that a record may be found by.
     pub(super) fn key(&mut self) -> Key {
-        let email = self.dice.one(&["ada@example.org", "bob@example.org", "new@example.org"]).unwrap_or_default();
+        let email = self
+            .dice
+            .one(&["ada@example.org", "bob@example.org", "new@example.org"])
+            .unwrap_or_default();
         let name = self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned();
-        let kind = if self.dice.once_in(2) { Kind::Person } else { Kind::Signature };
+        let kind = if self.dice.once_in(2) {
+            Kind::Person
+        } else {
+            Kind::Signature
+        };
         let identifier = self.identifiers(kind, 1).pop();
         match (self.dice.below(3), identifier) {
             (0, _) | (_, None) => Key::Email(email.to_owned()),
-            (1, _) => Key::Name(if self.dice.once_in(2) { Kind::Tag } else { Kind::List }, name),
+            (1, _) => Key::Name(
+                if self.dice.once_in(2) {
+                    Kind::Tag
+                } else {
+                    Kind::List
+                },
+                name,
+            ),
             (_, Some(identifier)) => Key::Identifier(kind, identifier),
         }
     }
@@ -186,8 +244,14 @@ impl Caller<'_> {
             return Vec::new();
         }
         let first = self.dice.below(4);
-        let numbers = if self.dice.once_in(3) { vec![first, 4] } else { vec![first] };
-        let text = numbers.into_iter().map(|number| format!("{}:{number}", kind.singular()));
+        let numbers = if self.dice.once_in(3) {
+            vec![first, 4]
+        } else {
+            vec![first]
+        };
+        let text = numbers
+            .into_iter()
+            .map(|number| format!("{}:{number}", kind.singular()));
         text.filter_map(|text| Identifier::parse(&text)).collect()
     }
 
@@ -223,22 +287,42 @@ impl Caller<'_> {
                 r#"{"question_type":"SingleChoice","responses":[{"key":"a"},{"key":"b"}]}"#,
                 r#"{"question_type":"Paragraph"}"#,
             ],
-            Kind::Answer => &[r#"{"responses":["a"]}"#, r#"{"responses":["a","b"]}"#, r#"{"value":"yes"}"#],
+            Kind::Answer => &[
+                r#"{"responses":["a"]}"#,
+                r#"{"responses":["a","b"]}"#,
+                r#"{"value":"yes"}"#,
+            ],
             Kind::Message => &[r#"{"subject":"one"}"#, r#"{"subject":"two"}"#],
-            _ => &["{}", r#"{"origin_system":"here"}"#, r#"{"origin_system":"there"}"#],
+            _ => &[
+                "{}",
+                r#"{"origin_system":"here"}"#,
+                r#"{"origin_system":"there"}"#,
+            ],
         };
         object(self.dice.one(bodies).unwrap_or("{}"))
     }
 
     /// A record to create, under a container of the right kind where its kind has one.
     fn draft(&mut self, kind: Kind, often: usize) -> RawDraft {
-        let mut draft = RawDraft { fields: self.fields(kind), ..RawDraft::empty(kind) };
+        let mut draft = RawDraft {
+            fields: self.fields(kind),
+            ..RawDraft::empty(kind)
+        };
         draft.identifiers = self.identifiers(kind, often);
         if kind == Kind::Attendance && self.dice.once_in(4) {
-            draft.holders.extend(self.of_kind(Kind::Person).first().map(|person| (0, person.id.clone())));
+            draft.holders.extend(
+                self.of_kind(Kind::Person)
+                    .first()
+                    .map(|person| (0, person.id.clone())),
+            );
         }
         draft.complete(self.moment());
-        for reference in kind.schema().references().iter().filter(|reference| reference.is_link) {
+        for reference in kind
+            .schema()
+            .references()
+            .iter()
+            .filter(|reference| reference.is_link)
+        {
             let needed = Some(reference.name) == kind.schema().parent || reference.name == "person";
             let set_by_the_rules = matches!(reference.name, "creator" | "modified_by");
             if !set_by_the_rules && (needed || self.dice.once_in(3)) {
@@ -252,13 +336,22 @@ impl Caller<'_> {
     fn kind(&mut self) -> Kind {
         let place = self.dice.below(self.kinds.len());
         let kind = self.kinds.get(place).copied().unwrap_or(Kind::Person);
-        if kind.schema().has_operation(Operation::Create) { self.or_container(kind) } else { Kind::Person }
+        if kind.schema().has_operation(Operation::Create) {
+            self.or_container(kind)
+        } else {
+            Kind::Person
+        }
     }
 
     fn or_container(&self, kind: Kind) -> Kind {
-        let parent = kind.schema().parent_kind().filter(|parent| self.of_kind(*parent).is_empty());
+        let parent = kind
+            .schema()
+            .parent_kind()
+            .filter(|parent| self.of_kind(*parent).is_empty());
         let person = kind.schema().link("person").map(|_| Kind::Person);
-        parent.or(person.filter(|_| self.of_kind(Kind::Person).is_empty())).unwrap_or(kind)
+        parent
+            .or(person.filter(|_| self.of_kind(Kind::Person).is_empty()))
+            .unwrap_or(kind)
     }
 
     fn create(&mut self) -> Work {
@@ -270,31 +363,60 @@ impl Caller<'_> {
         let kind = self.kind();
         let number = self.known.steps.saturating_add(1000) as u128;
         // Now and then an id that is there already.
-        let id = if self.dice.once_in(8) { self.any(kind).id } else { uuid::Uuid::from_u128(number).into() };
+        let id = if self.dice.once_in(8) {
+            self.any(kind).id
+        } else {
+            uuid::Uuid::from_u128(number).into()
+        };
         let created = Timestamp::from_micros(i64::try_from(self.known.steps).unwrap_or_default());
         let mut draft = self.draft(kind, 3);
         if kind == Kind::Message {
-            draft.fields.insert("scheduled_start_date", Json::from("2031-01-01T00:00:00Z"));
+            draft
+                .fields
+                .insert("scheduled_start_date", Json::from("2031-01-01T00:00:00Z"));
         }
-        draft.recorded_by = (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
+        draft.recorded_by =
+            (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
         Work::Load(Box::new(Load { id, created, draft }))
     }
 
     fn update(&mut self) -> Work {
         let at = self.anything();
         let kind = at.kind;
-        let mut fields = if self.dice.once_in(3) { Object::new() } else { self.fields(kind) };
+        let mut fields = if self.dice.once_in(3) {
+            Object::new()
+        } else {
+            self.fields(kind)
+        };
         if kind == Kind::Person && self.dice.once_in(4) {
             fields.insert("email_addresses", Json::Null);
         }
         let identifiers = self.dice.once_in(3).then(|| self.identifiers(kind, 1));
         let mut links = Vec::new();
         if kind == Kind::Event && self.dice.once_in(2) {
-            links.push(("organizer", if self.dice.once_in(3) { None } else { Some(self.any(Kind::Person)) }));
+            links.push((
+                "organizer",
+                if self.dice.once_in(3) {
+                    None
+                } else {
+                    Some(self.any(Kind::Person))
+                },
+            ));
         }
         // A wrong parent is another record, which is not there (COL-19).
-        let parent = if self.dice.once_in(12) { Some(uuid::Uuid::from_u128(8).into()) } else { at.parent };
-        Work::Update(Address { parent, ..at }, RawPatch { identifiers, links, ..RawPatch::new(kind, fields) })
+        let parent = if self.dice.once_in(12) {
+            Some(uuid::Uuid::from_u128(8).into())
+        } else {
+            at.parent
+        };
+        Work::Update(
+            Address { parent, ..at },
+            RawPatch {
+                identifiers,
+                links,
+                ..RawPatch::new(kind, fields)
+            },
+        )
     }
 
     fn delete(&mut self) -> Work {
@@ -302,11 +424,20 @@ impl Caller<'_> {
     }
 
     fn help(&mut self) -> Work {
-        let helpers: Vec<HelperName> =
-            HelperName::ALL.iter().copied().filter(|helper| self.kinds.contains(&helper.records())).collect();
+        let helpers: Vec<HelperName> = HelperName::ALL
+            .iter()
+            .copied()
+            .filter(|helper| self.kinds.contains(&helper.records()))
+            .collect();
         let place = self.dice.below(helpers.len());
-        let helper = helpers.get(place).copied().unwrap_or(HelperName::PersonSignup);
-        if let Some(kind) = helper.container().filter(|kind| self.of_kind(*kind).is_empty()) {
+        let helper = helpers
+            .get(place)
+            .copied()
+            .unwrap_or(HelperName::PersonSignup);
+        if let Some(kind) = helper
+            .container()
+            .filter(|kind| self.of_kind(*kind).is_empty())
+        {
             return Work::Create(self.draft(kind, 3));
         }
         let mut plan = RawPlan {
@@ -318,12 +449,22 @@ impl Caller<'_> {
             schedule: None,
             atomic: self.dice.once_in(4),
             anonymous: false,
-            merge: if self.dice.once_in(8) { Merge::Keep } else { Merge::Replace },
+            merge: if self.dice.once_in(8) {
+                Merge::Keep
+            } else {
+                Merge::Replace
+            },
         };
         if helper == HelperName::Schedule {
-            let (start, stop) = (self.moment(), self.dice.once_in(2).then_some(Timestamp::MAX));
-            plan.schedule =
-                Some(if self.dice.once_in(3) { Scheduling::Cancel } else { Scheduling::Set { start, stop } });
+            let (start, stop) = (
+                self.moment(),
+                self.dice.once_in(2).then_some(Timestamp::MAX),
+            );
+            plan.schedule = Some(if self.dice.once_in(3) {
+                Scheduling::Cancel
+            } else {
+                Scheduling::Set { start, stop }
+            });
             return Work::Help(Box::new(plan));
         }
         if helper.takes_person() && (helper == HelperName::PersonSignup || !self.dice.once_in(4)) {
@@ -335,7 +476,9 @@ impl Caller<'_> {
             let mut action = self.draft(helper.records(), 2);
             action.own = self.own(helper.records());
             let parent = helper.records().schema().parent;
-            action.links.retain(|(name, _)| Some(*name) != parent && *name != "person");
+            action
+                .links
+                .retain(|(name, _)| Some(*name) != parent && *name != "person");
             action.links.extend(parent.zip(plan.container.clone()));
             if helper.takes_person() && plan.person.is_none() && self.dice.once_in(2) {
                 action.links.push(("person", self.any(Kind::Person)));
@@ -344,7 +487,11 @@ impl Caller<'_> {
         }
         plan.functions = self.functions();
         if helper.may_be_anonymous() && self.dice.once_in(3) {
-            let strangers = [Strangers::new(), Strangers::new().fill_empty(), Strangers::new().never_match()];
+            let strangers = [
+                Strangers::new(),
+                Strangers::new().fill_empty(),
+                Strangers::new().never_match(),
+            ];
             let place = self.dice.below(strangers.len());
             if let Some(strangers) = strangers.get(place) {
                 plan.anonymous = true;
@@ -362,16 +509,28 @@ impl Caller<'_> {
 
     fn functions(&mut self) -> Functions {
         let mut functions = Functions::default();
-        for (kind, named) in [(Kind::Tag, &mut functions.tags), (Kind::List, &mut functions.lists)] {
+        for (kind, named) in [
+            (Kind::Tag, &mut functions.tags),
+            (Kind::List, &mut functions.lists),
+        ] {
             if self.dice.once_in(3) {
-                named.push(Named::Name(self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned()));
+                named.push(Named::Name(
+                    self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned(),
+                ));
             }
             if self.dice.once_in(4) {
-                named.push(Named::Address(if self.dice.once_in(4) { None } else { Some(self.any(kind).id) }));
+                named.push(Named::Address(if self.dice.once_in(4) {
+                    None
+                } else {
+                    Some(self.any(kind).id)
+                }));
             }
         }
         for place in 0..self.dice.below(3) {
-            let question = match (self.dice.below(4), self.identifiers(Kind::Question, 1).pop()) {
+            let question = match (
+                self.dice.below(4),
+                self.identifiers(Kind::Question, 1).pop(),
+            ) {
                 (0, _) => QuestionRef::Unknown,
                 (1, Some(identifier)) => QuestionRef::Identifier(identifier),
                 _ => QuestionRef::Id(self.any(Kind::Question).id),
@@ -379,14 +538,25 @@ impl Caller<'_> {
             let is_choice = self.dice.once_in(2);
             functions.responses.push(ResponseInput {
                 question,
-                responses: if is_choice { vec!["a".to_owned()] } else { Vec::new() },
+                responses: if is_choice {
+                    vec!["a".to_owned()]
+                } else {
+                    Vec::new()
+                },
                 value: (!is_choice).then(|| "yes".to_owned()),
                 path: Property::member("add_questions_responses_uri").element(place),
             });
         }
         if self.dice.once_in(6) {
-            let autoresponse = Some(Trigger { enabled: Some(true), identifiers: None });
-            functions.triggers = Some(Triggers { autoresponse, sms_response: None, call_response: None });
+            let autoresponse = Some(Trigger {
+                enabled: Some(true),
+                identifiers: None,
+            });
+            functions.triggers = Some(Triggers {
+                autoresponse,
+                sms_response: None,
+                call_response: None,
+            });
         }
         functions
     }

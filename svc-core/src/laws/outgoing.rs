@@ -1,4 +1,5 @@
-//! The law of what is to be sent: it is what the calls that stand ask for, one has it at a time, and it goes when it is settled.
+//! The law of what is to be sent: it is what the calls that stand ask for, one has it at a time,
+//! and it goes when it is settled.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -22,15 +23,25 @@ const SOME: usize = 4;
 /// How long a claim lasts, in steps.
 const LEASE: i64 = 5;
 
-/// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`] (HAF-11, SCH-01, SCH-04,
-/// HAF-14, UND-26): calls of helpers that trigger something, schedules and their end, people and messages that are deleted; with
-/// claims that are settled, put off, or left alone until they end. The store has nothing to be sent at first, of no tenant.
+/// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`]
+/// (HAF-11, SCH-01, SCH-04, HAF-14, UND-26): calls of helpers that trigger something, schedules and
+/// their end, people and messages that are deleted; with claims that are settled, put off, or left
+/// alone until they end. The store has nothing to be sent at first, of no tenant.
 ///
 /// # Errors
 ///
 /// The first step at which it was something else.
-pub async fn check_outgoing<S: Store>(store: &Arc<S>, tenants: [Tenant; 2], steps: usize) -> Result<(), Broken> {
-    let mut law = Law { dice: Dice::new(11), step: 0, limits: store.keeps_answers(), known: BTreeMap::new() };
+pub async fn check_outgoing<S: Store>(
+    store: &Arc<S>,
+    tenants: [Tenant; 2],
+    steps: usize,
+) -> Result<(), Broken> {
+    let mut law = Law {
+        dice: Dice::new(11),
+        step: 0,
+        limits: store.keeps_answers(),
+        known: BTreeMap::new(),
+    };
     let model = Arc::new(MemoryStore::new());
     let any: Arc<dyn Store> = Arc::<S>::clone(store);
     let (Some(told), Some(meant)) = (any.outgoing(), Arc::clone(&model).outgoing()) else {
@@ -39,7 +50,10 @@ pub async fn check_outgoing<S: Store>(store: &Arc<S>, tenants: [Tenant; 2], step
     for cx in tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), moment(0))) {
         for call in law.first(&cx) {
             for store in [Arc::<S>::clone(store) as Arc<dyn Store>, model.clone()] {
-                store.write(&cx, call.clone()).await.map_err(|error| law.broken(&format!("{error:?}")))?;
+                store
+                    .write(&cx, call.clone())
+                    .await
+                    .map_err(|error| law.broken(&format!("{error:?}")))?;
             }
         }
         law.known.insert(cx.tenant.clone(), Vec::new());
@@ -51,7 +65,10 @@ pub async fn check_outgoing<S: Store>(store: &Arc<S>, tenants: [Tenant; 2], step
         } else {
             let cx = law.caller();
             let call = Call::new(&cx, law.call());
-            let (told, meant) = (store.write(&cx, call.clone()).await, model.write(&cx, call).await);
+            let (told, meant) = (
+                store.write(&cx, call.clone()).await,
+                model.write(&cx, call).await,
+            );
             if told.is_ok() != meant.is_ok() {
                 return Err(law.broken(&format!("{told:?} and not {meant:?}")));
             }
@@ -74,12 +91,20 @@ fn moment(step: i64) -> Timestamp {
 }
 
 fn id(kind: Kind, number: usize) -> Option<Id> {
-    Id::new(&format!("0198f000-0000-7000-8000-{:04}{number:08}", kind as usize))
+    Id::new(&format!(
+        "0198f000-0000-7000-8000-{:04}{number:08}",
+        kind as usize
+    ))
 }
 
 impl Law {
     fn broken(&self, text: &str) -> Broken {
-        Broken { law: "outgoing", seed: 11, step: self.step, text: text.to_owned() }
+        Broken {
+            law: "outgoing",
+            seed: 11,
+            step: self.step,
+            text: text.to_owned(),
+        }
     }
 
     fn now(&self) -> Timestamp {
@@ -89,13 +114,19 @@ impl Law {
     fn caller(&mut self) -> Context {
         let place = self.dice.below(self.known.len());
         let tenant = self.known.keys().nth(place).cloned();
-        Context::new(tenant.unwrap_or_else(|| Tenant::new("")), Caller::anonymous(), self.now())
+        Context::new(
+            tenant.unwrap_or_else(|| Tenant::new("")),
+            Caller::anonymous(),
+            self.now(),
+        )
     }
 
     /// People and messages that are there from the beginning.
     fn first(&self, cx: &Context) -> Vec<Call> {
         let kinds = [Kind::Person, Kind::Message].into_iter();
-        let all = kinds.flat_map(|kind| (0..SOME).filter_map(move |number| Some((kind, number, id(kind, number)?))));
+        let all = kinds.flat_map(|kind| {
+            (0..SOME).filter_map(move |number| Some((kind, number, id(kind, number)?)))
+        });
         let load = |(kind, number, id)| {
             let mut draft = RawDraft::empty(kind);
             if kind == Kind::Person {
@@ -112,7 +143,11 @@ impl Law {
 
     fn call(&mut self) -> Work {
         if self.dice.once_in(12) {
-            let kind = if self.dice.once_in(2) { Kind::Person } else { Kind::Message };
+            let kind = if self.dice.once_in(2) {
+                Kind::Person
+            } else {
+                Kind::Message
+            };
             if let Some(at) = self.any(kind) {
                 return Work::Delete(at);
             }
@@ -122,10 +157,16 @@ impl Law {
             plan = RawPlan::empty(HelperName::Schedule);
             plan.container = self.any(Kind::Message);
             let ahead = |dice: &mut Dice| i64::try_from(dice.below(20)).unwrap_or_default();
-            let start = self.now().plus(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));
+            let start = self
+                .now()
+                .plus(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));
             let stop = self.dice.once_in(2).then_some(Timestamp::MAX);
             let is_over = self.dice.once_in(3);
-            plan.schedule = Some(if is_over { Scheduling::Cancel } else { Scheduling::Set { start, stop } });
+            plan.schedule = Some(if is_over {
+                Scheduling::Cancel
+            } else {
+                Scheduling::Set { start, stop }
+            });
             return Work::Help(Box::new(plan));
         }
         // Some of them are new, and some are those who are there.
@@ -133,11 +174,22 @@ impl Law {
         person.fields = address(self.dice.below(SOME.saturating_add(1)));
         plan.person = Some(person);
         let mut trigger = |one_in| {
-            let enabled = if self.dice.once_in(4) { None } else { Some(!self.dice.once_in(3)) };
-            self.dice.once_in(one_in).then(|| Trigger { enabled, identifiers: Some(vec![format!("mail:{one_in}")]) })
+            let enabled = if self.dice.once_in(4) {
+                None
+            } else {
+                Some(!self.dice.once_in(3))
+            };
+            self.dice.once_in(one_in).then(|| Trigger {
+                enabled,
+                identifiers: Some(vec![format!("mail:{one_in}")]),
+            })
         };
         let (autoresponse, sms_response, call_response) = (trigger(1), trigger(3), trigger(5));
-        plan.functions.triggers = Some(Triggers { autoresponse, sms_response, call_response });
+        plan.functions.triggers = Some(Triggers {
+            autoresponse,
+            sms_response,
+            call_response,
+        });
         // What such calls trigger is sent once a day (HAF-14).
         plan.anonymous = self.limits && self.dice.once_in(3);
         // A tag that there is not, by which the call comes to nothing.
@@ -153,8 +205,14 @@ impl Law {
         let now = self.now();
         let until = now.plus(Duration::from_secs(LEASE.unsigned_abs()));
         let failed = |law: &Self, error: &Error| law.broken(&format!("{error:?}"));
-        let one = told.due(now, until, 1_000).await.map_err(|error| failed(self, &error))?;
-        let other = meant.due(now, until, 1_000).await.map_err(|error| failed(self, &error))?;
+        let one = told
+            .due(now, until, 1_000)
+            .await
+            .map_err(|error| failed(self, &error))?;
+        let other = meant
+            .due(now, until, 1_000)
+            .await
+            .map_err(|error| failed(self, &error))?;
         if one.next != other.next {
             return Err(self.broken(&format!("next is {:?} and not {:?}", one.next, other.next)));
         }
@@ -168,21 +226,31 @@ impl Law {
             let again = now.plus(Duration::from_secs(3));
             let done = match self.dice.below(4) {
                 0 | 1 => (told.done(told_claim).await, meant.done(meant_claim).await),
-                2 => (told.again(told_claim, again).await, meant.again(meant_claim, again).await),
+                2 => (
+                    told.again(told_claim, again).await,
+                    meant.again(meant_claim, again).await,
+                ),
                 _ => {
-                    self.known.entry(told_claim.tenant.clone()).or_default().push(pair);
+                    self.known
+                        .entry(told_claim.tenant.clone())
+                        .or_default()
+                        .push(pair);
                     continue;
                 }
             };
             done.0.and(done.1).map_err(|error| failed(self, &error))?;
         }
-        // Who comes late puts off nothing that somebody else has by now, and settles what is there no more.
+        // Who comes late puts off nothing that somebody else has by now, and settles what is there
+        // no more.
         let late: Vec<[Claim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
         for [told_claim, meant_claim] in late {
             let done = if self.dice.once_in(2) {
                 (told.done(&told_claim).await, meant.done(&meant_claim).await)
             } else {
-                (told.again(&told_claim, now).await, meant.again(&meant_claim, now).await)
+                (
+                    told.again(&told_claim, now).await,
+                    meant.again(&meant_claim, now).await,
+                )
             };
             done.0.and(done.1).map_err(|error| failed(self, &error))?;
         }
@@ -199,12 +267,19 @@ fn address(number: usize) -> Object {
 
 /// What both stores have to agree on: ids that were drawn are not in it.
 fn shown(claim: &Claim) -> String {
-    let known =
-        |id: Option<&Id>| id.filter(|id| id.as_str().starts_with("0198f000")).map(Id::as_str).map(str::to_owned);
+    let known = |id: Option<&Id>| {
+        id.filter(|id| id.as_str().starts_with("0198f000"))
+            .map(Id::as_str)
+            .map(str::to_owned)
+    };
     let dispatch = &claim.dispatch;
     let (person, message) = (known(dispatch.person()), known(dispatch.message()));
     let (tenant, due) = (claim.tenant.as_str(), dispatch.due().micros());
-    format!("{tenant} {} {due} {person:?} {message:?} {}", dispatch.named(), claim.attempts)
+    format!(
+        "{tenant} {} {due} {person:?} {message:?} {}",
+        dispatch.named(),
+        claim.attempts
+    )
 }
 
 fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {

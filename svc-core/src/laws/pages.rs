@@ -20,8 +20,8 @@ use crate::{
 const SIZE: u32 = 3;
 const PEOPLE: usize = 7;
 
-/// Checks that pages by number agree with their own totals (COL-23, COL-28). One task writes and another one reads, where the
-/// caller's runtime has threads for both.
+/// Checks that pages by number agree with their own totals (COL-23, COL-28). One task writes and
+/// another one reads, where the caller's runtime has threads for both.
 #[derive(Debug)]
 pub struct NumberedPages<S> {
     store: S,
@@ -32,11 +32,15 @@ pub struct NumberedPages<S> {
 impl<S: Store> NumberedPages<S> {
     /// For a tenant without people.
     pub fn new(store: S, tenant: Tenant) -> Self {
-        Self { store, tenant, is_over: AtomicBool::new(false) }
+        Self {
+            store,
+            tenant,
+            is_over: AtomicBool::new(false),
+        }
     }
 
-    /// Creates seven people, then deletes the oldest one and creates another one again and again, until the reading task has
-    /// ended.
+    /// Creates seven people, then deletes the oldest one and creates another one again and again,
+    /// until the reading task has ended.
     ///
     /// # Errors
     ///
@@ -44,9 +48,18 @@ impl<S: Store> NumberedPages<S> {
     pub async fn write(&self) -> Result<(), Broken> {
         let mut people = VecDeque::new();
         while !self.is_over.load(Ordering::Acquire) {
-            let oldest = if people.len() < PEOPLE { None } else { people.pop_front() };
-            let work = oldest.map_or_else(|| Work::Create(RawDraft::empty(Kind::Person)), Work::Delete);
-            match self.store.write(&self.cx(), Call::new(&self.cx(), work)).await {
+            let oldest = if people.len() < PEOPLE {
+                None
+            } else {
+                people.pop_front()
+            };
+            let work =
+                oldest.map_or_else(|| Work::Create(RawDraft::empty(Kind::Person)), Work::Delete);
+            match self
+                .store
+                .write(&self.cx(), Call::new(&self.cx(), work))
+                .await
+            {
                 Ok(Outcome::Created { record, .. }) => people.push_back(record.address()),
                 Ok(_) => {}
                 Err(error) => return Err(broken(0, format!("a write failed: {error:?}"))),
@@ -72,10 +85,16 @@ impl<S: Store> NumberedPages<S> {
             let request = ListRequest::all(PageRequest::new(number, SIZE));
             let page = self.store.list(&self.cx(), Kind::Person, &request).await;
             let page = page.map_err(|error| broken(step, format!("a read failed: {error:?}")))?;
-            let expected = page.total.saturating_sub(request.page.skipped()).min(SIZE.into());
+            let expected = page
+                .total
+                .saturating_sub(request.page.skipped())
+                .min(SIZE.into());
             if u64::try_from(page.records.len()) != Ok(expected) {
                 let (records, total) = (page.records.len(), page.total);
-                return Err(broken(step, format!("page {number} of {total} records has {records}, not {expected}")));
+                return Err(broken(
+                    step,
+                    format!("page {number} of {total} records has {records}, not {expected}"),
+                ));
             }
             pause().await;
         }
@@ -88,5 +107,10 @@ impl<S: Store> NumberedPages<S> {
 }
 
 fn broken(step: usize, text: String) -> Broken {
-    Broken { law: "pages", seed: 0, step: step.saturating_add(1), text }
+    Broken {
+        law: "pages",
+        seed: 0,
+        step: step.saturating_add(1),
+        text,
+    }
 }

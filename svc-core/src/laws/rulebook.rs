@@ -12,11 +12,12 @@ use crate::{
     value::Timestamp,
 };
 
-/// Checks that the rulebook is repeatable and keeps the order of calls, over histories like those of [`Laws`](super::Laws).
+/// Checks that the rulebook is repeatable and keeps the order of calls, over histories like those
+/// of [`Laws`](super::Laws).
 ///
-/// Repeatable: a call that is decided twice over the same answers, or over more answers than it asked for, comes to the same
-/// changes and outcome. Order: calls that are decided over one [`Overlay`] and written together come to what they come to
-/// one after the other.
+/// Repeatable: a call that is decided twice over the same answers, or over more answers than it
+/// asked for, comes to the same changes and outcome. Order: calls that are decided over one
+/// [`Overlay`] and written together come to what they come to one after the other.
 ///
 /// # Errors
 ///
@@ -60,7 +61,12 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     fn of(history: &'a History<MemoryStore>) -> Self {
         let time = history.store.next_turn(&history.here.tenant);
-        Self { history, time, overlay: Overlay::default(), changes: Vec::new() }
+        Self {
+            history,
+            time,
+            overlay: Overlay::default(),
+            changes: Vec::new(),
+        }
     }
 
     fn run(mut self, calls: &[Call]) -> Result<Vec<Result<Outcome>>, Broken> {
@@ -73,11 +79,21 @@ impl<'a> Batch<'a> {
     }
 
     fn write(&mut self) -> Result<(), Broken> {
-        let written = self.history.store.commit(&self.history.here.tenant, self.time, &self.changes);
-        written.map_err(|error| self.history.broken("order", format!("changes cannot be written: {error:?}")))?;
+        let written =
+            self.history
+                .store
+                .commit(&self.history.here.tenant, self.time, &self.changes);
+        written.map_err(|error| {
+            self.history
+                .broken("order", format!("changes cannot be written: {error:?}"))
+        })?;
         self.changes.clear();
         self.overlay = Overlay::default();
-        self.time = self.history.store.next_turn(&self.history.here.tenant).after(self.time);
+        self.time = self
+            .history
+            .store
+            .next_turn(&self.history.here.tenant)
+            .after(self.time);
         Ok(())
     }
 
@@ -100,8 +116,16 @@ impl<'a> Batch<'a> {
                 decided => {
                     let again = decide(call, &turn, &mut fetched, &self.overlay);
                     let from_all = decide(call, &turn, &mut all, &self.overlay);
-                    for (law, other) in [("repeatable", again), ("repeatable, with more answers", from_all)] {
-                        self.history.agree(law, &text(&other), &text(&decided), &format!("{:?}", call.work))?;
+                    for (law, other) in [
+                        ("repeatable", again),
+                        ("repeatable, with more answers", from_all),
+                    ] {
+                        self.history.agree(
+                            law,
+                            &text(&other),
+                            &text(&decided),
+                            &format!("{:?}", call.work),
+                        )?;
                     }
                     self.time = self.time.after(self.time);
                     return Ok(match decided {
@@ -111,12 +135,17 @@ impl<'a> Batch<'a> {
                             Ok(outcome)
                         }
                         Err(Pause::Failed(error)) => Err(error),
-                        Err(other) => return Err(self.history.broken("repeatable", other.to_string())),
+                        Err(other) => {
+                            return Err(self.history.broken("repeatable", other.to_string()));
+                        }
                     });
                 }
             }
         }
-        Err(self.history.broken("rounds", format!("100 rounds and no decision: {wanted:?}, {:?}", call.work)))
+        Err(self.history.broken(
+            "rounds",
+            format!("100 rounds and no decision: {wanted:?}, {:?}", call.work),
+        ))
     }
 
     fn fetch(&self, fetched: &mut Fetched, wanted: &[Question]) {
@@ -131,8 +160,14 @@ struct AtHand<'a>(&'a History<MemoryStore>);
 
 impl Answers for AtHand<'_> {
     fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
-        let answer = self.0.store.fetch(&self.0.here.tenant, std::slice::from_ref(question)).pop();
-        answer.map(|(_, answer)| answer).ok_or_else(|| Pause::Missing(vec![question.clone()]))
+        let answer = self
+            .0
+            .store
+            .fetch(&self.0.here.tenant, std::slice::from_ref(question))
+            .pop();
+        answer
+            .map(|(_, answer)| answer)
+            .ok_or_else(|| Pause::Missing(vec![question.clone()]))
     }
 }
 
@@ -141,7 +176,9 @@ fn text(decided: &Result<Decision, Pause>) -> String {
     let changes = decided.iter().flat_map(|decision| &decision.changes);
     let fields = changes.filter_map(|change| match change {
         // Records do not show them: they are personal data.
-        Change::Insert(insert) => Some(String::from_utf8_lossy(insert.record.stored_fields()).into_owned()),
+        Change::Insert(insert) => {
+            Some(String::from_utf8_lossy(insert.record.stored_fields()).into_owned())
+        }
         _ => None,
     });
     format!("{decided:?} {:?}", fields.collect::<Vec<_>>())

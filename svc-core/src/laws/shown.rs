@@ -1,5 +1,5 @@
-//! What a store answered as text that two equal stores share: ids and dates are replaced by numbers, in the order of their
-//! first appearance.
+//! What a store answered as text that two equal stores share: ids and dates are replaced by
+//! numbers, in the order of their first appearance.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -32,32 +32,55 @@ impl Names {
     }
 
     fn address(&mut self, at: &Address) -> String {
-        let parent = at.parent.as_ref().map(|parent| format!(" in #{}", self.id(parent)));
-        format!("{} #{}{}", at.kind.singular(), self.id(&at.id), parent.unwrap_or_default())
+        let parent = at
+            .parent
+            .as_ref()
+            .map(|parent| format!(" in #{}", self.id(parent)));
+        format!(
+            "{} #{}{}",
+            at.kind.singular(),
+            self.id(&at.id),
+            parent.unwrap_or_default()
+        )
     }
 
     /// A record: everything of it that goes to the wire.
     pub(super) fn record(&mut self, record: &RawRecord) -> String {
         let meta = record.meta();
-        let (at, created, modified) =
-            (self.address(&record.address()), self.date(meta.created), self.date(meta.modified));
+        let (at, created, modified) = (
+            self.address(&record.address()),
+            self.date(meta.created),
+            self.date(meta.modified),
+        );
         let mut fields: Vec<String> = record
             .fields_object(&ShareNames::default())
             .iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect();
         fields.sort_unstable();
-        let mut text =
-            format!("{at} ({created}, {modified}) [{}] {{{}}}", meta.identifiers.as_json(), fields.join(", "));
+        let mut text = format!(
+            "{at} ({created}, {modified}) [{}] {{{}}}",
+            meta.identifiers.as_json(),
+            fields.join(", ")
+        );
         let schema = record.kind().schema();
-        for reference in schema.references().iter().filter(|reference| reference.is_link) {
+        for reference in schema
+            .references()
+            .iter()
+            .filter(|reference| reference.is_link)
+        {
             if let Some(to) = record.link(reference.name) {
                 let to = self.address(to);
                 // Writing into a text does not fail.
                 _ = write!(text, " {} -> {to}", reference.name);
             }
         }
-        for source in schema.fields.fields.iter().filter_map(crate::schema::Field::source) {
+        for source in schema
+            .fields
+            .fields
+            .iter()
+            .filter_map(crate::schema::Field::source)
+        {
             if source != Source::Clock
                 && let Some(value) = record.computed_value(source)
             {
@@ -73,7 +96,9 @@ impl Names {
 
     pub(super) fn outcome(&mut self, outcome: &Result<Outcome, Error>) -> String {
         match outcome {
-            Ok(Outcome::Created { record, is_new }) => format!("created ({is_new}) {}", self.record(record)),
+            Ok(Outcome::Created { record, is_new }) => {
+                format!("created ({is_new}) {}", self.record(record))
+            }
             Ok(Outcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
             Ok(Outcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
             Ok(Outcome::Kept(answer)) => format!("as before: {}", String::from_utf8_lossy(answer)),
@@ -84,7 +109,9 @@ impl Names {
                         EntryStatus::Failed(problems) => {
                             let codes: Vec<String> = problems
                                 .iter()
-                                .map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties))
+                                .map(|problem| {
+                                    format!("{} {:?}", problem.code.as_str(), problem.properties)
+                                })
                                 .collect();
                             codes.join(", ")
                         }
@@ -92,7 +119,10 @@ impl Names {
                     };
                     _ = write!(text, "; {}: {status}", entry.kind.singular());
                 }
-                let (person, action) = (self.found(helped.person.as_ref()), self.found(helped.action.as_ref()));
+                let (person, action) = (
+                    self.found(helped.person.as_ref()),
+                    self.found(helped.action.as_ref()),
+                );
                 format!("{text}; {person}; {action}")
             }
             Err(error) => refusal(error),
@@ -104,7 +134,9 @@ impl Names {
 pub(super) fn refusal(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Invalid(problems) => {
-            let codes = problems.iter().map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties));
+            let codes = problems
+                .iter()
+                .map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties));
             format!("refused {}", codes.collect::<Vec<_>>().join(", "))
         }
         ErrorKind::NotFound => "not found".to_owned(),
@@ -129,7 +161,9 @@ pub(super) fn difference(told: &str, meant: &str) -> Option<String> {
         match (told.next(), meant.next()) {
             (None, None) => return None,
             (told, meant) if told == meant => {}
-            (told, meant) => return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant))),
+            (told, meant) => {
+                return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant)));
+            }
         }
     }
 }

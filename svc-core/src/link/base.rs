@@ -21,12 +21,15 @@ impl Base {
         let uri: http::Uri = url.parse().ok()?;
         let scheme = uri.scheme_str()?;
         let authority = uri.authority()?;
-        let is_plain = uri.query().is_none() && !url.contains('#') && !authority.as_str().contains('@');
+        let is_plain =
+            uri.query().is_none() && !url.contains('#') && !authority.as_str().contains('@');
         if !matches!(scheme, "http" | "https") || authority.host().is_empty() || !is_plain {
             return None;
         }
         let slash = if uri.path().ends_with('/') { "" } else { "/" };
-        Some(Self(format!("{scheme}://{authority}{}{slash}", uri.path()).into()))
+        Some(Self(
+            format!("{scheme}://{authority}{}{slash}", uri.path()).into(),
+        ))
     }
 
     /// The address, with a slash at the end.

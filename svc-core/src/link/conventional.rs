@@ -9,10 +9,11 @@ use crate::{
     value::Id,
 };
 
-/// The conventional layout: `/people/<id>`, `/petitions/<p>/signatures/<id>`, `/events/<e>/record_attendance_helper` ...
+/// The conventional layout: `/people/<id>`, `/petitions/<p>/signatures/<id>`,
+/// `/events/<e>/record_attendance_helper` ...
 ///
-/// Aliases that it also reads: `attendance` for a person's `attendances`, `/submissions/<id>`, a donation under its page,
-/// both sign-up paths, and a trailing slash anywhere.
+/// Aliases that it also reads: `attendance` for a person's `attendances`, `/submissions/<id>`, a
+/// donation under its page, both sign-up paths, and a trailing slash anywhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConventionalLayout;
 
@@ -97,8 +98,13 @@ impl Layout for ConventionalLayout {
         if path == EXPLORER {
             return Some(Target::Explorer(Cow::Borrowed("")));
         }
-        if let Some(file) = path.strip_prefix(EXPLORER).and_then(|rest| rest.strip_prefix('/')) {
-            let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.');
+        if let Some(file) = path
+            .strip_prefix(EXPLORER)
+            .and_then(|rest| rest.strip_prefix('/'))
+        {
+            let good = |b: u8| {
+                b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-' | b'.')
+            };
             let is_file = (1..=64).contains(&file.len()) && file.bytes().all(good);
             return is_file.then(|| Target::Explorer(Cow::Owned(file.to_owned())));
         }
@@ -116,7 +122,8 @@ impl Layout for ConventionalLayout {
         }
         if let Some(relation) = path.strip_prefix(DOCS_PAGE) {
             let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b':');
-            let is_page = !relation.is_empty() && relation.len() <= 64 && relation.bytes().all(good);
+            let is_page =
+                !relation.is_empty() && relation.len() <= 64 && relation.bytes().all(good);
             return is_page.then(|| Target::DocsPage(Cow::Owned(relation.to_owned())));
         }
         let segments: Vec<&str> = path.split('/').collect();
@@ -177,9 +184,13 @@ fn helper_segment(helper: HelperName) -> &'static str {
 
 /// Many calls of a helper; a record may have the same word for an id.
 fn batch(segments: &[&str]) -> Option<Target> {
-    let [call @ .., BATCH] = segments else { return None };
+    let [call @ .., BATCH] = segments else {
+        return None;
+    };
     match route_segments(call)? {
-        Target::Helper { helper, container } if helper.takes_batches() => Some(Target::Batch { helper, container }),
+        Target::Helper { helper, container } if helper.takes_batches() => {
+            Some(Target::Batch { helper, container })
+        }
         _ => None,
     }
 }
@@ -192,20 +203,33 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
         [WEBHOOKS, id, ROTATE_SECRET] => Id::new(id).map(Target::SecretRotation),
         [collection] => {
             let kind = Kind::from_plural(collection)?;
-            kind.schema().has_collection().then_some(Target::Collection { kind, scope: Scope::All })
+            kind.schema()
+                .has_collection()
+                .then_some(Target::Collection {
+                    kind,
+                    scope: Scope::All,
+                })
         }
-        [collection, SIGNUP | SIGNUP_ALIAS] if collection == HelperName::PersonSignup.records().plural() => {
-            Some(Target::Helper { helper: HelperName::PersonSignup, container: None })
+        [collection, SIGNUP | SIGNUP_ALIAS]
+            if collection == HelperName::PersonSignup.records().plural() =>
+        {
+            Some(Target::Helper {
+                helper: HelperName::PersonSignup,
+                container: None,
+            })
         }
         [collection, id] => {
             let kind = Kind::from_plural(collection)?;
             // Of the kinds that live under another, few have a short address (COL-05).
-            let addressed = kind.schema().has_collection() || kind.schema().has(Peculiarity::ShortAddress);
+            let addressed =
+                kind.schema().has_collection() || kind.schema().has(Peculiarity::ShortAddress);
             addressed.then_some(())?;
             Some(Target::Record(Address::top(kind, Id::new(id)?)))
         }
         [collection, id, below] => {
-            let Target::Record(parent) = route_segments(&[collection, id])? else { return None };
+            let Target::Record(parent) = route_segments(&[collection, id])? else {
+                return None;
+            };
             below_record(parent, below)
         }
         [collection, id, below, member] => {
@@ -213,14 +237,25 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
             let home = Kind::from_plural(collection)?;
             let kind = Kind::from_plural(below)?;
             if kind.schema().home == Some(home) {
-                return Some(Target::Record(Address::under(kind, parent, Id::new(member)?)));
+                return Some(Target::Record(Address::under(
+                    kind,
+                    parent,
+                    Id::new(member)?,
+                )));
             }
             // A donation lives at the top and answers under its page, too.
-            let also_here = kind.schema().has_collection() && kind.schema().parent_kind() == Some(home);
-            also_here.then_some(Target::Record(Address::under(kind, parent, Id::new(member)?)))
+            let also_here =
+                kind.schema().has_collection() && kind.schema().parent_kind() == Some(home);
+            also_here.then_some(Target::Record(Address::under(
+                kind,
+                parent,
+                Id::new(member)?,
+            )))
         }
         [collection, id, below, member, last] => {
-            let Target::Record(record) = route_segments(&[collection, id, below, member])? else { return None };
+            let Target::Record(record) = route_segments(&[collection, id, below, member])? else {
+                return None;
+            };
             record.kind.schema().home?;
             below_record(record, last)
         }
@@ -233,10 +268,16 @@ fn below_record(parent: Address, segment: &str) -> Option<Target> {
     for link in parent.kind.schema().links {
         match link.target {
             LinkTarget::Many { kind, .. } if kind.plural() == segment || link.name == segment => {
-                return Some(Target::Collection { kind, scope: Scope::Under(parent) });
+                return Some(Target::Collection {
+                    kind,
+                    scope: Scope::Under(parent),
+                });
             }
             LinkTarget::Helper(helper) if helper_segment(helper) == segment => {
-                return Some(Target::Helper { helper, container: Some(parent) });
+                return Some(Target::Helper {
+                    helper,
+                    container: Some(parent),
+                });
             }
             _ => {}
         }
@@ -256,12 +297,33 @@ mod tests {
     fn aliases_of_col_05_col_13_and_hlp_19_are_read() {
         let route = |path| ConventionalLayout.route(path);
         assert_eq!(route("people/p/attendance"), route("people/p/attendances"));
-        assert_eq!(route("people/person_signup_helper/"), route("people/person_signup"));
-        assert_eq!(route("people/person_signup_helper/batch/"), route("people/person_signup/batch"));
-        assert!(matches!(route("people/batch"), Some(Target::Record(_))), "an id");
-        assert!(matches!(route("petitions/p/signatures/batch"), Some(Target::Record(_))), "an id");
-        assert_eq!(route("submissions/s"), Some(Target::Record(Address::top(Kind::Submission, id("s")))));
-        assert!(matches!(route("fundraising_pages/f/donations/d"), Some(Target::Record(_))));
+        assert_eq!(
+            route("people/person_signup_helper/"),
+            route("people/person_signup")
+        );
+        assert_eq!(
+            route("people/person_signup_helper/batch/"),
+            route("people/person_signup/batch")
+        );
+        assert!(
+            matches!(route("people/batch"), Some(Target::Record(_))),
+            "an id"
+        );
+        assert!(
+            matches!(
+                route("petitions/p/signatures/batch"),
+                Some(Target::Record(_))
+            ),
+            "an id"
+        );
+        assert_eq!(
+            route("submissions/s"),
+            Some(Target::Record(Address::top(Kind::Submission, id("s"))))
+        );
+        assert!(matches!(
+            route("fundraising_pages/f/donations/d"),
+            Some(Target::Record(_))
+        ));
     }
 
     #[test]

@@ -4,13 +4,16 @@ use svc_declaration::EXTENSIONS;
 
 use crate::schema::ShareNames;
 
-/// The names of a deployment: relation prefixes, key header, version field, share objects (HAL-09, HAL-10, HAL-11, HAL-19).
+/// The names of a deployment: relation prefixes, key header, version field, share objects (HAL-09,
+/// HAL-10, HAL-11, HAL-19).
 ///
-/// The specification writes `svc`, `SVC-API-Token`, `svc_version`, `network_a_share` and `network_b_share`, which is the
-/// default here, and says that they stand in for the interface maker's own; a real deployment sets others.
+/// The specification writes `svc`, `SVC-API-Token`, `svc_version`, `network_a_share` and
+/// `network_b_share`, which is the default here, and says that they stand in for the interface
+/// maker's own; a real deployment sets others.
 ///
-/// Relations and members that the specification does not define have a prefix of their own, `ext` by default. Published clients
-/// stop at a relation with the specification's prefix that they do not know.
+/// Relations and members that the specification does not define have a prefix of their own, `ext`
+/// by default. Published clients stop at a relation with the specification's prefix that they do
+/// not know.
 ///
 /// # Examples
 ///
@@ -49,7 +52,8 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// A dialect whose names all follow from the prefix: `abc` gives `ABC-API-Token` and `abc_version`.
+    /// A dialect whose names all follow from the prefix: `abc` gives `ABC-API-Token` and
+    /// `abc_version`.
     ///
     /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter.
     #[must_use]
@@ -65,11 +69,15 @@ impl Dialect {
 
     /// With another prefix of extensions (HAL-19).
     ///
-    /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter. When the API is built, a prefix is an error that
-    /// is also the one of the specification, or the vendor's namespace if the API has own relations.
+    /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter. When the API is
+    /// built, a prefix is an error that is also the one of the specification, or the vendor's
+    /// namespace if the API has own relations.
     #[must_use]
     pub fn with_extension_prefix(self, prefix: &str) -> Option<Self> {
-        is_prefix(prefix).then(|| Self { extension_prefix: prefix.to_owned(), ..self })
+        is_prefix(prefix).then(|| Self {
+            extension_prefix: prefix.to_owned(),
+            ..self
+        })
     }
 
     /// With another name of the key header (HAL-10).
@@ -138,7 +146,8 @@ impl Dialect {
         format!("{}:{name}", self.prefix_of(name))
     }
 
-    /// The name of a relation with its prefix: `person` for `svc:person`, `changes` for `ext:changes`.
+    /// The name of a relation with its prefix: `person` for `svc:person`, `changes` for
+    /// `ext:changes`.
     #[must_use]
     pub fn without_prefix<'a>(&self, relation: &'a str) -> Option<&'a str> {
         let (prefix, name) = relation.split_once(':')?;
@@ -146,13 +155,21 @@ impl Dialect {
     }
 
     fn prefix_of(&self, name: &str) -> &str {
-        if EXTENSIONS.contains(&name) { &self.extension_prefix } else { &self.prefix }
+        if EXTENSIONS.contains(&name) {
+            &self.extension_prefix
+        } else {
+            &self.prefix
+        }
     }
 }
 
 fn is_prefix(text: &str) -> bool {
     let begins = text.bytes().next().is_some_and(|b| b.is_ascii_lowercase());
-    begins && text.len() <= 32 && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    begins
+        && text.len() <= 32
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 #[cfg(test)]
@@ -174,13 +191,26 @@ mod tests {
 
     #[test]
     fn hal_19_a_relation_is_read_with_its_own_prefix_only() {
-        let dialect = Dialect::with_prefix("osdi").unwrap().with_extension_prefix("more").unwrap();
+        let dialect = Dialect::with_prefix("osdi")
+            .unwrap()
+            .with_extension_prefix("more")
+            .unwrap();
         for name in ["person", "changes"] {
             assert_eq!(dialect.without_prefix(&dialect.relation(name)), Some(name));
         }
-        for other in ["more:person", "osdi:changes", "person", "changes", "svc:person"] {
+        for other in [
+            "more:person",
+            "osdi:changes",
+            "person",
+            "changes",
+            "svc:person",
+        ] {
             assert_eq!(dialect.without_prefix(other), None, "{other}");
         }
-        assert!(["", "Ext", "1x", "a:b"].iter().all(|bad| Dialect::default().with_extension_prefix(bad).is_none()));
+        assert!(
+            ["", "Ext", "1x", "a:b"]
+                .iter()
+                .all(|bad| Dialect::default().with_extension_prefix(bad).is_none())
+        );
     }
 }

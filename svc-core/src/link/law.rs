@@ -23,18 +23,26 @@ pub(crate) fn targets() -> Vec<Target> {
         Target::OpenApi,
         Target::JsonSchema(Cow::Borrowed("record_signature_helper")),
         Target::Form(Cow::Borrowed("petition_signatures")),
-        Target::Helper { helper: HelperName::PersonSignup, container: None },
+        Target::Helper {
+            helper: HelperName::PersonSignup,
+            container: None,
+        },
     ];
     for of_webhook in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {
         targets.extend(Id::new("0198-a_B").map(of_webhook));
     }
     for &kind in Kind::ALL {
         if kind.schema().has_collection() {
-            targets.push(Target::Collection { kind, scope: Scope::All });
+            targets.push(Target::Collection {
+                kind,
+                scope: Scope::All,
+            });
         }
         let parent = kind.schema().home.map(|_| Id::new("parent-1"));
-        let (Some(id), Some(parent)) = (Id::new("0198-a_B"), parent.map_or(Some(None), |parent| parent.map(Some)))
-        else {
+        let (Some(id), Some(parent)) = (
+            Id::new("0198-a_B"),
+            parent.map_or(Some(None), |parent| parent.map(Some)),
+        ) else {
             continue;
         };
         let address = Address { kind, id, parent };
@@ -42,19 +50,26 @@ pub(crate) fn targets() -> Vec<Target> {
         for link in kind.schema().links {
             match link.target {
                 LinkTarget::Many { kind, .. } => {
-                    targets.push(Target::Collection { kind, scope: Scope::Under(address.clone()) });
+                    targets.push(Target::Collection {
+                        kind,
+                        scope: Scope::Under(address.clone()),
+                    });
                 }
                 LinkTarget::Helper(helper) => {
-                    targets.push(Target::Helper { helper, container: Some(address.clone()) });
+                    targets.push(Target::Helper {
+                        helper,
+                        container: Some(address.clone()),
+                    });
                 }
                 LinkTarget::One { .. } => {}
             }
         }
     }
     let batch = |target: &Target| match target {
-        Target::Helper { helper, container } if helper.takes_batches() => {
-            Some(Target::Batch { helper: *helper, container: container.clone() })
-        }
+        Target::Helper { helper, container } if helper.takes_batches() => Some(Target::Batch {
+            helper: *helper,
+            container: container.clone(),
+        }),
         _ => None,
     };
     let batches: Vec<Target> = targets.iter().filter_map(batch).collect();
@@ -70,7 +85,10 @@ pub(crate) fn broken(layout: &dyn Layout, target: &Target) -> Option<String> {
         path
     };
     let path = written(layout);
-    if path.starts_with('/') || !path.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'?' | b'#' | b'"' | b'\\'))
+    if path.starts_with('/')
+        || !path
+            .bytes()
+            .all(|b| b.is_ascii_graphic() && !matches!(b, b'?' | b'#' | b'"' | b'\\'))
     {
         return Some(format!(
             "the layout writes `{path}`, which is not a relative path: write no leading `/`, query, fragment or space"
@@ -96,7 +114,12 @@ mod tests {
 
     #[test]
     fn the_law_holds_for_every_target_and_with_a_trailing_slash() {
-        assert_eq!(targets().iter().find_map(|target| broken(&ConventionalLayout, target)), None);
+        assert_eq!(
+            targets()
+                .iter()
+                .find_map(|target| broken(&ConventionalLayout, target)),
+            None
+        );
     }
 
     /// A layout with one mistake.
@@ -120,7 +143,10 @@ mod tests {
 
     #[test]
     fn each_mistake_is_named() {
-        let target = Target::Collection { kind: Kind::Person, scope: Scope::All };
+        let target = Target::Collection {
+            kind: Kind::Person,
+            scope: Scope::All,
+        };
         let said = |layout: &Wrong| broken(layout, &target).unwrap_or_default();
         assert_eq!(said(&Wrong(|_| {}, |path| path, true)), "");
         assert!(
@@ -132,11 +158,25 @@ mod tests {
                 .contains("`people?x=1`, which is not a relative path")
         );
         assert!(
-            said(&Wrong(|out| out.push('s'), |path| path, false)).contains("does not read `peoples` back as the same")
+            said(&Wrong(|out| out.push('s'), |path| path, false))
+                .contains("does not read `peoples` back as the same")
         );
-        let strict = |path: &str| if path == "people" { "people" } else { "nothing" };
-        assert!(said(&Wrong(|_| {}, strict, false)).contains("does not read `people/` back as the same"));
-        let other = Wrong(|out| out.insert_str(0, "x/"), |path| path.strip_prefix("x/").unwrap_or(path), true);
+        let strict = |path: &str| {
+            if path == "people" {
+                "people"
+            } else {
+                "nothing"
+            }
+        };
+        assert!(
+            said(&Wrong(|_| {}, strict, false))
+                .contains("does not read `people/` back as the same")
+        );
+        let other = Wrong(
+            |out| out.insert_str(0, "x/"),
+            |path| path.strip_prefix("x/").unwrap_or(path),
+            true,
+        );
         assert!(said(&other).contains("writes `x/people` for `people`"));
     }
 }

@@ -2,9 +2,11 @@
 
 use http::Uri;
 
-/// Relations that the interface does not have, under the vendor's namespace: `acme:shop` (ENT-07, ENT-27).
+/// Relations that the interface does not have, under the vendor's namespace: `acme:shop` (ENT-07,
+/// ENT-27).
 ///
-/// Clients that do not know them pass them over. Their curie leads to a page of the vendor's own for each.
+/// Clients that do not know them pass them over. Their curie leads to a page of the vendor's own
+/// for each.
 ///
 /// # Examples
 ///
@@ -34,14 +36,26 @@ pub(crate) struct OwnLink {
 impl OwnRelations {
     /// Relations whose pages lie behind this address, to which the curie's `{rel}` is appended.
     pub fn new(pages: impl Into<String>) -> Self {
-        Self { pages: pages.into(), links: Vec::new() }
+        Self {
+            pages: pages.into(),
+            links: Vec::new(),
+        }
     }
 
     /// With a link on the entry point. A record's own links are added with
     /// [`Record::own_link`](crate::Record::own_link).
     #[must_use]
-    pub fn link(mut self, name: impl Into<String>, href: impl Into<String>, title: impl Into<String>) -> Self {
-        self.links.push(OwnLink { name: name.into(), href: href.into(), title: title.into() });
+    pub fn link(
+        mut self,
+        name: impl Into<String>,
+        href: impl Into<String>,
+        title: impl Into<String>,
+    ) -> Self {
+        self.links.push(OwnLink {
+            name: name.into(),
+            href: href.into(),
+            title: title.into(),
+        });
         self
     }
 
@@ -59,13 +73,23 @@ impl OwnRelations {
             ));
         }
         for (place, link) in self.links.iter().enumerate() {
-            if self.links.iter().take(place).any(|before| before.name == link.name) {
-                problems.push(format!("the own relation `{}` is added twice: give each its own name", link.name));
+            if self
+                .links
+                .iter()
+                .take(place)
+                .any(|before| before.name == link.name)
+            {
+                problems.push(format!(
+                    "the own relation `{}` is added twice: give each its own name",
+                    link.name
+                ));
             }
         }
         for href in std::iter::once(&self.pages).chain(self.links.iter().map(|link| &link.href)) {
             let uri: Option<Uri> = href.parse().ok();
-            if !uri.is_some_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()) {
+            if !uri.is_some_and(|uri| {
+                matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
+            }) {
                 problems.push(format!(
                     "`{href}` is not a valid address of an own relation: use an absolute http or https URL"
                 ));
@@ -87,12 +111,22 @@ mod tests {
 
     #[test]
     fn ent_27_own_relations_are_checked_when_the_api_is_built() {
-        let good = OwnRelations::new("https://a.example/r/").link("shop", "https://a.example/shop?x=1", "Shop");
+        let good = OwnRelations::new("https://a.example/r/").link(
+            "shop",
+            "https://a.example/shop?x=1",
+            "Shop",
+        );
         assert_eq!(good.problems("acme", ["svc", "ext"]), Vec::<String>::new());
         for taken in ["svc", "ext"] {
-            assert_eq!(good.problems(taken, ["svc", "ext"]).len(), 1, "HAL-09, HAL-19");
+            assert_eq!(
+                good.problems(taken, ["svc", "ext"]).len(),
+                1,
+                "HAL-09, HAL-19"
+            );
         }
-        let bad = OwnRelations::new("/r/").link("a:b", "ftp://a.example/", "").link("", "https://a.example/", "");
+        let bad = OwnRelations::new("/r/")
+            .link("a:b", "ftp://a.example/", "")
+            .link("", "https://a.example/", "");
         assert_eq!(bad.problems("acme", ["svc", "ext"]).len(), 4);
         let twice = good.link("shop", "https://a.example/other", "Other shop");
         assert_eq!(

@@ -15,8 +15,9 @@ pub struct Address {
     pub kind: Kind,
     /// The id: 1 to 64 of `[A-Za-z0-9_-]` (UND-41).
     pub id: Id,
-    /// For a kind with a home, the id of the record it lives under, such as the petition of a signature. `None` for
-    /// other kinds, and where a short address (`/submissions/<id>`) does not say.
+    /// For a kind with a home, the id of the record it lives under, such as the petition of a
+    /// signature. `None` for other kinds, and where a short address (`/submissions/<id>`) does not
+    /// say.
     pub parent: Option<Id>,
 }
 
@@ -30,16 +31,25 @@ impl Address {
     /// A record of a kind that lives at the top.
     #[must_use]
     pub fn top(kind: Kind, id: Id) -> Self {
-        Self { kind, id, parent: None }
+        Self {
+            kind,
+            id,
+            parent: None,
+        }
     }
 
     /// A record that lives under another.
     #[must_use]
     pub fn under(kind: Kind, parent: Id, id: Id) -> Self {
-        Self { kind, id, parent: Some(parent) }
+        Self {
+            kind,
+            id,
+            parent: Some(parent),
+        }
     }
 
-    /// Whether a record with this parent is the one that is meant: a wrong parent in the path is 404 (COL-19).
+    /// Whether a record with this parent is the one that is meant: a wrong parent in the path is
+    /// 404 (COL-19).
     #[must_use]
     pub fn admits_parent(&self, parent: Option<&Id>) -> bool {
         self.parent.is_none() || self.parent.as_ref() == parent
@@ -99,7 +109,8 @@ pub enum Target {
     Docs,
     /// The page of one relation, and the template of the curie (ENT-22, HAL-18).
     DocsPage(Cow<'static, str>),
-    /// The explorer of the documentation, and by name each file that it and the other pages consist of; its page has no name.
+    /// The explorer of the documentation, and by name each file that it and the other pages consist
+    /// of; its page has no name.
     Explorer(Cow<'static, str>),
     /// The capability document (UND-40).
     Capabilities,

@@ -13,13 +13,18 @@ use crate::{
 };
 
 impl Resolved {
-    /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing is asked.
+    /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
+    /// is asked.
     pub(super) fn asks(&self, tenant: &str, question: &Question) -> Option<Statement> {
         let mut sql = Sql::new(self.engine, tenant);
         match question {
             Question::Find(key) => self.one(&mut sql, key, false, true)?,
             Question::Record(key) => self.one(&mut sql, key, true, true)?,
-            Question::Members { kind, groups, people } => {
+            Question::Members {
+                kind,
+                groups,
+                people,
+            } => {
                 let table = self.of(*kind)?;
                 self.tied(&mut sql, table, groups, people)?;
             }
@@ -44,15 +49,27 @@ impl Resolved {
 
     /// What the rows say; no rows where nothing was asked.
     pub(super) fn answers(&self, question: &Question, rows: &[Row]) -> Result<Answer> {
-        let number = || rows.first().and_then(|row| row.first()?.as_deref()?.parse::<i64>().ok()).unwrap_or_default();
+        let number = || {
+            rows.first()
+                .and_then(|row| row.first()?.as_deref()?.parse::<i64>().ok())
+                .unwrap_or_default()
+        };
         Ok(match question {
             Question::Find(key) => {
                 let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                Answer::Found(found.map(|(row, table)| self.found(table, row)).transpose()?)
+                Answer::Found(
+                    found
+                        .map(|(row, table)| self.found(table, row))
+                        .transpose()?,
+                )
             }
             Question::Record(key) => {
                 let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                Answer::Record(found.map(|(row, table)| self.record(table, row)).transpose()?)
+                Answer::Record(
+                    found
+                        .map(|(row, table)| self.record(table, row))
+                        .transpose()?,
+                )
             }
             Question::Members { kind, .. } => self.all(*kind, rows)?,
             Question::Answered { .. } => self.all(Kind::Answer, rows)?,
@@ -65,8 +82,14 @@ impl Resolved {
     }
 
     fn all(&self, kind: Kind, rows: &[Row]) -> Result<Answer> {
-        let Some(table) = self.of(kind) else { return Ok(Answer::Records(Vec::new())) };
-        Ok(Answer::Records(rows.iter().map(|row| self.record(table, row)).collect::<Result<_>>()?))
+        let Some(table) = self.of(kind) else {
+            return Ok(Answer::Records(Vec::new()));
+        };
+        Ok(Answer::Records(
+            rows.iter()
+                .map(|row| self.record(table, row))
+                .collect::<Result<_>>()?,
+        ))
     }
 
     /// One record or its head. Locked, others may read it, and refer to it, but not change it.
@@ -78,9 +101,15 @@ impl Resolved {
             self.heads(sql, table);
         }
         self.named(sql, table, "t", key);
-        sql.push(" ORDER BY t.").push(&table.order.name).push(" LIMIT 1");
+        sql.push(" ORDER BY t.")
+            .push(&table.order.name)
+            .push(" LIMIT 1");
         if locked && self.engine == Engine::Postgres {
-            sql.push(if whole { " FOR NO KEY UPDATE OF t" } else { " FOR KEY SHARE OF t" });
+            sql.push(if whole {
+                " FOR NO KEY UPDATE OF t"
+            } else {
+                " FOR KEY SHARE OF t"
+            });
         }
         Some(())
     }
@@ -95,7 +124,8 @@ impl Resolved {
         Some(())
     }
 
-    /// `SELECT` the number of attendances that count: those that do not say otherwise (RES-event-18).
+    /// `SELECT` the number of attendances that count: those that do not say otherwise
+    /// (RES-event-18).
     fn accepted(&self, sql: &mut Sql, table: &Mapped) {
         let Some((column, values)) = table.column("status") else {
             sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
@@ -103,8 +133,14 @@ impl Resolved {
         };
         // A number reads as text as soon as it is joined to one.
         sql.push("SELECT '' || count(CASE");
-        for status in AttendanceStatus::VALUES.iter().filter(|status| **status != AttendanceStatus::Accepted.as_str()) {
-            let stored = values.iter().find(|(value, _)| value == status).map(|(_, stored)| stored.as_str());
+        for status in AttendanceStatus::VALUES
+            .iter()
+            .filter(|status| **status != AttendanceStatus::Accepted.as_str())
+        {
+            let stored = values
+                .iter()
+                .find(|(value, _)| value == status)
+                .map(|(_, stored)| stored.as_str());
             if let Some(stored) = stored.or(values.is_empty().then_some(*status)) {
                 sql.push(" WHEN t.")
                     .push(&column.name)

@@ -1,4 +1,5 @@
-//! What a mapped store asks of a database: statements whose values and columns are all text, so that any client fits.
+//! What a mapped store asks of a database: statements whose values and columns are all text, so
+//! that any client fits.
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
@@ -19,13 +20,13 @@ pub enum Engine {
     Sqlite,
 }
 
-/// One statement. Values are bound to `$1`, `$2`, ... (PostgreSQL) or `?1`, `?2`, ... (`SQLite`), each as a text or NULL; the
-/// statement says itself what it makes of them.
+/// One statement. Values are bound to `$1`, `$2`, ... (PostgreSQL) or `?1`, `?2`, ... (`SQLite`),
+/// each as a text or NULL; the statement says itself what it makes of them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statement {
-    /// The SQL. It holds names of the mapping, and never what a client sent; there are few different ones, so that they may
-    /// be prepared and kept.
+    /// The SQL. It holds names of the mapping, and never what a client sent; there are few
+    /// different ones, so that they may be prepared and kept.
     pub text: Arc<str>,
     /// The values.
     pub values: Vec<Option<String>>,
@@ -34,7 +35,10 @@ pub struct Statement {
 impl Statement {
     /// A statement with its values.
     pub fn new(text: impl Into<Arc<str>>, values: Vec<Option<String>>) -> Self {
-        Self { text: text.into(), values }
+        Self {
+            text: text.into(),
+            values,
+        }
     }
 }
 
@@ -54,8 +58,9 @@ pub type Row = Vec<Option<String>>;
 pub enum Trouble {
     /// Another transaction was faster: a serialization failure, a deadlock. The call is run again.
     Conflict(Box<dyn StdError + Send + Sync>),
-    /// Another row is in the way: it has a value that there is once, or needs what is to go. The call is run again, for the
-    /// row may be new, or be gone by then; after that the client is answered 400.
+    /// Another row is in the way: it has a value that there is once, or needs what is to go. The
+    /// call is run again, for the row may be new, or be gone by then; after that the client is
+    /// answered 400.
     Taken(Box<dyn StdError + Send + Sync>),
     /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
     Refused(Box<dyn StdError + Send + Sync>),
@@ -66,7 +71,8 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// Nothing that a client sends is in the way of a read: what the database refuses there is the server's own matter.
+    /// Nothing that a client sends is in the way of a read: what the database refuses there is the
+    /// server's own matter.
     pub(super) fn of_a_read(self) -> Self {
         match self {
             Self::Taken(cause) | Self::Refused(cause) => Self::Other(cause),
@@ -105,30 +111,35 @@ fn refused(what: &'static str) -> Error {
     Error::refused(vec![Problem::general(Code::FieldInvalid, what)])
 }
 
-/// A database, seen by a mapped store: some pool of connections and how it is spoken to. See `svc_postgres::Mapped` and
-/// `svc_sqlite::Mapped`; around another client it is some 60 lines.
+/// A database, seen by a mapped store: some pool of connections and how it is spoken to. See
+/// `svc_postgres::Mapped` and `svc_sqlite::Mapped`; around another client it is some 60 lines.
 #[async_trait]
 pub trait Database: Send + Sync + 'static {
     /// Which SQL it speaks.
     fn engine(&self) -> Engine;
 
-    /// Runs statements that only read, in one round trip where the client can, and gives the rows of each.
+    /// Runs statements that only read, in one round trip where the client can, and gives the rows
+    /// of each.
     ///
     /// # Errors
     ///
     /// The first that failed.
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
 
-    /// Begins a transaction (READ COMMITTED or stricter; `SQLite`: IMMEDIATE) with these statements, in one round trip where
-    /// the client can, and gives the rows of each.
+    /// Begins a transaction (READ COMMITTED or stricter; `SQLite`: IMMEDIATE) with these
+    /// statements, in one round trip where the client can, and gives the rows of each.
     ///
     /// # Errors
     ///
     /// The first that failed; the transaction is undone then.
-    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble>;
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble>;
 }
 
-/// A transaction. Dropped in the middle of a call it is undone, too, though its connection may be lost by that.
+/// A transaction. Dropped in the middle of a call it is undone, too, though its connection may be
+/// lost by that.
 #[async_trait]
 pub trait Transaction: Send {
     /// Runs statements, and gives the rows of each.
@@ -142,7 +153,8 @@ pub trait Transaction: Send {
     ///
     /// # Errors
     ///
-    /// The first that failed; the transaction is undone then, unless the answer to COMMIT itself was lost.
+    /// The first that failed; the transaction is undone then, unless the answer to COMMIT itself
+    /// was lost.
     async fn commit(self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
 
     /// Undoes everything; the connection serves others again.
@@ -159,7 +171,10 @@ impl<D: Database + ?Sized> Database for Arc<D> {
         (**self).read(statements).await
     }
 
-    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
         (**self).begin(statements).await
     }
 }

@@ -79,14 +79,23 @@ impl LiveTable {
     pub(super) fn finds_by(&self, columns: &[&str]) -> bool {
         self.indexes.iter().any(|index| {
             let begins = index.columns.get(..columns.len());
-            index.is_whole && begins.is_some_and(|begins| columns.iter().all(|it| begins.iter().any(|of| of == it)))
+            index.is_whole
+                && begins
+                    .is_some_and(|begins| columns.iter().all(|it| begins.iter().any(|of| of == it)))
         })
     }
 
     /// Whether no two rows have the same in these columns.
     pub(super) fn is_unique(&self, columns: &[&str]) -> bool {
-        let within = |index: &LiveIndex| index.columns.iter().all(|column| columns.contains(&column.as_str()));
-        self.indexes.iter().any(|index| index.is_unique && index.is_whole && within(index))
+        let within = |index: &LiveIndex| {
+            index
+                .columns
+                .iter()
+                .all(|column| columns.contains(&column.as_str()))
+        };
+        self.indexes
+            .iter()
+            .any(|index| index.is_unique && index.is_whole && within(index))
     }
 }
 
@@ -96,23 +105,37 @@ pub(super) struct Live(pub(super) BTreeMap<String, LiveTable>);
 
 impl Live {
     pub(super) fn table(&self, name: &str) -> Option<&LiveTable> {
-        self.0.get(&quoted_table(name)).filter(|table| !table.columns.is_empty())
+        self.0
+            .get(&quoted_table(name))
+            .filter(|table| !table.columns.is_empty())
     }
 
     /// What the answers to [`statements`] say.
     pub(super) fn read(engine: Engine, answers: &[Vec<Row>]) -> Self {
         let mut live = Self::default();
-        let [columns, indexes, checks] = answers else { return live };
+        let [columns, indexes, checks] = answers else {
+            return live;
+        };
         for row in columns {
             let text = |place: usize| row.get(place).cloned().flatten();
-            let (Some(table), Some(name), Some(sql_type)) = (text(0), text(1), text(2)) else { continue };
-            let is = |place: usize| text(place).is_some_and(|it| matches!(it.as_str(), "true" | "t" | "1"));
+            let (Some(table), Some(name), Some(sql_type)) = (text(0), text(1), text(2)) else {
+                continue;
+            };
+            let is = |place: usize| {
+                text(place).is_some_and(|it| matches!(it.as_str(), "true" | "t" | "1"))
+            };
             let base = text(3).unwrap_or_else(|| sql_type.clone());
             let labels = text(7).map(|labels| texts(&labels));
             live.0.entry(table).or_default().columns.push(LiveColumn {
                 name,
-                class: if labels.is_some() { Class::Text } else { class(&base) },
-                longest: text(6).or_else(|| declared_length(engine, &sql_type)).and_then(|it| it.parse().ok()),
+                class: if labels.is_some() {
+                    Class::Text
+                } else {
+                    class(&base)
+                },
+                longest: text(6)
+                    .or_else(|| declared_length(engine, &sql_type))
+                    .and_then(|it| it.parse().ok()),
                 sql_type,
                 nullable: is(4),
                 has_default: is(5),
@@ -123,17 +146,32 @@ impl Live {
         }
         for row in indexes {
             let text = |place: usize| row.get(place).cloned().flatten();
-            let (Some(table), Some(columns)) = (text(0), text(1)) else { continue };
-            let is = |place: usize| text(place).is_some_and(|it| matches!(it.as_str(), "true" | "t" | "1"));
-            let columns = texts(&columns).into_iter().map(|column| unquoted(&column)).collect();
-            let index = LiveIndex { columns, is_unique: is(2), is_primary: is(3), is_whole: is(4) };
+            let (Some(table), Some(columns)) = (text(0), text(1)) else {
+                continue;
+            };
+            let is = |place: usize| {
+                text(place).is_some_and(|it| matches!(it.as_str(), "true" | "t" | "1"))
+            };
+            let columns = texts(&columns)
+                .into_iter()
+                .map(|column| unquoted(&column))
+                .collect();
+            let index = LiveIndex {
+                columns,
+                is_unique: is(2),
+                is_primary: is(3),
+                is_whole: is(4),
+            };
             live.0.entry(table).or_default().indexes.push(index);
         }
         for row in checks {
             let text = |place: usize| row.get(place).cloned().flatten();
-            let (Some(table), Some(column), Some(rule)) = (text(0), text(1), text(2)) else { continue };
+            let (Some(table), Some(column), Some(rule)) = (text(0), text(1), text(2)) else {
+                continue;
+            };
             let found = live.0.get_mut(&table);
-            let column = found.and_then(|table| table.columns.iter_mut().find(|it| it.name == column));
+            let column =
+                found.and_then(|table| table.columns.iter_mut().find(|it| it.name == column));
             if let (Some(column), Some(listed)) = (column, listed(&rule)) {
                 column.values = Some(listed);
             }
@@ -143,7 +181,10 @@ impl Live {
 }
 
 /// The statements that ask for columns, indexes and checks of these tables.
-pub(super) fn statements<'a>(engine: Engine, tables: impl Iterator<Item = &'a str>) -> Vec<Statement> {
+pub(super) fn statements<'a>(
+    engine: Engine,
+    tables: impl Iterator<Item = &'a str>,
+) -> Vec<Statement> {
     let mut names: Vec<String> = tables.map(quoted_table).collect();
     names.sort_unstable();
     names.dedup();
@@ -161,7 +202,9 @@ pub(super) fn statements<'a>(engine: Engine, tables: impl Iterator<Item = &'a st
         Engine::Postgres => POSTGRES,
         Engine::Sqlite => SQLITE,
     };
-    texts.map(|text| Statement::new(text, values.clone())).into()
+    texts
+        .map(|text| Statement::new(text, values.clone()))
+        .into()
 }
 
 const POSTGRES: [&str; 3] = [
@@ -185,7 +228,8 @@ const POSTGRES: [&str; 3] = [
      JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1] ORDER BY n.value, a.attnum",
 ];
 
-/// `SQLite` has no rule of a column by itself: the third one gives the text of the table, and nothing is read from it.
+/// `SQLite` has no rule of a column by itself: the third one gives the text of the table, and
+/// nothing is read from it.
 const SQLITE: [&str; 3] = [
     "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
      CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \
@@ -201,18 +245,25 @@ const SQLITE: [&str; 3] = [
 /// The elements of a JSON array of texts.
 fn texts(json: &str) -> Vec<String> {
     match Json::read_kept(json.as_bytes()) {
-        Some(Json::Array(list)) => list.iter().filter_map(Json::as_str).map(str::to_owned).collect(),
+        Some(Json::Array(list)) => list
+            .iter()
+            .filter_map(Json::as_str)
+            .map(str::to_owned)
+            .collect(),
         _ => Vec::new(),
     }
 }
 
 /// The name of a column without its quotes; an expression stays as it is.
 fn unquoted(column: &str) -> String {
-    let inner = column.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let inner = column
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
     inner.map_or_else(|| column.to_owned(), |inner| inner.replace("\"\"", "\""))
 }
 
-/// The values of `CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text])))`; `None` for any other rule.
+/// The values of `CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text])))`; `None` for any other
+/// rule.
 fn listed(rule: &str) -> Option<Vec<String>> {
     let (_, list) = rule.split_once("= ANY ")?;
     let mut values = Vec::new();
@@ -236,7 +287,9 @@ fn constant(default: &str) -> Option<String> {
 
 /// 20 of `varchar(20)`, which PostgreSQL tells elsewhere.
 fn declared_length(engine: Engine, sql_type: &str) -> Option<String> {
-    let (_, rest) = sql_type.split_once('(').filter(|_| engine == Engine::Sqlite)?;
+    let (_, rest) = sql_type
+        .split_once('(')
+        .filter(|_| engine == Engine::Sqlite)?;
     let (length, _) = rest.split_once(')')?;
     (class(sql_type) == Class::Text).then(|| length.trim().to_owned())
 }
@@ -252,7 +305,19 @@ fn class(sql_type: &str) -> Class {
         "text[]" | "character varying[]" => Class::Texts,
         _ if name.ends_with("[]") => Class::Other,
         "int" | "bigint" | "int2" | "int8" | "tinyint" | "mediumint" => Class::Integer(i64::MAX),
-        _ if begins(&["text", "character", "bpchar", "varchar", "char", "nvarchar", "citext", "clob"]) => Class::Text,
+        _ if begins(&[
+            "text",
+            "character",
+            "bpchar",
+            "varchar",
+            "char",
+            "nvarchar",
+            "citext",
+            "clob",
+        ]) =>
+        {
+            Class::Text
+        }
         _ if begins(&["uuid"]) => Class::Uuid,
         _ if begins(&["bool"]) => Class::Boolean,
         _ if begins(&["timestamp", "datetime"]) => Class::Moment,

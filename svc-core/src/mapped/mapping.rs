@@ -36,7 +36,10 @@ impl Mapping {
     /// A mapping without tables.
     #[must_use]
     pub fn new(tenants: Tenants) -> Self {
-        Self { tenants, tables: Vec::new() }
+        Self {
+            tenants,
+            tables: Vec::new(),
+        }
     }
 
     /// Adds the table of a kind.
@@ -55,8 +58,13 @@ pub struct Tenants(pub(super) Whose);
 pub(super) enum Whose {
     /// Everything belongs to one tenant.
     One(String),
-    /// A table of tenants: its name, what the tables of records refer to, and what a tenant is called.
-    Table { table: String, key: String, name: String },
+    /// A table of tenants: its name, what the tables of records refer to, and what a tenant is
+    /// called.
+    Table {
+        table: String,
+        key: String,
+        name: String,
+    },
 }
 
 impl Tenants {
@@ -65,19 +73,29 @@ impl Tenants {
         Self(Whose::One(name.into()))
     }
 
-    /// Each tenant is a row of a table, and called by its number in the column `id`, as `Tenant::from(7)` is.
+    /// Each tenant is a row of a table, and called by its number in the column `id`, as
+    /// `Tenant::from(7)` is.
     pub fn numbered(table: impl Into<String>) -> Self {
         Self::named(table, "id", "id")
     }
 
-    /// Each tenant is a row of a table: other tables refer to its column `key`, and it is called by its column `name`, such as
-    /// a slug.
-    pub fn named(table: impl Into<String>, key: impl Into<String>, name: impl Into<String>) -> Self {
-        Self(Whose::Table { table: table.into(), key: key.into(), name: name.into() })
+    /// Each tenant is a row of a table: other tables refer to its column `key`, and it is called by
+    /// its column `name`, such as a slug.
+    pub fn named(
+        table: impl Into<String>,
+        key: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Self {
+        Self(Whose::Table {
+            table: table.into(),
+            key: key.into(),
+            name: name.into(),
+        })
     }
 }
 
-/// One table: its rows are the records of a kind. Columns that are not named here are left as they are.
+/// One table: its rows are the records of a kind. Columns that are not named here are left as they
+/// are.
 #[derive(Debug, Clone)]
 pub struct Table {
     pub(super) kind: Kind,
@@ -108,13 +126,17 @@ pub(super) struct Field {
 
 impl Field {
     fn new(path: impl Into<String>, column: impl Into<String>) -> Self {
-        Self { path: path.into(), column: column.into(), values: Vec::new() }
+        Self {
+            path: path.into(),
+            column: column.into(),
+            values: Vec::new(),
+        }
     }
 }
 
 impl Table {
-    /// The table of a kind: `contacts`, or with its schema `crm.contacts`. Unless told otherwise its ids are in the column
-    /// `id`, its dates in `created_at` and `updated_at`.
+    /// The table of a kind: `contacts`, or with its schema `crm.contacts`. Unless told otherwise
+    /// its ids are in the column `id`, its dates in `created_at` and `updated_at`.
     pub fn new(kind: Kind, name: impl Into<String>) -> Self {
         Self {
             kind,
@@ -141,7 +163,8 @@ impl Table {
         self
     }
 
-    /// The column with the ids that clients see: a `uuid` or a text, different in every row (UND-41).
+    /// The column with the ids that clients see: a `uuid` or a text, different in every row
+    /// (UND-41).
     #[must_use]
     pub fn id(mut self, column: impl Into<String>) -> Self {
         self.id = column.into();
@@ -155,22 +178,24 @@ impl Table {
         self
     }
 
-    /// A column of whole numbers that rise from record to record (UND-20); by default the primary key.
+    /// A column of whole numbers that rise from record to record (UND-20); by default the primary
+    /// key.
     #[must_use]
     pub fn order(mut self, column: impl Into<String>) -> Self {
         self.order = Some(column.into());
         self
     }
 
-    /// The columns that say when a record was created and changed (TYP-15, TYP-16); one column for both is possible.
+    /// The columns that say when a record was created and changed (TYP-15, TYP-16); one column for
+    /// both is possible.
     #[must_use]
     pub fn dates(mut self, created: impl Into<String>, modified: impl Into<String>) -> Self {
         (self.created, self.modified) = (created.into(), modified.into());
         self
     }
 
-    /// A field and its column. Members of an object have names with dots: `location.venue`. A column of type `json` or
-    /// `jsonb` (`SQLite`: a text column named so) may hold any field.
+    /// A field and its column. Members of an object have names with dots: `location.venue`. A
+    /// column of type `json` or `jsonb` (`SQLite`: a text column named so) may hold any field.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>, column: impl Into<String>) -> Self {
         self.fields.push(Field::new(field, column));
@@ -185,8 +210,13 @@ impl Table {
         column: impl Into<String>,
         values: [(&str, &str); N],
     ) -> Self {
-        let values = values.map(|(value, stored)| (value.to_owned(), stored.to_owned())).into();
-        self.fields.push(Field { values, ..Field::new(field, column) });
+        let values = values
+            .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
+            .into();
+        self.fields.push(Field {
+            values,
+            ..Field::new(field, column)
+        });
         self
     }
 
@@ -211,15 +241,16 @@ impl Table {
         self
     }
 
-    /// What a field is where a create leaves it out, and where a change empties it (CAP-08), if the column has no default of
-    /// its own: a value of the interface.
+    /// What a field is where a create leaves it out, and where a change empties it (CAP-08), if the
+    /// column has no default of its own: a value of the interface.
     #[must_use]
     pub fn otherwise(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
         self.defaults.push((field.into(), value.into()));
         self
     }
 
-    /// The table has one record for each person in a container: a second call changes the one that is there.
+    /// The table has one record for each person in a container: a second call changes the one that
+    /// is there.
     #[must_use]
     pub fn once_per_person(mut self) -> Self {
         self.once_per_person = true;
@@ -227,7 +258,8 @@ impl Table {
     }
 }
 
-/// The rows of a table that are the list of a record, such as its e-mail addresses: in the order of its primary key.
+/// The rows of a table that are the list of a record, such as its e-mail addresses: in the order of
+/// its primary key.
 #[derive(Debug, Clone)]
 pub struct Rows {
     pub(super) table: String,
@@ -239,7 +271,12 @@ pub struct Rows {
 impl Rows {
     /// The rows of `table` whose column `parent` refers to the record.
     pub fn new(table: impl Into<String>, parent: impl Into<String>) -> Self {
-        Self { table: table.into(), parent: parent.into(), order: None, fields: Vec::new() }
+        Self {
+            table: table.into(),
+            parent: parent.into(),
+            order: None,
+            fields: Vec::new(),
+        }
     }
 
     /// The column that orders and names the rows; by default the primary key.
@@ -264,8 +301,13 @@ impl Rows {
         column: impl Into<String>,
         values: [(&str, &str); N],
     ) -> Self {
-        let values = values.map(|(value, stored)| (value.to_owned(), stored.to_owned())).into();
-        self.fields.push(Field { values, ..Field::new(member, column) });
+        let values = values
+            .map(|(value, stored)| (value.to_owned(), stored.to_owned()))
+            .into();
+        self.fields.push(Field {
+            values,
+            ..Field::new(member, column)
+        });
         self
     }
 }

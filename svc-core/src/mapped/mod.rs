@@ -1,10 +1,11 @@
 //! Mapped stores: a vendor's own tables as data, and everything else from the library.
 //!
-//! A vendor says which table is which kind, which column which field, and where the tenant stands ([`Mapping`]), and gives a
-//! connection ([`Database`]). The library does pages, scopes, cursors, matching, foreign identifiers, cascades and all helpers,
-//! by the same rulebook as its own stores, each call in one transaction over the vendor's tables. Nothing of the vendor's
-//! changes: columns that the mapping does not name stay as they are. Foreign identifiers and the like are in four tables of
-//! the library's own ([`own_tables`]).
+//! A vendor says which table is which kind, which column which field, and where the tenant stands
+//! ([`Mapping`]), and gives a connection ([`Database`]). The library does pages, scopes, cursors,
+//! matching, foreign identifiers, cascades and all helpers, by the same rulebook as its own stores,
+//! each call in one transaction over the vendor's tables. Nothing of the vendor's changes: columns
+//! that the mapping does not name stay as they are. Foreign identifiers and the like are in four
+//! tables of the library's own ([`own_tables`]).
 //!
 //! ```text
 //! Mapping ──┐
@@ -15,11 +16,12 @@
 //! ```
 //!
 //! Kinds that a mapping cannot say are left out of it and written by hand, with
-//! [`ApiBuilder::resource`](crate::ApiBuilder::resource) beside [`ApiBuilder::mapped`](crate::ApiBuilder::mapped).
+//! [`ApiBuilder::resource`](crate::ApiBuilder::resource) beside
+//! [`ApiBuilder::mapped`](crate::ApiBuilder::mapped).
 //!
-//! The total of a collection is counted by the database each time (`SELECT count(*)` by an index): the vendor's own program
-//! writes the same rows, so that nobody else could know it. A page that `next` leads to is found by its cursor, whatever its
-//! number.
+//! The total of a collection is counted by the database each time (`SELECT count(*)` by an index):
+//! the vendor's own program writes the same rows, so that nobody else could know it. A page that
+//! `next` leads to is found by its cursor, whatever its number.
 
 mod apply;
 mod ask;
@@ -72,7 +74,8 @@ impl From<Error> for MappingError {
     }
 }
 
-/// What former versions noted to be sent, and nobody sent: nothing would erase it with its people any more.
+/// What former versions noted to be sent, and nobody sent: nothing would erase it with its people
+/// any more.
 const FORMER: &str = "DROP TABLE IF EXISTS svc_outbox";
 
 /// The SQL of this library's own tables beside the vendor's; running it again changes nothing.

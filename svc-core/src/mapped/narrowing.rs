@@ -13,7 +13,12 @@ impl Mapped {
     /// What its fields are at least, at most and only.
     pub(crate) fn narrowing(&self) -> Narrowing {
         let mut narrowing = Narrowing::default();
-        of_members(&self.members, self.kind.schema().fields, &mut Vec::new(), &mut narrowing);
+        of_members(
+            &self.members,
+            self.kind.schema().fields,
+            &mut Vec::new(),
+            &mut narrowing,
+        );
         for (path, value) in &self.defaults {
             let narrow = narrowing.at(path);
             (narrow.default, narrow.required) = (Some(value.clone()), false);
@@ -38,7 +43,9 @@ fn of_members(
             [] if depth > 0 => narrowing.at(path).leave_out(),
             [] => {}
             [member] if member.path.len() == path.len() => match &member.stored {
-                Stored::Column { column, values } => narrow(member, column, values, narrowing.at(path)),
+                Stored::Column { column, values } => {
+                    narrow(member, column, values, narrowing.at(path))
+                }
                 Stored::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {
                         let mut entries = Narrowing::default();
@@ -61,7 +68,12 @@ fn of_members(
 fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut Narrowing) {
     of_members(members, schema, &mut Vec::new(), narrowing);
     for field in schema.fields {
-        if !members.iter().any(|member| member.path.first().is_some_and(|first| first.name == field.name)) {
+        if !members.iter().any(|member| {
+            member
+                .path
+                .first()
+                .is_some_and(|first| first.name == field.name)
+        }) {
             narrowing.at(&[field.name]).leave_out();
         }
     }
@@ -74,14 +86,21 @@ fn names(member: &Member) -> Vec<&'static str> {
 /// What a column says of its field.
 fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow: &mut Narrow) {
     let Some(field) = member.field() else { return };
-    narrow.default = column
-        .default
-        .as_ref()
-        .map(|default| values.iter().find(|(_, stored)| stored == default).map_or(default, |(value, _)| value).clone());
+    narrow.default = column.default.as_ref().map(|default| {
+        values
+            .iter()
+            .find(|(_, stored)| stored == default)
+            .map_or(default, |(value, _)| value)
+            .clone()
+    });
     if let (Type::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref()) {
         narrow.default = Some((number == "1").to_string());
     }
-    if narrow.default.as_ref().is_some_and(|default| !has(&field.ty, default)) {
+    if narrow
+        .default
+        .as_ref()
+        .is_some_and(|default| !has(&field.ty, default))
+    {
         narrow.default = None;
     }
     narrow.required = !column.nullable && !column.has_default;

@@ -18,12 +18,18 @@ use crate::{
 
 /// Notes something to send.
 pub(super) fn put(mut sql: Sql, dispatch: &Dispatch) -> Statement {
-    sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (").tenant(None).push(", ");
+    sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (")
+        .tenant(None)
+        .push(", ");
     match dispatch.person() {
         Some(person) => _ = sql.text(person.as_str()),
         None => _ = sql.push("NULL"),
     }
-    sql.push(", ").number(dispatch.due().micros()).push(", 0, ").text(dispatch.to_stored()).push(")");
+    sql.push(", ")
+        .number(dispatch.due().micros())
+        .push(", 0, ")
+        .text(dispatch.to_stored())
+        .push(")");
     sql.finish()
 }
 
@@ -35,7 +41,9 @@ impl MappedStore {
     /// When something is due next.
     fn next_due(&self) -> Statement {
         let mut sql = self.sql();
-        sql.push("SELECT ").push(&counted(self.mapping().engine, "min(due)")).push(" FROM svc_dispatches");
+        sql.push("SELECT ")
+            .push(&counted(self.mapping().engine, "min(due)"))
+            .push(" FROM svc_dispatches");
         sql.finish()
     }
 
@@ -52,10 +60,23 @@ impl Outgoing for MappedStore {
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
         let engine = self.mapping().engine;
         let mut sql = self.sql();
-        sql.push("SELECT ").push(&counted(engine, "id")).push(" FROM svc_dispatches WHERE due <= ");
-        sql.number(now.micros()).push(" ORDER BY due, id LIMIT ").number(most.into());
-        let found = self.shared.database.read(vec![sql.finish(), self.next_due()]).await.map_err(Trouble::of_a_read)?;
-        let ids = found.first().into_iter().flatten().map(|row| number(row, 0));
+        sql.push("SELECT ")
+            .push(&counted(engine, "id"))
+            .push(" FROM svc_dispatches WHERE due <= ");
+        sql.number(now.micros())
+            .push(" ORDER BY due, id LIMIT ")
+            .number(most.into());
+        let found = self
+            .shared
+            .database
+            .read(vec![sql.finish(), self.next_due()])
+            .await
+            .map_err(Trouble::of_a_read)?;
+        let ids = found
+            .first()
+            .into_iter()
+            .flatten()
+            .map(|row| number(row, 0));
         let mut ids: Vec<i64> = ids.collect::<Result<_>>()?;
         if ids.is_empty() {
             return Ok(Claimed::new(Vec::new(), moment(found.get(1))));
@@ -64,9 +85,15 @@ impl Outgoing for MappedStore {
         ids.sort_unstable();
         let claim = |id: &i64| {
             let mut sql = self.sql();
-            sql.push("UPDATE svc_dispatches SET attempts = attempts + 1, due = ").number(until.micros());
-            sql.push(" WHERE id = ").number(*id).push(" AND due <= ").number(now.micros());
-            sql.push(" RETURNING tenant, body, ").push(&counted(engine, "id")).push(", ");
+            sql.push("UPDATE svc_dispatches SET attempts = attempts + 1, due = ")
+                .number(until.micros());
+            sql.push(" WHERE id = ")
+                .number(*id)
+                .push(" AND due <= ")
+                .number(now.micros());
+            sql.push(" RETURNING tenant, body, ")
+                .push(&counted(engine, "id"))
+                .push(", ");
             sql.push(&counted(engine, "attempts"));
             sql.finish()
         };
@@ -77,20 +104,29 @@ impl Outgoing for MappedStore {
         let mut claims = Vec::with_capacity(ids.len());
         for row in given.iter().flatten() {
             let tenant = Tenant::new(text(row, 0)?);
-            claims.extend(Claim::stored(tenant, number(row, 2)?, number(row, 3)?, text(row, 1)?));
+            claims.extend(Claim::stored(
+                tenant,
+                number(row, 2)?,
+                number(row, 3)?,
+                text(row, 1)?,
+            ));
         }
         Ok(Claimed::new(claims, moment(next.as_ref())))
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {
         let mut sql = self.sql();
-        sql.push("DELETE FROM svc_dispatches WHERE id = ").number(claim.row);
+        sql.push("DELETE FROM svc_dispatches WHERE id = ")
+            .number(claim.row);
         self.change(sql).await
     }
 
     async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
         let mut sql = self.sql();
-        sql.push("UPDATE svc_dispatches SET due = ").number(at.micros()).push(" WHERE id = ").number(claim.row);
+        sql.push("UPDATE svc_dispatches SET due = ")
+            .number(at.micros())
+            .push(" WHERE id = ")
+            .number(claim.row);
         sql.push(" AND attempts = ").number(claim.attempts.into());
         self.change(sql).await
     }
@@ -101,7 +137,9 @@ impl Outgoing for MappedStore {
 }
 
 fn text(row: &Row, place: usize) -> Result<&str> {
-    row.get(place).and_then(Option::as_deref).ok_or_else(unasked)
+    row.get(place)
+        .and_then(Option::as_deref)
+        .ok_or_else(unasked)
 }
 
 fn number(row: &Row, place: usize) -> Result<i64> {
@@ -110,5 +148,7 @@ fn number(row: &Row, place: usize) -> Result<i64> {
 
 /// The only value of an answer, where it has one.
 fn moment(rows: Option<&Vec<Row>>) -> Option<Timestamp> {
-    Some(Timestamp::from_micros(rows?.first()?.first()?.as_deref()?.parse().ok()?))
+    Some(Timestamp::from_micros(
+        rows?.first()?.first()?.as_deref()?.parse().ok()?,
+    ))
 }

@@ -38,12 +38,19 @@ impl Resolved {
         if let Start::After(row) = start
             && (row != 0 || request.page.after.is_some() && request.page.number > 1)
         {
-            page.push(" AND t.").push(&table.order.name).push(" > ").number(row);
+            page.push(" AND t.")
+                .push(&table.order.name)
+                .push(" > ")
+                .number(row);
         }
         let size = i64::from(request.page.size).saturating_add(1);
-        page.push(" ORDER BY t.").push(&table.order.name).push(" LIMIT ").number(size);
+        page.push(" ORDER BY t.")
+            .push(&table.order.name)
+            .push(" LIMIT ")
+            .number(size);
         if let Start::At(skipped) = start {
-            page.push(" OFFSET ").number(i64::try_from(skipped).unwrap_or(i64::MAX));
+            page.push(" OFFSET ")
+                .number(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
         let mut total = Sql::new(self.engine, tenant);
         total
@@ -67,7 +74,9 @@ impl Resolved {
 
     /// ` AND` the condition that a record is in a collection.
     fn within(&self, sql: &mut Sql, table: &Mapped, scope: &Scope) -> Result<()> {
-        let Scope::Under(address) = scope else { return Ok(()) };
+        let Scope::Under(address) = scope else {
+            return Ok(());
+        };
         let link = table.scope(address.kind).ok_or_else(Error::not_found)?;
         self.leads_to(sql, link, &[Key::from(address)]);
         Ok(())
@@ -83,27 +92,55 @@ impl Resolved {
         answers: &[Vec<Row>],
     ) -> Result<RawPage> {
         let table = self.of(kind).ok_or_else(Error::not_found)?;
-        let [rows, total, container @ ..] = answers else { return Err(unasked()) };
+        let [rows, total, container @ ..] = answers else {
+            return Err(unasked());
+        };
         if let Scope::Under(address) = &request.scope {
             let parent = self.of(address.kind).ok_or_else(Error::not_found)?;
-            let found = container.first().and_then(|rows| rows.first()).ok_or_else(Error::not_found)?;
+            let found = container
+                .first()
+                .and_then(|rows| rows.first())
+                .ok_or_else(Error::not_found)?;
             let found = self.found(parent, found)?;
             if !address.admits_parent(found.parent.as_ref()) {
                 return Err(Error::not_found());
             }
         }
-        let total = total.first().and_then(|row| row.first()?.as_deref()?.parse().ok()).ok_or_else(unasked)?;
+        let total = total
+            .first()
+            .and_then(|row| row.first()?.as_deref()?.parse().ok())
+            .ok_or_else(unasked)?;
         let size = usize::try_from(request.page.size).unwrap_or(usize::MAX);
-        let placed = rows.iter().take(size).map(|row| self.record(table, row)).collect::<Result<Vec<_>>>()?;
-        let last = placed.last().filter(|_| rows.len() > size).map(|placed| placed.row);
-        let next = cursors.next(NUMBER, &collection(tenant, kind, &request.scope), &request.page, last);
-        Ok(RawPage::new(placed.into_iter().map(|placed| placed.record).collect(), total).with_next(next))
+        let placed = rows
+            .iter()
+            .take(size)
+            .map(|row| self.record(table, row))
+            .collect::<Result<Vec<_>>>()?;
+        let last = placed
+            .last()
+            .filter(|_| rows.len() > size)
+            .map(|placed| placed.row);
+        let next = cursors.next(
+            NUMBER,
+            &collection(tenant, kind, &request.scope),
+            &request.page,
+            last,
+        );
+        Ok(RawPage::new(
+            placed.into_iter().map(|placed| placed.record).collect(),
+            total,
+        )
+        .with_next(next))
     }
 }
 
 /// Where a page begins.
 pub(super) fn start(cursors: &Cursors, tenant: &str, kind: Kind, request: &ListRequest) -> Start {
-    cursors.start(NUMBER, &collection(tenant, kind, &request.scope), &request.page)
+    cursors.start(
+        NUMBER,
+        &collection(tenant, kind, &request.scope),
+        &request.page,
+    )
 }
 
 /// What a cursor belongs to.

@@ -61,7 +61,8 @@ pub(crate) enum Whose {
     /// Theirs that a column names.
     Column {
         column: Column,
-        /// Where the column refers to something else than the tenant's name: table, its key, and the name.
+        /// Where the column refers to something else than the tenant's name: table, its key, and
+        /// the name.
         via: Option<Box<Via>>,
     },
     /// Whose the record is that the link at this place leads to.
@@ -99,10 +100,19 @@ pub(crate) struct Member {
 /// Where a part of a record is.
 #[derive(Debug)]
 pub(crate) enum Stored {
-    /// In a column; with the values of the interface and those of the column, where they are listed.
-    Column { column: Column, values: Vec<(String, String)> },
+    /// In a column; with the values of the interface and those of the column, where they are
+    /// listed.
+    Column {
+        column: Column,
+        values: Vec<(String, String)>,
+    },
     /// In the rows of another table.
-    Rows { table: String, parent: Column, order: Column, members: Vec<Member> },
+    Rows {
+        table: String,
+        parent: Column,
+        order: Column,
+        members: Vec<Member>,
+    },
 }
 
 impl Member {
@@ -137,7 +147,11 @@ impl Resolved {
 
     /// The kinds of which a container has one record for each person.
     pub(crate) fn once(&self) -> Vec<Kind> {
-        self.tables.iter().filter(|table| table.once_per_person).map(|table| table.kind).collect()
+        self.tables
+            .iter()
+            .filter(|table| table.once_per_person)
+            .map(|table| table.kind)
+            .collect()
     }
 }
 
@@ -158,19 +172,24 @@ impl Mapped {
     /// The link by which it is listed under records of another kind.
     pub(crate) fn scope(&self, of: Kind) -> Option<&Link> {
         let references = self.kind.schema().references().iter();
-        let mut names = references.filter(|it| it.is_scope && it.kind == of).map(|it| it.name);
+        let mut names = references
+            .filter(|it| it.is_scope && it.kind == of)
+            .map(|it| it.name);
         names.find_map(|name| self.link(name))
     }
 
     /// The rows and the column in which the e-mail addresses of people are.
     pub(crate) fn emails(&self) -> Option<(&str, &Column, &Column)> {
         match &self.member("email_addresses")?.stored {
-            Stored::Rows { table, parent, members, .. } => {
-                match &members.iter().find(|member| member.is("address"))?.stored {
-                    Stored::Column { column, .. } => Some((table, parent, column)),
-                    Stored::Rows { .. } => None,
-                }
-            }
+            Stored::Rows {
+                table,
+                parent,
+                members,
+                ..
+            } => match &members.iter().find(|member| member.is("address"))?.stored {
+                Stored::Column { column, .. } => Some((table, parent, column)),
+                Stored::Rows { .. } => None,
+            },
             Stored::Column { .. } => None,
         }
     }

@@ -26,7 +26,10 @@ impl Resolved {
         let modified = moment(next()).unwrap_or(created);
         let mut meta = Meta::new(id, created).modified(modified.max(created));
         if let Some(list) = next() {
-            let inner = list.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            let inner = list
+                .trim()
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'));
             meta.identifiers = Identifiers::from_stored(inner.unwrap_or_default().to_owned());
         }
         let links: Vec<(&'static str, Ref)> = table
@@ -39,7 +42,11 @@ impl Resolved {
             })
             .collect();
         let mut fields = Vec::with_capacity(256);
-        let members: Vec<(&Member, Option<&str>)> = table.members.iter().map(|member| (member, next())).collect();
+        let members: Vec<(&Member, Option<&str>)> = table
+            .members
+            .iter()
+            .map(|member| (member, next()))
+            .collect();
         write_members(self.engine, &members, 0, &mut fields);
         let mut record = RawRecord::stored(table.kind, meta, fields);
         for (name, to) in links {
@@ -59,7 +66,11 @@ impl Resolved {
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
         let mut parent = None;
-        for link in table.links.iter().filter(|link| self.of(link.kind).is_some()) {
+        for link in table
+            .links
+            .iter()
+            .filter(|link| self.of(link.kind).is_some())
+        {
             let to = next();
             if Some(link.name) == table.kind.schema().parent {
                 parent = to.and_then(Id::new);
@@ -72,9 +83,9 @@ impl Resolved {
 fn head(place: Option<&str>, id: Option<&str>) -> Result<(i64, Id)> {
     let place = place.and_then(|place| place.parse().ok());
     let id = id.and_then(Id::new);
-    place
-        .zip(id)
-        .ok_or_else(|| Error::unexpected("a row of a mapped table has no order or no id that an address can have"))
+    place.zip(id).ok_or_else(|| {
+        Error::unexpected("a row of a mapped table has no order or no id that an address can have")
+    })
 }
 
 /// A moment: microseconds since 1970, or a text that `SQLite` or a program wrote.
@@ -86,13 +97,25 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{}Z", text.replacen(' ', "T", 1))))
 }
 
-/// `"name":value` pairs separated by commas; what is empty is left out. Members of one object stand beside each other.
-fn write_members(engine: super::Engine, members: &[(&Member, Option<&str>)], depth: usize, out: &mut Vec<u8>) {
+/// `"name":value` pairs separated by commas; what is empty is left out. Members of one object stand
+/// beside each other.
+fn write_members(
+    engine: super::Engine,
+    members: &[(&Member, Option<&str>)],
+    depth: usize,
+    out: &mut Vec<u8>,
+) {
     let mut rest = members;
     while let [(first, text), ..] = rest {
-        let Some(field) = first.path.get(depth) else { return };
-        let same =
-            |(other, _): &&(&Member, Option<&str>)| other.path.get(depth).is_some_and(|it| it.name == field.name);
+        let Some(field) = first.path.get(depth) else {
+            return;
+        };
+        let same = |(other, _): &&(&Member, Option<&str>)| {
+            other
+                .path
+                .get(depth)
+                .is_some_and(|it| it.name == field.name)
+        };
         let width = rest.iter().take_while(same).count();
         let (group, behind) = rest.split_at_checked(width).unwrap_or((rest, &[]));
         rest = behind;
@@ -119,7 +142,12 @@ fn write_members(engine: super::Engine, members: &[(&Member, Option<&str>)], dep
 }
 
 /// A value as it is sent; `None` for what the interface cannot say.
-fn write_value(engine: super::Engine, member: &Member, text: &str, out: &mut Vec<u8>) -> Option<()> {
+fn write_value(
+    engine: super::Engine,
+    member: &Member,
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Option<()> {
     let (column, values) = match &member.stored {
         Stored::Rows { members, .. } => return write_rows(engine, members, text, out),
         Stored::Column { column, values } => (column, values),
@@ -132,7 +160,9 @@ fn write_value(engine: super::Engine, member: &Member, text: &str, out: &mut Vec
     match member.field()?.ty {
         Type::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
         Type::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
-        Type::Integer | Type::Float | Type::Amount => out.extend_from_slice(Number::parse(text)?.as_str().as_bytes()),
+        Type::Integer | Type::Float | Type::Amount => {
+            out.extend_from_slice(Number::parse(text)?.as_str().as_bytes())
+        }
         Type::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
         Type::Enum(known) => {
             let value = from_column(values, text);
@@ -143,8 +173,15 @@ fn write_value(engine: super::Engine, member: &Member, text: &str, out: &mut Vec
     Some(())
 }
 
-fn write_rows(engine: super::Engine, members: &[Member], text: &str, out: &mut Vec<u8>) -> Option<()> {
-    let Some(Json::Array(entries)) = Json::read_kept(text.as_bytes()) else { return None };
+fn write_rows(
+    engine: super::Engine,
+    members: &[Member],
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let Some(Json::Array(entries)) = Json::read_kept(text.as_bytes()) else {
+        return None;
+    };
     if entries.is_empty() {
         return None;
     }
@@ -177,7 +214,10 @@ fn truth(text: &str) -> Option<bool> {
 
 /// The value of the interface for one of a column.
 fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
-    values.iter().find(|(_, stored)| stored == text).map_or(text, |(value, _)| value)
+    values
+        .iter()
+        .find(|(_, stored)| stored == text)
+        .map_or(text, |(value, _)| value)
 }
 
 /// What a column has for a value of the interface.
@@ -199,9 +239,10 @@ pub(super) fn to_column(
         Json::String(text) if matches!(column.class, Class::Boolean | Class::Integer(_)) => {
             boolean(engine, text == "true")
         }
-        Json::String(text) => {
-            values.iter().find(|(of, _)| of == text).map_or_else(|| text.clone(), |(_, stored)| stored.clone())
-        }
+        Json::String(text) => values
+            .iter()
+            .find(|(of, _)| of == text)
+            .map_or_else(|| text.clone(), |(_, stored)| stored.clone()),
         Json::Array(list) if column.class == Class::Texts => braces(list),
         other => {
             let mut text = Vec::new();
@@ -231,5 +272,8 @@ fn braces(list: &[Json]) -> String {
 /// The value at a path of a record's fields.
 pub(super) fn at<'a>(fields: &'a Object, member: &Member) -> Option<&'a Json> {
     let (first, rest) = member.path.split_first()?;
-    rest.iter().try_fold(fields.get(first.name)?, |json, field| json.as_object()?.get(field.name))
+    rest.iter()
+        .try_fold(fields.get(first.name)?, |json, field| {
+            json.as_object()?.get(field.name)
+        })
 }

@@ -10,8 +10,8 @@ use crate::{link::Address, store::Key, value::Id};
 pub(super) const IDENTIFIERS: &str = "svc_identifiers";
 
 impl Resolved {
-    /// `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, where the links lead, and the members. Behind it
-    /// comes a condition on `t`.
+    /// `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, where the links lead,
+    /// and the members. Behind it comes a condition on `t`.
     pub(super) fn records(&self, sql: &mut Sql, table: &Mapped) {
         let engine = sql.engine();
         sql.push("SELECT ");
@@ -29,7 +29,10 @@ impl Resolved {
     /// The same without identifiers and members: what a record is found by.
     pub(super) fn heads(&self, sql: &mut Sql, table: &Mapped) {
         let engine = sql.engine();
-        sql.push("SELECT ").push(&read(engine, "t", &table.order)).push(", ").push(&read(engine, "t", &table.id));
+        sql.push("SELECT ")
+            .push(&read(engine, "t", &table.order))
+            .push(", ")
+            .push(&read(engine, "t", &table.id));
         self.targets(sql, table);
         self.from(sql, table);
     }
@@ -63,15 +66,28 @@ impl Resolved {
         match &table.whose {
             Whose::Only => _ = sql.push("1 = 1"),
             Whose::Column { column, via: None } => {
-                sql.push(alias).push(".").push(&column.name).push(" = ").tenant(Some(column));
+                sql.push(alias)
+                    .push(".")
+                    .push(&column.name)
+                    .push(" = ")
+                    .tenant(Some(column));
             }
-            Whose::Column { column, via: Some(via) } => {
+            Whose::Column {
+                column,
+                via: Some(via),
+            } => {
                 let (key, name) = (&via.key.name, &via.name.name);
-                let of = format!("{alias}.{} = (SELECT {key} FROM {} WHERE {name} = ", column.name, via.table);
+                let of = format!(
+                    "{alias}.{} = (SELECT {key} FROM {} WHERE {name} = ",
+                    column.name, via.table
+                );
                 sql.push(&of).tenant(Some(&via.name)).push(")");
             }
             Whose::Container(place) => {
-                let container = table.links.get(*place).and_then(|link| Some((link, self.of(link.kind)?)));
+                let container = table
+                    .links
+                    .get(*place)
+                    .and_then(|link| Some((link, self.of(link.kind)?)));
                 let Some((link, container)) = container else {
                     sql.push("1 = 0");
                     return;
@@ -105,13 +121,20 @@ impl Resolved {
                             read(self.engine, "o", &via.name)
                         }
                     };
-                    sql.push("SELECT ").push(&name).push(&from).push(" WHERE 1 = 1");
+                    sql.push("SELECT ")
+                        .push(&name)
+                        .push(&from)
+                        .push(" WHERE 1 = 1");
                     self.named(sql, first, "t", &Key::from(of));
                     return true;
                 }
                 Whose::Container(place) => {
-                    let Some(link) = table.links.get(*place) else { return false };
-                    let Some(container) = self.of(link.kind) else { return false };
+                    let Some(link) = table.links.get(*place) else {
+                        return false;
+                    };
+                    let Some(container) = self.of(link.kind) else {
+                        return false;
+                    };
                     let inner = format!("{alias}c");
                     from = format!(
                         "{from} JOIN {} {inner} ON {inner}.{} = {alias}.{}",
@@ -126,7 +149,11 @@ impl Resolved {
     /// The foreign identifiers of a record, as a JSON array.
     fn identifiers(sql: &mut Sql, table: &Mapped) {
         let engine = sql.engine();
-        let of = format!(" AND i.kind = '{}' AND i.record = {}", table.kind.singular(), read(engine, "t", &table.id));
+        let of = format!(
+            " AND i.kind = '{}' AND i.record = {}",
+            table.kind.singular(),
+            read(engine, "t", &table.id)
+        );
         match engine {
             super::Engine::Postgres => {
                 sql.push(
@@ -144,8 +171,14 @@ impl Resolved {
     fn member(&self, member: &Member, table: &Mapped) -> String {
         match &member.stored {
             Stored::Column { column, .. } => read(self.engine, "t", column),
-            Stored::Rows { table: rows, parent, order, members } => {
-                // Each entry is an array of its columns, which `row.rs` reads as it reads the columns of a record.
+            Stored::Rows {
+                table: rows,
+                parent,
+                order,
+                members,
+            } => {
+                // Each entry is an array of its columns, which `row.rs` reads as it reads the
+                // columns of a record.
                 let columns: Vec<String> = members
                     .iter()
                     .filter_map(|member| match &member.stored {
@@ -153,7 +186,10 @@ impl Resolved {
                         Stored::Rows { .. } => None,
                     })
                     .collect();
-                let (of, by) = (format!("r.{} = t.{}", parent.name, table.key.name), &order.name);
+                let (of, by) = (
+                    format!("r.{} = t.{}", parent.name, table.key.name),
+                    &order.name,
+                );
                 let columns = columns.join(", ");
                 match self.engine {
                     super::Engine::Postgres => format!(
@@ -167,16 +203,30 @@ impl Resolved {
         }
     }
 
-    /// ` AND` the condition that a row is the one that a key names; of several, the oldest comes first by [`oldest`].
+    /// ` AND` the condition that a row is the one that a key names; of several, the oldest comes
+    /// first by [`oldest`].
     pub(super) fn named(&self, sql: &mut Sql, table: &Mapped, alias: &str, key: &Key) {
         sql.push(" AND ");
         match key {
             Key::Id(_, id) => {
-                sql.push(alias).push(".").push(&table.id.name).push(" = ").value(&table.id, id_value(&table.id, id));
+                sql.push(alias)
+                    .push(".")
+                    .push(&table.id.name)
+                    .push(" = ")
+                    .value(&table.id, id_value(&table.id, id));
             }
-            Key::Name(kind, name) => match kind.schema().unique_name().and_then(|field| table.column(field.name)) {
+            Key::Name(kind, name) => match kind
+                .schema()
+                .unique_name()
+                .and_then(|field| table.column(field.name))
+            {
                 Some((column, _)) => {
-                    _ = sql.push(alias).push(".").push(&column.name).push(" = ").value(column, Some(name.clone()));
+                    _ = sql
+                        .push(alias)
+                        .push(".")
+                        .push(&column.name)
+                        .push(" = ")
+                        .value(column, Some(name.clone()));
                 }
                 None => _ = sql.push("1 = 0"),
             },
@@ -191,7 +241,11 @@ impl Resolved {
                     table.id.name,
                     kind.singular()
                 );
-                sql.push(&of).tenant(None).push(" AND i.identifier = ").text(identifier.as_str()).push(")");
+                sql.push(&of)
+                    .tenant(None)
+                    .push(" AND i.identifier = ")
+                    .text(identifier.as_str())
+                    .push(")");
             }
             Key::Email(address) => match table.emails() {
                 Some((rows, parent, column)) => {
@@ -199,11 +253,16 @@ impl Resolved {
                         "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) = ",
                         table.key.name, parent.name, column.name
                     );
-                    sql.push(&of).text(crate::helper::normal_email(address)).push(")");
+                    sql.push(&of)
+                        .text(crate::helper::normal_email(address))
+                        .push(")");
                 }
                 None => _ = sql.push("1 = 0"),
             },
-            Key::Link(kind, id, name) => match self.of(*kind).and_then(|from| Some((from, from.link(name)?))) {
+            Key::Link(kind, id, name) => match self
+                .of(*kind)
+                .and_then(|from| Some((from, from.link(name)?)))
+            {
                 Some((from, link)) => {
                     let of = format!(
                         "{alias}.{} = (SELECT f.{} FROM {} f WHERE ",
@@ -225,7 +284,9 @@ impl Resolved {
             sql.push(" AND 1 = 0");
             return;
         };
-        sql.push(" AND t.").push(&link.column.name).push(" IN (NULL");
+        sql.push(" AND t.")
+            .push(&link.column.name)
+            .push(" IN (NULL");
         for key in keys {
             sql.push(", ");
             self.key_of(sql, target, key);
@@ -235,10 +296,16 @@ impl Resolved {
 
     /// `(SELECT key ...)`: what other tables refer to a record by.
     pub(super) fn key_of(&self, sql: &mut Sql, table: &Mapped, key: &Key) {
-        sql.push("(SELECT k.").push(&table.key.name).push(" FROM ").push(&table.name).push(" k WHERE ");
+        sql.push("(SELECT k.")
+            .push(&table.key.name)
+            .push(" FROM ")
+            .push(&table.name)
+            .push(" k WHERE ");
         self.owned(sql, table, "k");
         self.named(sql, table, "k", key);
-        sql.push(" ORDER BY k.").push(&table.order.name).push(" LIMIT 1)");
+        sql.push(" ORDER BY k.")
+            .push(&table.order.name)
+            .push(" LIMIT 1)");
     }
 }
 

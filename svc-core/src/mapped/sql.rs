@@ -31,7 +31,13 @@ pub(super) struct Sql {
 impl Sql {
     /// A statement about what a tenant has.
     pub(super) fn new(engine: Engine, tenant: &str) -> Self {
-        Self { engine, text: String::with_capacity(512), values: Vec::new(), tenant: tenant.to_owned(), bound: None }
+        Self {
+            engine,
+            text: String::with_capacity(512),
+            values: Vec::new(),
+            tenant: tenant.to_owned(),
+            bound: None,
+        }
     }
 
     pub(super) fn engine(&self) -> Engine {
@@ -54,7 +60,9 @@ impl Sql {
         let mark = self.mark(place);
         let is_number = column.is_some_and(|column| matches!(column.class, Class::Integer(_)));
         match (self.engine, column) {
-            (Engine::Postgres, Some(column)) => _ = write!(self.text, "{mark}::text::{}", column.sql_type),
+            (Engine::Postgres, Some(column)) => {
+                _ = write!(self.text, "{mark}::text::{}", column.sql_type)
+            }
             (Engine::Postgres, None) => _ = write!(self.text, "{mark}::text"),
             (Engine::Sqlite, _) if is_number => _ = write!(self.text, "CAST({mark} AS INTEGER)"),
             (Engine::Sqlite, _) => self.text.push_str(&mark),
@@ -63,7 +71,11 @@ impl Sql {
     }
 
     fn mark(&self, place: usize) -> String {
-        if self.engine == Engine::Postgres { format!("${place}") } else { format!("?{place}") }
+        if self.engine == Engine::Postgres {
+            format!("${place}")
+        } else {
+            format!("?{place}")
+        }
     }
 
     /// A text to compare with texts.
@@ -107,7 +119,8 @@ impl Sql {
     }
 
     fn bind(&mut self, value: Option<String>) {
-        // PostgreSQL has no text with U+0000: nothing is found by one, and none is written (see `apply.rs`).
+        // PostgreSQL has no text with U+0000: nothing is found by one, and none is written (see
+        // `apply.rs`).
         let value = value.filter(|value| self.engine == Engine::Sqlite || !value.contains('\0'));
         self.values.push(value);
         let mark = self.mark(self.values.len());
@@ -132,12 +145,20 @@ pub(super) fn read(engine: Engine, alias: &str, column: &Column) -> String {
     let name = format!("{alias}.{}", column.name);
     match (engine, column.class) {
         (Engine::Postgres, Class::Moment) => {
-            let zone = if column.sql_type.contains("without") { " AT TIME ZONE 'UTC'" } else { "" };
-            format!("CASE WHEN isfinite({name}) THEN (extract(epoch FROM {name}{zone}) * 1000000)::bigint::text END")
+            let zone = if column.sql_type.contains("without") {
+                " AT TIME ZONE 'UTC'"
+            } else {
+                ""
+            };
+            format!(
+                "CASE WHEN isfinite({name}) THEN (extract(epoch FROM {name}{zone}) * 1000000)::bigint::text END"
+            )
         }
         (Engine::Postgres, Class::Texts) => format!("array_to_json({name})::text"),
         (Engine::Postgres, _) => format!("{name}::text"),
-        (Engine::Sqlite, Class::Text | Class::Uuid | Class::Moment | Class::Date | Class::Json) => name,
+        (Engine::Sqlite, Class::Text | Class::Uuid | Class::Moment | Class::Date | Class::Json) => {
+            name
+        }
         (Engine::Sqlite, _) => format!("CAST({name} AS TEXT)"),
     }
 }

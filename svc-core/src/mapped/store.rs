@@ -28,7 +28,8 @@ use crate::{
     record::RawRecord,
     rules::{Decision, decide, first_questions_once},
     store::{
-        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question, Store, Turn,
+        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question,
+        Store, Turn,
         cursor::{Cursors, REREADS},
         hex,
     },
@@ -38,15 +39,19 @@ use crate::{
 /// How often a call is run that another transaction was faster than.
 const TRIES: u8 = 5;
 
-/// A store over a vendor's own tables: pages, matching, identifiers, cascades and all helpers, each call in one transaction.
-/// [`ApiBuilder::mapped`](crate::ApiBuilder::mapped) registers what the mapping has.
+/// A store over a vendor's own tables: pages, matching, identifiers, cascades and all helpers, each
+/// call in one transaction. [`ApiBuilder::mapped`](crate::ApiBuilder::mapped) registers what the
+/// mapping has.
 ///
-/// A read is one round trip. A write is two: the first one takes the tenant's turn and fetches what the call asks, the second
-/// one writes and commits; a call that asks more takes one for each time that it asks.
+/// A read is one round trip. A write is two: the first one takes the tenant's turn and fetches what
+/// the call asks, the second one writes and commits; a call that asks more takes one for each time
+/// that it asks.
 ///
-/// Calls of this interface have their turns one after the other, tenant by tenant, over all processes: twenty equal sign-ups
-/// at once make one person; those that wait in one process hold two connections at most. The vendor's own program may write at the same time: rows that a call reads in order to change
-/// them are locked until it ends, and where the database reports a conflict the call is run again.
+/// Calls of this interface have their turns one after the other, tenant by tenant, over all
+/// processes: twenty equal sign-ups at once make one person; those that wait in one process hold
+/// two connections at most. The vendor's own program may write at the same time: rows that a call
+/// reads in order to change them are locked until it ends, and where the database reports a
+/// conflict the call is run again.
 pub struct MappedStore {
     pub(super) shared: Arc<Shared>,
     matching: Arc<dyn PersonMatching>,
@@ -66,12 +71,14 @@ impl MappedStore {
     ///
     /// # Errors
     ///
-    /// Everything in the mapping that the tables do not have, with what mends it; or the database cannot be read.
+    /// Everything in the mapping that the tables do not have, with what mends it; or the database
+    /// cannot be read.
     pub async fn connect(mapping: Mapping, database: impl Database) -> Result<Self, MappingError> {
         let engine = database.engine();
         let asked = live::statements(engine, mapping.table_names());
         let answers = database.read(asked).await?;
-        let mapping = super::resolve::resolve(&mapping, engine, &live::Live::read(engine, &answers))?;
+        let mapping =
+            super::resolve::resolve(&mapping, engine, &live::Live::read(engine, &answers))?;
         let secret = secret(&database).await?;
         let shared = Shared {
             database: Box::new(database),
@@ -80,18 +87,25 @@ impl MappedStore {
             turns: Turns::default(),
             outgoing: Bells::default(),
         };
-        Ok(Self { shared: Arc::new(shared), matching: Arc::new(StockMatching) })
+        Ok(Self {
+            shared: Arc::new(shared),
+            matching: Arc::new(StockMatching),
+        })
     }
 
-    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign identifiers, what is to be
-    /// sent, and the secret of `next` links. The same SQL is in [`own_tables`](super::own_tables).
+    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign
+    /// identifiers, what is to be sent, and the secret of `next` links. The same SQL is in
+    /// [`own_tables`](super::own_tables).
     ///
     /// # Errors
     ///
     /// Trouble of the database.
     pub async fn create_own_tables(database: &impl Database) -> Result<(), MappingError> {
         let statements = super::own_tables(database.engine());
-        let statements = statements.iter().map(|text| Statement::new(*text, Vec::new())).collect();
+        let statements = statements
+            .iter()
+            .map(|text| Statement::new(*text, Vec::new()))
+            .collect();
         let (transaction, _) = database.begin(statements).await?;
         transaction.commit(Vec::new()).await?;
         Ok(())
@@ -111,9 +125,15 @@ impl MappedStore {
     /// Whether there is anything of a tenant.
     fn has(&self, tenant: &Tenant) -> bool {
         let mapping = self.mapping();
-        let is_named = mapping.only.as_ref().is_none_or(|only| only == tenant.as_str());
-        // PostgreSQL has no text with U+0000, and a tenant that is no number is in no column of numbers.
-        is_named && !tenant.as_str().contains('\0') && (!mapping.numbers_tenants() || tenant.number().is_some())
+        let is_named = mapping
+            .only
+            .as_ref()
+            .is_none_or(|only| only == tenant.as_str());
+        // PostgreSQL has no text with U+0000, and a tenant that is no number is in no column of
+        // numbers.
+        is_named
+            && !tenant.as_str().contains('\0')
+            && (!mapping.numbers_tenants() || tenant.number().is_some())
     }
 
     /// Runs a call once, in one transaction.
@@ -127,10 +147,21 @@ impl MappedStore {
         begin.extend(statements);
         let (mut transaction, mut answers) = self.shared.database.begin(begin).await?;
         let given = answers.split_off(turn_at.saturating_add(1).min(answers.len()));
-        let clock = answers.last().and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
+        let clock = answers
+            .last()
+            .and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
         let time = Timestamp::from_micros(clock.ok_or_else(unasked)?);
         let mut fetched = Given::default();
-        let decided = self.decide(cx, call, time, &mut fetched, (wanted, asked, given), &mut transaction).await;
+        let decided = self
+            .decide(
+                cx,
+                call,
+                time,
+                &mut fetched,
+                (wanted, asked, given),
+                &mut transaction,
+            )
+            .await;
         let Decision { changes, outcome } = match decided {
             Ok(decision) if decision.changes.is_empty() => {
                 transaction.roll_back().await;
@@ -148,10 +179,18 @@ impl MappedStore {
         }
         let mut statements = writes.statements;
         let shown = shown(&outcome).filter(|record| mapping.of(record.kind()).is_some());
-        let again = shown.map(|record| Question::Record(Key::Id(record.kind(), record.meta().id.clone())));
-        statements.extend(again.as_ref().and_then(|question| mapping.asks(tenant, question)));
+        let again =
+            shown.map(|record| Question::Record(Key::Id(record.kind(), record.meta().id.clone())));
+        statements.extend(
+            again
+                .as_ref()
+                .and_then(|question| mapping.asks(tenant, question)),
+        );
         let given = transaction.commit(statements).await?;
-        if changes.iter().any(|change| matches!(change, Change::Outbox(_))) {
+        if changes
+            .iter()
+            .any(|change| matches!(change, Change::Outbox(_)))
+        {
             self.shared.outgoing.ring(&());
         }
         // What is answered is what the tables have now, whatever their triggers made of it.
@@ -160,10 +199,13 @@ impl MappedStore {
             None => return Ok(outcome),
         };
         Ok(match (outcome, record) {
-            (Outcome::Created { is_new, .. }, Answer::Record(Some(now))) => {
-                Outcome::Created { record: now.record, is_new }
+            (Outcome::Created { is_new, .. }, Answer::Record(Some(now))) => Outcome::Created {
+                record: now.record,
+                is_new,
+            },
+            (Outcome::Updated(Some(_)), Answer::Record(Some(now))) => {
+                Outcome::Updated(Some(now.record))
             }
-            (Outcome::Updated(Some(_)), Answer::Record(Some(now))) => Outcome::Updated(Some(now.record)),
             (outcome, _) => outcome,
         })
     }
@@ -187,25 +229,46 @@ impl MappedStore {
                 Ok(decision) => return Ok(decision),
                 Err(Pause::Missing(more)) => wanted = more,
                 Err(Pause::Failed(error)) => return Err(error.into()),
-                Err(pause @ Pause::Unsettled) => return Err(Error::unexpected(pause.to_string()).into()),
+                Err(pause @ Pause::Unsettled) => {
+                    return Err(Error::unexpected(pause.to_string()).into());
+                }
             }
             let (places, statements) = self.asks(cx.tenant.as_str(), &wanted);
             asked = places;
-            given = if statements.is_empty() { Vec::new() } else { transaction.run(statements).await? };
+            given = if statements.is_empty() {
+                Vec::new()
+            } else {
+                transaction.run(statements).await?
+            };
         }
     }
 
     /// Which of these questions are asked of the tables, and how.
     fn asks(&self, tenant: &str, questions: &[Question]) -> (Vec<bool>, Vec<Statement>) {
-        let asked: Vec<Option<Statement>> =
-            questions.iter().map(|question| self.shared.mapping.asks(tenant, question)).collect();
-        (asked.iter().map(Option::is_some).collect(), asked.into_iter().flatten().collect())
+        let asked: Vec<Option<Statement>> = questions
+            .iter()
+            .map(|question| self.shared.mapping.asks(tenant, question))
+            .collect();
+        (
+            asked.iter().map(Option::is_some).collect(),
+            asked.into_iter().flatten().collect(),
+        )
     }
 
-    fn take(&self, fetched: &mut Given, questions: &[Question], asked: &[bool], given: &[Vec<Row>]) -> Result<()> {
+    fn take(
+        &self,
+        fetched: &mut Given,
+        questions: &[Question],
+        asked: &[bool],
+        given: &[Vec<Row>],
+    ) -> Result<()> {
         let mut given = given.iter();
         for (question, is_asked) in questions.iter().zip(asked) {
-            let rows: &[Row] = if *is_asked { given.next().ok_or_else(unasked)? } else { &[] };
+            let rows: &[Row] = if *is_asked {
+                given.next().ok_or_else(unasked)?
+            } else {
+                &[]
+            };
             let answer = self.shared.mapping.answers(question, rows)?;
             fetched.insert(question.clone(), answer);
         }
@@ -224,7 +287,9 @@ impl Given {
     fn insert(&mut self, question: Question, answer: Answer) {
         match &answer {
             Answer::Record(Some(stored)) => self.records.push(stored.record.clone()),
-            Answer::Records(list) => self.records.extend(list.iter().map(|stored| stored.record.clone())),
+            Answer::Records(list) => self
+                .records
+                .extend(list.iter().map(|stored| stored.record.clone())),
             _ => {}
         }
         self.answers.insert(question, answer);
@@ -233,7 +298,10 @@ impl Given {
     /// The fields that a record had before.
     fn fields(&self, at: &At) -> Option<crate::json::Object> {
         let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
-        self.records.iter().find(is_meant).and_then(|record| record.read_fields(&ShareNames::default()).ok())
+        self.records
+            .iter()
+            .find(is_meant)
+            .and_then(|record| record.read_fields(&ShareNames::default()).ok())
     }
 }
 
@@ -241,7 +309,9 @@ impl Given {
 fn shown(outcome: &Outcome) -> Option<&RawRecord> {
     match outcome {
         Outcome::Created { record, .. } | Outcome::Updated(Some(record)) => Some(record),
-        Outcome::Updated(None) | Outcome::Deleted(_) | Outcome::Helped(_) | Outcome::Kept(_) => None,
+        Outcome::Updated(None) | Outcome::Deleted(_) | Outcome::Helped(_) | Outcome::Kept(_) => {
+            None
+        }
     }
 }
 
@@ -265,8 +335,13 @@ impl From<Trouble> for Failed {
 
 /// No statement of a transaction waits longer than its caller.
 fn begin(engine: Engine, deadline: Option<Instant>) -> Vec<Statement> {
-    let (Engine::Postgres, Some(deadline)) = (engine, deadline) else { return Vec::new() };
-    let left = deadline.saturating_duration_since(Instant::now()).as_millis().max(1);
+    let (Engine::Postgres, Some(deadline)) = (engine, deadline) else {
+        return Vec::new();
+    };
+    let left = deadline
+        .saturating_duration_since(Instant::now())
+        .as_millis()
+        .max(1);
     let text = "SELECT set_config('statement_timeout', $1::text, true)";
     vec![Statement::new(text, vec![Some(left.to_string())])]
 }
@@ -278,9 +353,14 @@ fn next_turn(engine: Engine, tenant: &str, now: Timestamp) -> Statement {
         Engine::Postgres => ("greatest", "svc_turns.clock::text"),
         Engine::Sqlite => ("max", "CAST(clock AS TEXT)"),
     };
-    sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (").tenant(None).push(", ").number(now.micros());
-    sql.push(") ON CONFLICT (tenant) DO UPDATE SET clock = ").push(larger);
-    sql.push("(svc_turns.clock + 1, excluded.clock) RETURNING ").push(clock);
+    sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
+        .tenant(None)
+        .push(", ")
+        .number(now.micros());
+    sql.push(") ON CONFLICT (tenant) DO UPDATE SET clock = ")
+        .push(larger);
+    sql.push("(svc_turns.clock + 1, excluded.clock) RETURNING ")
+        .push(clock);
     sql.finish()
 }
 
@@ -289,19 +369,30 @@ async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(Error::unexpected)?;
     let mut make = Sql::new(database.engine(), "");
-    make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ").text(hex::encode(&random));
+    make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ")
+        .text(hex::encode(&random));
     make.push(") ON CONFLICT (name) DO NOTHING");
-    let read = Statement::new("SELECT secret FROM svc_secrets WHERE name = 'cursors'", Vec::new());
+    let read = Statement::new(
+        "SELECT secret FROM svc_secrets WHERE name = 'cursors'",
+        Vec::new(),
+    );
     let (transaction, answers) = database.begin(vec![make.finish(), read]).await?;
     transaction.commit(Vec::new()).await?;
-    let text = answers.get(1).and_then(|rows| rows.first()?.first()?.as_deref());
+    let text = answers
+        .get(1)
+        .and_then(|rows| rows.first()?.first()?.as_deref());
     Ok(text.and_then(hex::decode).ok_or_else(unasked)?)
 }
 
 #[async_trait]
 impl Store for MappedStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let Shared { database, mapping, cursors, .. } = &*self.shared;
+        let Shared {
+            database,
+            mapping,
+            cursors,
+            ..
+        } = &*self.shared;
         if !self.has(&cx.tenant) {
             return Ok(RawPage::default());
         }
@@ -327,16 +418,26 @@ impl Store for MappedStore {
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
         let mapping = &self.shared.mapping;
-        let Some(table) = key.kind().and_then(|kind| mapping.of(kind)).filter(|_| self.has(&cx.tenant)) else {
+        let Some(table) = key
+            .kind()
+            .and_then(|kind| mapping.of(kind))
+            .filter(|_| self.has(&cx.tenant))
+        else {
             return Ok(None);
         };
         let mut sql = Sql::new(mapping.engine, cx.tenant.as_str());
         if mapping.one(&mut sql, key, true, false).is_none() {
             return Ok(None);
         }
-        let answers = self.shared.database.read(vec![sql.finish()]).await.map_err(Trouble::of_a_read)?;
+        let answers = self
+            .shared
+            .database
+            .read(vec![sql.finish()])
+            .await
+            .map_err(Trouble::of_a_read)?;
         let row = answers.first().and_then(|rows| rows.first());
-        row.map(|row| mapping.record(table, row).map(|stored| stored.record)).transpose()
+        row.map(|row| mapping.record(table, row).map(|stored| stored.record))
+            .transpose()
     }
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
@@ -350,7 +451,9 @@ impl Store for MappedStore {
             match self.turn(cx, &call).await {
                 Ok(outcome) => return Ok(outcome),
                 Err(Failed::Refused(error)) => return Err(error),
-                Err(Failed::Trouble(Trouble::Conflict(cause) | Trouble::Taken(cause))) if tries < TRIES => {
+                Err(Failed::Trouble(Trouble::Conflict(cause) | Trouble::Taken(cause)))
+                    if tries < TRIES =>
+                {
                     tracing::debug!(%cause, "a call is run again");
                     tries = tries.saturating_add(1);
                 }
@@ -373,7 +476,9 @@ impl Store for MappedStore {
 impl AnonymousTenant for MappedStore {
     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
         let mapping = &self.shared.mapping;
-        let Some(table) = mapping.of(container.kind) else { return Ok(None) };
+        let Some(table) = mapping.of(container.kind) else {
+            return Ok(None);
+        };
         if let Some(only) = &mapping.only {
             return Ok(Some(Tenant::new(only.as_str())));
         }
@@ -381,20 +486,32 @@ impl AnonymousTenant for MappedStore {
         if !mapping.owner(&mut sql, table, container) {
             return Ok(None);
         }
-        let answers = self.shared.database.read(vec![sql.finish()]).await.map_err(Trouble::of_a_read)?;
-        let owner = answers.first().and_then(|rows| rows.first()?.first()?.as_deref());
+        let answers = self
+            .shared
+            .database
+            .read(vec![sql.finish()])
+            .await
+            .map_err(Trouble::of_a_read)?;
+        let owner = answers
+            .first()
+            .and_then(|rows| rows.first()?.first()?.as_deref());
         Ok(owner.map(Tenant::new))
     }
 }
 
 impl Clone for MappedStore {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), matching: Arc::clone(&self.matching) }
+        Self {
+            shared: Arc::clone(&self.shared),
+            matching: Arc::clone(&self.matching),
+        }
     }
 }
 
 impl fmt::Debug for MappedStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MappedStore").field("tables", &self.mapping().tables.len()).finish_non_exhaustive()
+        f.debug_struct("MappedStore")
+            .field("tables", &self.mapping().tables.len())
+            .finish_non_exhaustive()
     }
 }

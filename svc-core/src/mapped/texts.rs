@@ -11,13 +11,26 @@ pub(super) fn check_texts(engine: Engine, table: &Mapped, fields: &Object) -> Re
     if engine == Engine::Sqlite {
         return Ok(());
     }
-    let wrong = table.members.iter().filter(|member| at(fields, member).is_some_and(has_zero)).map(|member| {
-        let path = member.path.iter().map(|field| field.name).collect::<Vec<_>>().join(".");
-        let text = "{property} has the character U+0000, which this server cannot keep.";
-        Problem::new(Code::FieldInvalid, &*path, text)
-    });
+    let wrong = table
+        .members
+        .iter()
+        .filter(|member| at(fields, member).is_some_and(has_zero))
+        .map(|member| {
+            let path = member
+                .path
+                .iter()
+                .map(|field| field.name)
+                .collect::<Vec<_>>()
+                .join(".");
+            let text = "{property} has the character U+0000, which this server cannot keep.";
+            Problem::new(Code::FieldInvalid, &*path, text)
+        });
     let wrong: Vec<Problem> = wrong.collect();
-    if wrong.is_empty() { Ok(()) } else { Err(Error::refused(wrong)) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::refused(wrong))
+    }
 }
 
 fn has_zero(json: &Json) -> bool {

@@ -7,7 +7,8 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Calls of a tenant that are in a transaction at once: one works, the next has begun and waits for its turn in the database.
+/// Calls of a tenant that are in a transaction at once: one works, the next has begun and waits for
+/// its turn in the database.
 const AT_ONCE: usize = 2;
 /// Tenants that are remembered before those are forgotten for which nobody waits.
 const REMEMBERED: usize = 1_024;
@@ -17,8 +18,8 @@ const REMEMBERED: usize = 1_024;
 pub(super) struct Turns(Mutex<HashMap<String, Arc<Semaphore>>>);
 
 impl Turns {
-    /// Waits until the tenant's calls before have begun to end, in the order of calls. The turn ends when what this returns is
-    /// dropped.
+    /// Waits until the tenant's calls before have begun to end, in the order of calls. The turn
+    /// ends when what this returns is dropped.
     pub(super) async fn wait(&self, tenant: &str) -> Option<OwnedSemaphorePermit> {
         // Nobody closes it, so that there is always a permit.
         self.of(tenant).acquire_owned().await.ok()
@@ -52,7 +53,11 @@ mod tests {
         }
         let tenants = turns.0.lock().unwrap_or_else(PoisonError::into_inner);
         assert!(tenants.len() <= REMEMBERED, "{}", tenants.len());
-        assert_eq!(tenants.get("busy").map(|one| one.available_permits()), Some(AT_ONCE - 1), "one is at work");
+        assert_eq!(
+            tenants.get("busy").map(|one| one.available_permits()),
+            Some(AT_ONCE - 1),
+            "one is at work"
+        );
         drop((tenants, busy));
     }
 }

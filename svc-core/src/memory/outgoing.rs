@@ -20,7 +20,11 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) fn new(dispatch: Dispatch) -> Self {
-        Self { due: dispatch.due(), attempts: 0, dispatch }
+        Self {
+            due: dispatch.due(),
+            attempts: 0,
+            dispatch,
+        }
     }
 }
 
@@ -30,16 +34,33 @@ impl Outgoing for MemoryStore {
         let mut tenants = self.tenants();
         let mut all: Vec<_> = tenants
             .iter_mut()
-            .flat_map(|(tenant, tables)| tables.outbox.iter_mut().map(move |(row, waiting)| (tenant, row, waiting)))
+            .flat_map(|(tenant, tables)| {
+                tables
+                    .outbox
+                    .iter_mut()
+                    .map(move |(row, waiting)| (tenant, row, waiting))
+            })
             .collect();
         all.sort_by_key(|(_, row, waiting)| (waiting.due, **row));
         let mut claims = Vec::new();
-        for (tenant, row, waiting) in all.iter_mut().filter(|(.., waiting)| waiting.due <= now).take(most as usize) {
+        for (tenant, row, waiting) in all
+            .iter_mut()
+            .filter(|(.., waiting)| waiting.due <= now)
+            .take(most as usize)
+        {
             waiting.due = until;
             waiting.attempts = waiting.attempts.saturating_add(1);
-            claims.push(Claim::new(tenant.clone(), **row, waiting.attempts, waiting.dispatch.clone()));
+            claims.push(Claim::new(
+                tenant.clone(),
+                **row,
+                waiting.attempts,
+                waiting.dispatch.clone(),
+            ));
         }
-        Ok(Claimed::new(claims, all.iter().map(|(.., waiting)| waiting.due).min()))
+        Ok(Claimed::new(
+            claims,
+            all.iter().map(|(.., waiting)| waiting.due).min(),
+        ))
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {
@@ -51,7 +72,9 @@ impl Outgoing for MemoryStore {
 
     async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
         let mut tenants = self.tenants();
-        let waiting = tenants.get_mut(&claim.tenant).and_then(|tables| tables.outbox.get_mut(&claim.row));
+        let waiting = tenants
+            .get_mut(&claim.tenant)
+            .and_then(|tables| tables.outbox.get_mut(&claim.row));
         if let Some(waiting) = waiting.filter(|waiting| waiting.attempts == claim.attempts) {
             waiting.due = at;
         }

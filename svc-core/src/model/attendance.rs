@@ -52,7 +52,8 @@ object! {
     }
 }
 
-/// The holder of a ticket: an inline person with its foreign identifiers (RES-attendance-14, TYP-17).
+/// The holder of a ticket: an inline person with its foreign identifiers (RES-attendance-14,
+/// TYP-17).
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Holder {

@@ -54,7 +54,8 @@ resource! {
         "RES-event-27" capacity: i64 [Rule::NotNegative],
         /// Attendees may invite guests
         "RES-event-28" guests_can_invite_others: bool,
-        /// Whether the event blocks time in online calendars; `opaque` is the default and a user may override it
+        /// Whether the event blocks time in online calendars; `opaque` is the default and a user
+        /// may override it
         "RES-event-29" transparence: Transparence = default "opaque",
         /// Visibility
         "RES-event-30" visibility: Visibility,

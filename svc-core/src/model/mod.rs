@@ -31,7 +31,8 @@ pub trait Resource: FieldType + Clone + Default + Send + Sync + 'static {
     fn write_members(&self, out: &mut MemberWriter<'_>);
 }
 
-/// A kind whose records are also listed under a `Parent`, such as the signatures of a petition (COL-04 to COL-18).
+/// A kind whose records are also listed under a `Parent`, such as the signatures of a petition
+/// (COL-04 to COL-18).
 #[diagnostic::on_unimplemented(
     message = "the interface has no collection of `{Self}` under `{Parent}`",
     label = "the links table of `{Parent}` has no such collection",
@@ -55,8 +56,9 @@ macro_rules! tables {
             }
         }
 
-        /// Calls a macro with one argument of the caller and every kind; the one way to do something for each of them:
-        /// `each_kind!(register (api, store))` becomes `register!((api, store) Person Petition ...)`.
+        /// Calls a macro with one argument of the caller and every kind; the one way to do
+        /// something for each of them: `each_kind!(register (api, store))` becomes
+        /// `register!((api, store) Person Petition ...)`.
         #[macro_export]
         macro_rules! each_kind {
             ($callback:ident $args:tt) => { $callback!($args $($name)+) };
@@ -83,14 +85,21 @@ impl Kind {
     #[must_use]
     pub fn any_in_words(self) -> String {
         let words = self.singular().replace('_', " ");
-        let article = if words.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let article = if words.starts_with(['a', 'e', 'i', 'o', 'u']) {
+            "an"
+        } else {
+            "a"
+        };
         format!("{article} {words}")
     }
 
     /// The kind whose collection has this name.
     #[must_use]
     pub fn from_plural(plural: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| kind.plural() == plural)
+        Kind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.plural() == plural)
     }
 }
 
@@ -100,8 +109,22 @@ mod tests {
 
     #[test]
     fn a_kind_has_its_article() {
-        let said = [Kind::Person, Kind::Item, Kind::AdvocacyCampaign, Kind::SharePage].map(Kind::any_in_words);
-        assert_eq!(said, ["a person", "an item", "an advocacy campaign", "a share page"]);
+        let said = [
+            Kind::Person,
+            Kind::Item,
+            Kind::AdvocacyCampaign,
+            Kind::SharePage,
+        ]
+        .map(Kind::any_in_words);
+        assert_eq!(
+            said,
+            [
+                "a person",
+                "an item",
+                "an advocacy campaign",
+                "a share page"
+            ]
+        );
     }
 
     #[test]
@@ -112,10 +135,19 @@ mod tests {
                 assert!(!field.row.is_empty(), "{}.{}", schema.singular, field.name);
             }
             for link in schema.links {
-                assert!(!link.row.is_empty(), "{} link {}", schema.singular, link.name);
+                assert!(
+                    !link.row.is_empty(),
+                    "{} link {}",
+                    schema.singular,
+                    link.name
+                );
             }
             if let Some(parent) = schema.parent {
-                assert!(schema.link(parent).is_some(), "{} parent {parent}", schema.singular);
+                assert!(
+                    schema.link(parent).is_some(),
+                    "{} parent {parent}",
+                    schema.singular
+                );
             }
         }
     }

@@ -46,7 +46,8 @@ resource! {
         "RES-person-21" birthdate: Birthdate,
         /// Employer name
         "RES-person-25" employer: String,
-        /// Same members as `postal_address` except `primary`, `address_type` and `last_verified_date`
+        /// Same members as `postal_address` except `primary`, `address_type` and
+        /// `last_verified_date`
         "RES-person-26" employer_address: EmployerAddress,
         /// Postal addresses
         "RES-person-28" postal_addresses: Vec<PostalAddress> [Rule::OnePrimary],
@@ -176,7 +177,8 @@ fn rules(cx: &mut Rules<'_>) {
     cx.set("gender", Json::from(gender));
 }
 
-/// Whether day and month are none of any year, or none of the year that stands beside them (RES-person-21).
+/// Whether day and month are none of any year, or none of the year that stands beside them
+/// (RES-person-21).
 fn is_no_day(birthdate: &Object) -> bool {
     let part = |name: &str| birthdate.get(name).and_then(Json::as_i64);
     let (Some(month), Some(day)) = (part("month"), part("day")) else { return false };

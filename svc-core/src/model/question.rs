@@ -53,7 +53,8 @@ closed_enum! {
     QuestionType { Paragraph = "Paragraph", Singlechoice = "SingleChoice", Multichoice = "MultiChoice" }
 }
 
-/// A Paragraph question takes no responses (ERR-35); the others cannot be answered without (RES-question-07).
+/// A Paragraph question takes no responses (ERR-35); the others cannot be answered without
+/// (RES-question-07).
 fn rules(cx: &mut Rules<'_>) {
     let has_responses = cx.array("responses").is_some_and(|responses| !responses.is_empty());
     let Some(question_type) = cx.text("question_type") else { return };

@@ -2,8 +2,8 @@
 
 use super::Kind;
 
-/// Calls a macro of the crate with every helper: its row, name, relation, container, what it records, and whether the
-/// interface lets it be called without a key.
+/// Calls a macro of the crate with every helper: its row, name, relation, container, what it
+/// records, and whether the interface lets it be called without a key.
 macro_rules! helpers {
     ($callback:ident) => {
         $callback! {
@@ -53,7 +53,8 @@ macro_rules! names {
                 match self { $(Self::$name => $relation),+ }
             }
 
-            /// The kind of the record it belongs to; `None` for person signup, which belongs to the people collection.
+            /// The kind of the record it belongs to; `None` for person signup, which belongs to the
+            /// people collection.
             #[must_use]
             pub const fn container(self) -> Option<Kind> {
                 match self { $(Self::$name => $container),+ }
@@ -93,13 +94,19 @@ impl HelperName {
     #[must_use]
     pub fn recording(kind: Kind) -> Option<Self> {
         let records = |helper: &&Self| helper.records() == kind && helper.container().is_some();
-        Self::ALL.iter().copied().find(|helper| records(&helper) && helper.container() != Some(kind))
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|helper| records(&helper) && helper.container() != Some(kind))
     }
 
     /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
     #[must_use]
     pub fn creating(kind: Kind) -> Option<Self> {
-        Self::ALL.iter().copied().find(|helper| helper.records() == kind && helper.takes_person())
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|helper| helper.records() == kind && helper.takes_person())
     }
 
     /// Whether its body has a `person` (HLP-03, HLP-18).

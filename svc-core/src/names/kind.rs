@@ -1,8 +1,10 @@
 //! The kinds of resources. This file holds the only list of them.
 
-/// Calls a macro of the crate with every kind: the number that stands for it in stored data, and the file of its table.
+/// Calls a macro of the crate with every kind: the number that stands for it in stored data, and
+/// the file of its table.
 ///
-/// The order is that of the entry point's links. A number is never changed, and never given to another kind.
+/// The order is that of the entry point's links. A number is never changed, and never given to
+/// another kind.
 macro_rules! kinds {
     ($callback:ident) => {
         $callback! {

@@ -18,7 +18,13 @@ pub enum Operation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: &'static [Operation] = &[Self::List, Self::Read, Self::Create, Self::Update, Self::Delete];
+    pub const ALL: &'static [Operation] = &[
+        Self::List,
+        Self::Read,
+        Self::Create,
+        Self::Update,
+        Self::Delete,
+    ];
 
     /// Its name in capabilities and rights.
     #[must_use]

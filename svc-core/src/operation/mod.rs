@@ -1,8 +1,8 @@
-//! The operations of the interface as one table: admission, dispatch, `Allow`, `OpenAPI`, the documentation and its
-//! example requests read it.
+//! The operations of the interface as one table: admission, dispatch, `Allow`, `OpenAPI`, the
+//! documentation and its example requests read it.
 //!
-//! What a server offers of them is asked of its [`Api`](crate::Api): [`Api::operation`](crate::Api::operation) and
-//! [`Api::operations`](crate::Api::operations).
+//! What a server offers of them is asked of its [`Api`](crate::Api):
+//! [`Api::operation`](crate::Api::operation) and [`Api::operations`](crate::Api::operations).
 
 mod table;
 mod text;
@@ -22,7 +22,8 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ResponseStyle {
-    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13, CRU-14, ERR-33).
+    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13,
+    /// CRU-14, ERR-33).
     #[default]
     Table,
     /// Create 200, delete 200 with `notice`, `errors` and `code` in non-atomic entries.
@@ -33,10 +34,11 @@ pub enum ResponseStyle {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct OperationSpec {
-    /// Its name, as in the capability document: `list`, `read`, `create`, `update`, `delete`; `call` and `cancel` for
-    /// helpers; the document for the rest.
+    /// Its name, as in the capability document: `list`, `read`, `create`, `update`, `delete`;
+    /// `call` and `cancel` for helpers; the document for the rest.
     pub name: &'static str,
-    /// Its method. A server answers `HEAD` where this is `GET`, and may take `PATCH` where it is `PUT`.
+    /// Its method. A server answers `HEAD` where this is `GET`, and may take `PATCH` where it is
+    /// `PUT`.
     pub method: Method,
     /// What it is called on.
     pub shape: Shape,
@@ -57,16 +59,18 @@ impl OperationSpec {
         self.input != Input::Nothing
     }
 
-    /// Whether it reads a document about the server: the documentation, what is supported, the schemas (ENT-22, UND-40).
+    /// Whether it reads a document about the server: the documentation, what is supported, the
+    /// schemas (ENT-22, UND-40).
     ///
-    /// No backend is asked for it, and whoever serves documents answers it itself: an [`Api`](crate::Api) by itself has the
-    /// capability document only.
+    /// No backend is asked for it, and whoever serves documents answers it itself: an
+    /// [`Api`](crate::Api) by itself has the capability document only.
     #[must_use]
     pub fn is_document(&self) -> bool {
         matches!(self.handler, Handler::Document | Handler::Capabilities)
     }
 
-    /// What a success is answered with in a response style, the usual answer first (CRU-13, CRU-14).
+    /// What a success is answered with in a response style, the usual answer first (CRU-13,
+    /// CRU-14).
     pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = Success> + use<> {
         let StyleAnswers { usual, otherwise } = self.answers.of(style);
         std::iter::once(usual).chain(otherwise)
@@ -82,10 +86,13 @@ impl OperationSpec {
     #[must_use]
     pub fn right(&self, target: &Target) -> Option<Right> {
         match (self.need, target) {
-            (Need::On(operation), Target::Collection { kind, .. } | Target::Record(Address { kind, .. })) => {
-                Some(Right::On(*kind, operation))
+            (
+                Need::On(operation),
+                Target::Collection { kind, .. } | Target::Record(Address { kind, .. }),
+            ) => Some(Right::On(*kind, operation)),
+            (Need::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
+                Some(Right::Helper(*helper))
             }
-            (Need::Call, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => Some(Right::Helper(*helper)),
             (Need::Webhooks, _) => Some(Right::Webhooks),
             _ => None,
         }
@@ -164,7 +171,10 @@ impl Shape {
             Target::Form(_) => Self::Form,
             Target::Collection { .. } => Self::Collection,
             Target::Record(_) => Self::Record,
-            Target::Helper { helper: HelperName::Schedule, .. } => Self::Schedule,
+            Target::Helper {
+                helper: HelperName::Schedule,
+                ..
+            } => Self::Schedule,
             Target::Helper { .. } => Self::Helper,
             Target::Batch { .. } => Self::Batch,
         }

@@ -7,14 +7,28 @@ use crate::auth::Operation;
 
 /// A success in the same form in both response styles.
 const fn always(status: StatusCode, output: Output, text: &'static str) -> Answers {
-    let usual = StyleAnswers { usual: Success { status, output, text }, otherwise: None };
-    Answers { table: usual, examples: usual }
+    let usual = StyleAnswers {
+        usual: Success {
+            status,
+            output,
+            text,
+        },
+        otherwise: None,
+    };
+    Answers {
+        table: usual,
+        examples: usual,
+    }
 }
 
 /// A record that was created, or was there before (CRU-13, UND-38).
 pub(crate) const CREATED: Answers = Answers {
     table: StyleAnswers {
-        usual: Success { status: StatusCode::CREATED, output: Output::Record, text: "The record, which is new." },
+        usual: Success {
+            status: StatusCode::CREATED,
+            output: Output::Record,
+            text: "The record, which is new.",
+        },
         otherwise: Some(Success {
             status: StatusCode::OK,
             output: Output::Record,
@@ -62,14 +76,25 @@ const fn webhook(
     answers: Answers,
 ) -> OperationSpec {
     let (need, handler) = (Need::Webhooks, Handler::Webhooks);
-    OperationSpec { name, method, shape, need, input, answers, id: name, summary, handler }
+    OperationSpec {
+        name,
+        method,
+        shape,
+        need,
+        input,
+        answers,
+        id: name,
+        summary,
+        handler,
+    }
 }
 
-/// Every operation of the interface, those of one shape in the order in which `Allow` names their methods.
+/// Every operation of the interface, those of one shape in the order in which `Allow` names their
+/// methods.
 ///
-/// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{any}` for one with its article, `{of}` for the
-/// record that a collection is under, `{below}` for one that is not its container, `{helper}` and `{text}` for name and purpose of
-/// the helper.
+/// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{any}` for one with
+/// its article, `{of}` for the record that a collection is under, `{below}` for one that is not its
+/// container, `{helper}` and `{text}` for name and purpose of the helper.
 pub static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",
@@ -79,7 +104,14 @@ pub static OPERATIONS: &[OperationSpec] = &[
         Output::EntryPoint,
         "The entry point.",
     ),
-    public("docs", Shape::Docs, Handler::Document, "The documentation's start page.", Output::Page, "A page."),
+    public(
+        "docs",
+        Shape::Docs,
+        Handler::Document,
+        "The documentation's start page.",
+        Output::Page,
+        "A page.",
+    ),
     public(
         "docs_page",
         Shape::DocsPage,
@@ -104,7 +136,14 @@ pub static OPERATIONS: &[OperationSpec] = &[
         Output::Capabilities,
         "What is supported.",
     ),
-    public("openapi", Shape::OpenApi, Handler::Document, "This document.", Output::Document, "The document."),
+    public(
+        "openapi",
+        Shape::OpenApi,
+        Handler::Document,
+        "This document.",
+        Output::Document,
+        "The document.",
+    ),
     public(
         "json_schema",
         Shape::JsonSchema,
@@ -127,7 +166,11 @@ pub static OPERATIONS: &[OperationSpec] = &[
         shape: Shape::Changes,
         need: Need::ReadAny,
         input: Input::Nothing,
-        answers: always(StatusCode::OK, Output::Changes, "What was changed, in order."),
+        answers: always(
+            StatusCode::OK,
+            Output::Changes,
+            "What was changed, in order.",
+        ),
         id: "changes",
         summary: "Tells what was created, changed and deleted since a cursor.",
         handler: Handler::Changes,
@@ -146,7 +189,11 @@ pub static OPERATIONS: &[OperationSpec] = &[
         Shape::Webhooks,
         Input::NewWebhook,
         "Makes a webhook: a receiver that is told of changes.",
-        always(StatusCode::CREATED, Output::WebhookSecret, "The webhook, with its secret."),
+        always(
+            StatusCode::CREATED,
+            Output::WebhookSecret,
+            "The webhook, with its secret.",
+        ),
     ),
     webhook(
         "read_webhook",
@@ -186,7 +233,11 @@ pub static OPERATIONS: &[OperationSpec] = &[
         Shape::SecretRotation,
         Input::Nothing,
         "Gives a webhook another secret; the one before signs for a day beside it.",
-        always(StatusCode::OK, Output::WebhookSecret, "The webhook, with its new secret."),
+        always(
+            StatusCode::OK,
+            Output::WebhookSecret,
+            "The webhook, with its new secret.",
+        ),
     ),
     OperationSpec {
         name: Operation::List.as_str(),
@@ -249,7 +300,11 @@ pub static OPERATIONS: &[OperationSpec] = &[
         shape: Shape::Helper,
         need: Need::Call,
         input: Input::Call,
-        answers: always(StatusCode::OK, Output::Recorded, "What was recorded; without a key, an empty object."),
+        answers: always(
+            StatusCode::OK,
+            Output::Recorded,
+            "What was recorded; without a key, an empty object.",
+        ),
         id: "{helper}",
         summary: "{text}",
         handler: Handler::Call,
@@ -260,7 +315,11 @@ pub static OPERATIONS: &[OperationSpec] = &[
         shape: Shape::Batch,
         need: Need::Call,
         input: Input::Batch,
-        answers: always(StatusCode::OK, Output::Batch, "What became of each entry, in order."),
+        answers: always(
+            StatusCode::OK,
+            Output::Batch,
+            "What became of each entry, in order.",
+        ),
         id: "{helper}_batch",
         summary: "{text}, many times in one request.",
         handler: Handler::Batch,

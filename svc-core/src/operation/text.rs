@@ -10,18 +10,34 @@ impl OperationSpec {
     /// A name of it on a target that no other operation has, such as `list_signatures_of_petition`.
     #[must_use]
     pub fn id(&self, target: &Target) -> String {
-        filled(self.id, target, str::to_owned, |kind| format!("_of_{}", kind.singular()))
+        filled(self.id, target, str::to_owned, |kind| {
+            format!("_of_{}", kind.singular())
+        })
     }
 
     /// What it does on a target, in a sentence such as `Lists the signatures of a petition.`
     #[must_use]
     pub fn summary(&self, target: &Target) -> String {
-        filled(self.summary, target, |name| name.replace('_', " "), |kind| format!(" of {}", kind.any_in_words()))
+        filled(
+            self.summary,
+            target,
+            |name| name.replace('_', " "),
+            |kind| format!(" of {}", kind.any_in_words()),
+        )
     }
 }
 
-fn filled(template: &str, target: &Target, name: impl Fn(&str) -> String, of: impl Fn(Kind) -> String) -> String {
-    let of_kind = |kind: Kind| template.replace("{one}", &name(kind.singular())).replace("{any}", &kind.any_in_words());
+fn filled(
+    template: &str,
+    target: &Target,
+    name: impl Fn(&str) -> String,
+    of: impl Fn(Kind) -> String,
+) -> String {
+    let of_kind = |kind: Kind| {
+        template
+            .replace("{one}", &name(kind.singular()))
+            .replace("{any}", &kind.any_in_words())
+    };
     match target {
         Target::Collection { kind, scope } => {
             let place = match scope {
@@ -29,16 +45,18 @@ fn filled(template: &str, target: &Target, name: impl Fn(&str) -> String, of: im
                 Scope::Under(parent) => of(parent.kind),
             };
             let below = match scope {
-                Scope::Under(parent) if kind.schema().is_recorded_below(parent.kind) => place.as_str(),
+                Scope::Under(parent) if kind.schema().is_recorded_below(parent.kind) => {
+                    place.as_str()
+                }
                 _ => "",
             };
             let named = of_kind(*kind).replace("{many}", &name(kind.plural()));
             named.replace("{of}", &place).replace("{below}", below)
         }
         Target::Record(Address { kind, .. }) => of_kind(*kind),
-        Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
-            template.replace("{helper}", helper.as_str()).replace("{text}", helper.text())
-        }
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => template
+            .replace("{helper}", helper.as_str())
+            .replace("{text}", helper.text()),
         _ => template.to_owned(),
     }
 }

@@ -13,12 +13,14 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours: ten attempts in some three days, as Standard Webhooks 1.0 has
-    /// it.
-    pub const STANDARD: Self = Self(&[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+    /// 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours: ten attempts in some three days,
+    /// as Standard Webhooks 1.0 has it.
+    pub const STANDARD: Self =
+        Self(&[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
 
-    /// How long to wait after so many attempts that failed; `None` where the last one was made. The pause is up to a fifth
-    /// longer, by any number: so what failed together does not come together again.
+    /// How long to wait after so many attempts that failed; `None` where the last one was made. The
+    /// pause is up to a fifth longer, by any number: so what failed together does not come together
+    /// again.
     #[must_use]
     pub fn after(self, attempts: u32, number: u64) -> Option<Duration> {
         let place = usize::try_from(attempts.checked_sub(1)?).ok()?;
@@ -47,10 +49,20 @@ mod tests {
 
     #[test]
     fn ten_attempts_in_three_days() {
-        let pauses: Vec<u64> = (1..=10).map_while(|it| Backoff::STANDARD.after(it, 0)).map(|it| it.as_secs()).collect();
-        assert_eq!(pauses, [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+        let pauses: Vec<u64> = (1..=10)
+            .map_while(|it| Backoff::STANDARD.after(it, 0))
+            .map(|it| it.as_secs())
+            .collect();
+        assert_eq!(
+            pauses,
+            [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
+        );
         assert_eq!(Backoff::STANDARD.after(10, 0), None);
-        assert_eq!(Backoff::STANDARD.after(0, 0), None, "nothing has failed yet");
+        assert_eq!(
+            Backoff::STANDARD.after(0, 0),
+            None,
+            "nothing has failed yet"
+        );
         assert!(!Backoff::STANDARD.is_over(10) && Backoff::STANDARD.is_over(11));
     }
 
@@ -58,9 +70,14 @@ mod tests {
     fn the_pause_is_up_to_a_fifth_longer_and_never_shorter() {
         for number in [0, 1, 999, 1_000, u64::MAX] {
             for attempts in 1..10 {
-                let (least, pause) =
-                    (Backoff::STANDARD.after(attempts, 0).unwrap(), Backoff::STANDARD.after(attempts, number).unwrap());
-                assert!(least <= pause && pause < least * 6 / 5, "{pause:?} after {attempts}");
+                let (least, pause) = (
+                    Backoff::STANDARD.after(attempts, 0).unwrap(),
+                    Backoff::STANDARD.after(attempts, number).unwrap(),
+                );
+                assert!(
+                    least <= pause && pause < least * 6 / 5,
+                    "{pause:?} after {attempts}"
+                );
             }
         }
         assert_ne!(Backoff::STANDARD.after(1, 1), Backoff::STANDARD.after(1, 2));

@@ -10,7 +10,8 @@ use std::{
     time::Duration,
 };
 
-/// Wakes whoever waits for something of a tenant: what a backend keeps to answer [`Changes::listen`](super::Changes::listen).
+/// Wakes whoever waits for something of a tenant: what a backend keeps to answer
+/// [`Changes::listen`](super::Changes::listen).
 ///
 /// # Examples
 ///
@@ -55,15 +56,29 @@ impl<K: Eq + Hash> Bells<K> {
     pub fn listen(&self, tenant: K) -> Listening {
         // Nothing panics while it holds the lock.
         let mut bells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bell = bells.entry(tenant).or_insert_with(|| Arc::new(Bell(Mutex::new(Some(Waiting::default())))));
-        Listening { bell: Some(Arc::clone(bell)), place: None, again: None }
+        let bell = bells
+            .entry(tenant)
+            .or_insert_with(|| Arc::new(Bell(Mutex::new(Some(Waiting::default())))));
+        Listening {
+            bell: Some(Arc::clone(bell)),
+            place: None,
+            again: None,
+        }
     }
 
     /// Wakes everybody who listens for the tenant: to be called once a commit can be seen.
     pub fn ring(&self, tenant: &K) {
-        let bell = self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(tenant);
-        let waiting = bell.and_then(|bell| bell.0.lock().unwrap_or_else(PoisonError::into_inner).take());
-        waiting.into_iter().flat_map(|waiting| waiting.wakers.into_values()).for_each(Waker::wake);
+        let bell = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(tenant);
+        let waiting =
+            bell.and_then(|bell| bell.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+        waiting
+            .into_iter()
+            .flat_map(|waiting| waiting.wakers.into_values())
+            .for_each(Waker::wake);
     }
 }
 
@@ -79,7 +94,11 @@ impl Listening {
     /// Of a backend that cannot tell: whoever waits looks again after a while.
     #[must_use]
     pub fn deaf() -> Self {
-        Self { bell: None, place: None, again: Some(Self::SLOW) }
+        Self {
+            bell: None,
+            place: None,
+            again: Some(Self::SLOW),
+        }
     }
 
     /// How long whoever waits lets pass until it looks for what no bell rings for.
@@ -108,9 +127,13 @@ impl Future for Listening {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(bell) = self.bell.clone() else { return Poll::Pending };
+        let Some(bell) = self.bell.clone() else {
+            return Poll::Pending;
+        };
         let mut waiting = bell.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(waiting) = waiting.as_mut() else { return Poll::Ready(()) };
+        let Some(waiting) = waiting.as_mut() else {
+            return Poll::Ready(());
+        };
         let place = *self.place.get_or_insert_with(|| {
             waiting.last = waiting.last.wrapping_add(1);
             waiting.last
@@ -123,7 +146,11 @@ impl Future for Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         if let (Some(bell), Some(place)) = (&self.bell, self.place)
-            && let Some(waiting) = bell.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+            && let Some(waiting) = bell
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .as_mut()
         {
             waiting.wakers.remove(&place);
         }
@@ -148,7 +175,8 @@ mod tests {
         }
     }
 
-    /// SYN-11: who listens hears what is rung for its tenant from then on, once, and leaves nothing behind.
+    /// SYN-11: who listens hears what is rung for its tenant from then on, once, and leaves nothing
+    /// behind.
     #[test]
     fn who_listens_is_woken() {
         let (bells, count) = (Bells::default(), Arc::new(Count::default()));
@@ -156,8 +184,12 @@ mod tests {
         let mut cx = Context::from_waker(&waker);
         let mut poll = |listening: &mut Listening| Pin::new(listening).poll(&mut cx).is_ready();
         bells.ring(&1);
-        let (mut one, mut again, mut other, mut late) =
-            (bells.listen(1), bells.listen(1), bells.listen(2), bells.listen(1));
+        let (mut one, mut again, mut other, mut late) = (
+            bells.listen(1),
+            bells.listen(1),
+            bells.listen(2),
+            bells.listen(1),
+        );
         assert!(!poll(&mut one) && !poll(&mut one) && !poll(&mut again) && !poll(&mut other));
         drop(again);
         bells.ring(&1);

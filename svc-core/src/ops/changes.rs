@@ -1,4 +1,5 @@
-//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to SYN-12).
+//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to
+//! SYN-12).
 
 use std::{fmt, sync::Arc};
 
@@ -7,18 +8,20 @@ use async_trait::async_trait;
 use super::Listening;
 use crate::{context::Context, error::Result, link::Address, model::Kind, value::Timestamp};
 
-/// Tells what was created, changed and deleted since a cursor; [`ApiBuilder::changes`](crate::ApiBuilder::changes) offers it.
+/// Tells what was created, changed and deleted since a cursor;
+/// [`ApiBuilder::changes`](crate::ApiBuilder::changes) offers it.
 ///
 /// # Behaviour
 ///
-/// - Every change of a record that a [`List`](crate::List) or a [`Get`](crate::Get) shows to the tenant is told: that it was
-///   created, that its `modified_date` is another one, that it was deleted. Those that go with a deleted record are told, too.
-/// - Entries come in the order of the commits, and never later behind a cursor that was given already: who follows the cursors
-///   misses nothing, however many processes write. The time of receipt is no such order; a number that is given under a lock
-///   of the tenant is one.
+/// - Every change of a record that a [`List`](crate::List) or a [`Get`](crate::Get) shows to the
+///   tenant is told: that it was created, that its `modified_date` is another one, that it was
+///   deleted. Those that go with a deleted record are told, too.
+/// - Entries come in the order of the commits, and never later behind a cursor that was given
+///   already: who follows the cursors misses nothing, however many processes write. The time of
+///   receipt is no such order; a number that is given under a lock of the tenant is one.
 /// - Only changes of `cx.tenant` are told.
-/// - A cursor is shown to every key that may read a kind. If it contains a number, as in the example, it shows how many changes
-///   there are.
+/// - A cursor is shown to every key that may read a kind. If it contains a number, as in the
+///   example, it shows how many changes there are.
 ///
 /// # Examples
 ///
@@ -60,13 +63,15 @@ use crate::{context::Context, error::Result, link::Address, model::Kind, value::
 )]
 #[async_trait]
 pub trait Changes: Send + Sync {
-    /// What was changed behind a cursor: at most so many entries as are asked for, and of no other kinds than those.
+    /// What was changed behind a cursor: at most so many entries as are asked for, and of no other
+    /// kinds than those.
     ///
-    /// The result depends on the tenant and the request alone, not on the caller: equal requests that wait share it.
+    /// The result depends on the tenant and the request alone, not on the caller: equal requests
+    /// that wait share it.
     async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed>;
 
-    /// Begins to listen for what is committed from here on (SYN-11): [`Bells`](super::Bells) does it. A backend that does not
-    /// say is asked again after a second, as long as somebody waits.
+    /// Begins to listen for what is committed from here on (SYN-11): [`Bells`](super::Bells) does
+    /// it. A backend that does not say is asked again after a second, as long as somebody waits.
     async fn listen(&self, cx: &Context) -> Result<Listening> {
         let _ = cx;
         Ok(Listening::deaf())
@@ -88,7 +93,8 @@ impl<T: Changes + ?Sized> Changes for Arc<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ChangesRequest {
-    /// The cursor that the client was given; `None` for the beginning of the feed. It is 1 to 256 of `[A-Za-z0-9_-]`.
+    /// The cursor that the client was given; `None` for the beginning of the feed. It is 1 to 256
+    /// of `[A-Za-z0-9_-]`.
     pub after: Option<String>,
     /// The kinds that may be told: those that the caller's key may read.
     pub kinds: Vec<Kind>,
@@ -120,7 +126,8 @@ pub enum Feed {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ChangesPage {
-    /// The changes, in the order of their commits. There may be fewer than asked for, and none, though more follow.
+    /// The changes, in the order of their commits. There may be fewer than asked for, and none,
+    /// though more follow.
     pub entries: Vec<FeedEntry>,
     /// The cursor behind them: 1 to 256 of `[A-Za-z0-9_-]`.
     pub next: String,
@@ -134,7 +141,12 @@ impl ChangesPage {
     /// Entries, the cursor behind them and the one behind all, and whether more follows.
     #[must_use]
     pub fn new(entries: Vec<FeedEntry>, next: String, last: String, has_more: bool) -> Self {
-        Self { entries, next, last, has_more }
+        Self {
+            entries,
+            next,
+            last,
+            has_more,
+        }
     }
 }
 
@@ -142,8 +154,8 @@ impl ChangesPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
-    /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the entry contains it (SYN-03). It must
-    /// be the same on every page, and expire with the entry.
+    /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the
+    /// entry contains it (SYN-03). It must be the same on every page, and expire with the entry.
     pub after: String,
     /// What was changed.
     pub change: ChangedRecord,
@@ -153,7 +165,10 @@ impl FeedEntry {
     /// A change and the cursor directly in front of it.
     #[must_use]
     pub fn new(after: impl Into<String>, change: ChangedRecord) -> Self {
-        Self { after: after.into(), change }
+        Self {
+            after: after.into(),
+            change,
+        }
     }
 }
 
@@ -163,7 +178,8 @@ impl FeedEntry {
 pub struct ChangedRecord {
     /// What became of it.
     pub what: What,
-    /// When: the record's `modified_date`, unless it was changed again or its change was taken over from elsewhere.
+    /// When: the record's `modified_date`, unless it was changed again or its change was taken over
+    /// from elsewhere.
     pub at: Timestamp,
     /// The record.
     pub record: Address,

@@ -12,20 +12,23 @@ use crate::{
     value::{ClosedEnum, Id, Timestamp},
 };
 
-/// Sends server responses that helper calls trigger (HAF-11), and messages whose scheduled start has come (SCH-01).
+/// Sends server responses that helper calls trigger (HAF-11), and messages whose scheduled start
+/// has come (SCH-01).
 ///
-/// [`ApiBuilder::deliver`](crate::ApiBuilder::deliver) registers one. With it the action function `triggers` and the schedule
-/// helper of a store are offered, and without it neither is: nobody would send what is asked for.
+/// [`ApiBuilder::deliver`](crate::ApiBuilder::deliver) registers one. With it the action function
+/// `triggers` and the schedule helper of a store are offered, and without it neither is: nobody
+/// would send what is asked for.
 ///
 /// # Behaviour
 ///
-/// - A dispatch is noted in the transaction of the call that asks for it, and handed over once that is committed: never for a call
-///   that was refused or undone.
-/// - It is handed over **at least once**: again where a process ended before it could note that it was done, or took longer than
-///   its time. [`Dispatch::id`] stays the same, to tell those apart.
-/// - What fails or is put off is tried again ten times within three days, then given up: see [`Backoff`](super::Backoff).
-/// - Nothing is handed over of a person who was deleted (UND-26), nor of a message that was deleted or whose schedule was
-///   cancelled (SCH-04), but for what was handed over in that very moment.
+/// - A dispatch is noted in the transaction of the call that asks for it, and handed over once that
+///   is committed: never for a call that was refused or undone.
+/// - It is handed over **at least once**: again where a process ended before it could note that it
+///   was done, or took longer than its time. [`Dispatch::id`] stays the same, to tell those apart.
+/// - What fails or is put off is tried again ten times within three days, then given up: see
+///   [`Backoff`](super::Backoff).
+/// - Nothing is handed over of a person who was deleted (UND-26), nor of a message that was deleted
+///   or whose schedule was cancelled (SCH-04), but for what was handed over in that very moment.
 ///
 /// # Examples
 ///
@@ -65,7 +68,8 @@ pub trait Deliver: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// What stood in the way; it is tried again. The error is for the log and may hold no personal data.
+    /// What stood in the way; it is tried again. The error is for the log and may hold no personal
+    /// data.
     async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered>;
 }
 
@@ -86,9 +90,11 @@ where
 pub enum Delivered {
     /// It was sent, or is somebody else's now.
     Done,
-    /// Not now: it is tried again when it is its turn by the schedule, and not before this time has passed.
+    /// Not now: it is tried again when it is its turn by the schedule, and not before this time has
+    /// passed.
     Later(Duration),
-    /// It will never be sent, for this reason. It is for the log, and the same for everybody: so it holds no personal data.
+    /// It will never be sent, for this reason. It is for the log, and the same for everybody: so it
+    /// holds no personal data.
     GivenUp(&'static str),
 }
 
@@ -189,9 +195,18 @@ impl Dispatch {
         all.insert("id", id(&self.id));
         all.insert("received", Json::integer(self.received.micros()));
         match &self.what {
-            ToSend::Response { trigger, identifiers, helper, person, action } => {
+            ToSend::Response {
+                trigger,
+                identifiers,
+                helper,
+                person,
+                action,
+            } => {
                 all.insert("trigger", Json::String(trigger.as_str().to_owned()));
-                all.insert("identifiers", Json::Array(identifiers.iter().cloned().map(Json::String).collect()));
+                all.insert(
+                    "identifiers",
+                    Json::Array(identifiers.iter().cloned().map(Json::String).collect()),
+                );
                 all.insert("helper", Json::String(helper.as_str().to_owned()));
                 for (name, of) in [("person", person), ("action", action)] {
                     if let Some(of) = of {
@@ -199,7 +214,11 @@ impl Dispatch {
                     }
                 }
             }
-            ToSend::Message { message, start, stop } => {
+            ToSend::Message {
+                message,
+                start,
+                stop,
+            } => {
                 all.insert("message", id(message));
                 all.insert("start", Json::integer(start.micros()));
                 if let Some(stop) = stop {
@@ -217,9 +236,17 @@ impl Dispatch {
         let all = all.as_object()?;
         let text = |name: &str| all.get(name).and_then(Json::as_str);
         let id = |name: &str| text(name).and_then(Id::new);
-        let moment = |name: &str| all.get(name).and_then(Json::as_i64).map(Timestamp::from_micros);
+        let moment = |name: &str| {
+            all.get(name)
+                .and_then(Json::as_i64)
+                .map(Timestamp::from_micros)
+        };
         let what = match id("message") {
-            Some(message) => ToSend::Message { message, start: moment("start")?, stop: moment("stop") },
+            Some(message) => ToSend::Message {
+                message,
+                start: moment("start")?,
+                stop: moment("stop"),
+            },
             None => ToSend::Response {
                 trigger: TriggerName::parse(text("trigger")?)?,
                 identifiers: all
@@ -229,12 +256,18 @@ impl Dispatch {
                     .filter_map(Json::as_str)
                     .map(str::to_owned)
                     .collect(),
-                helper: *HelperName::ALL.iter().find(|known| Some(known.as_str()) == text("helper"))?,
+                helper: *HelperName::ALL
+                    .iter()
+                    .find(|known| Some(known.as_str()) == text("helper"))?,
                 person: id("person"),
                 action: id("action"),
             },
         };
-        Some(Self { id: id("id")?, received: moment("received")?, what })
+        Some(Self {
+            id: id("id")?,
+            received: moment("received")?,
+            what,
+        })
     }
 }
 
@@ -260,13 +293,27 @@ mod tests {
             person,
             action,
         };
-        let message = |stop| ToSend::Message { message: id("m1"), start: at(7), stop };
-        let all = [response(Some(id("p1")), Some(id("a1"))), response(None, None), message(None), message(Some(at(9)))];
+        let message = |stop| ToSend::Message {
+            message: id("m1"),
+            start: at(7),
+            stop,
+        };
+        let all = [
+            response(Some(id("p1")), Some(id("a1"))),
+            response(None, None),
+            message(None),
+            message(Some(at(9))),
+        ];
         for what in all {
             let dispatch = Dispatch::new(id("d1"), at(5), what);
             assert_eq!(Dispatch::from_stored(&dispatch.to_stored()), Some(dispatch));
         }
-        for text in ["", "{}", "[]", r#"{"id":"d1","received":5,"trigger":"smoke_signal"}"#] {
+        for text in [
+            "",
+            "{}",
+            "[]",
+            r#"{"id":"d1","received":5,"trigger":"smoke_signal"}"#,
+        ] {
             assert_eq!(Dispatch::from_stored(text), None, "{text}");
         }
     }
@@ -274,7 +321,11 @@ mod tests {
     /// SCH-01: a message is due when its sending starts, and no more once it has stopped.
     #[test]
     fn sch_01_a_message_is_due_between_its_dates() {
-        let what = ToSend::Message { message: id("m1"), start: at(70), stop: Some(at(90)) };
+        let what = ToSend::Message {
+            message: id("m1"),
+            start: at(70),
+            stop: Some(at(90)),
+        };
         let message = Dispatch::new(id("d1"), at(5), what);
         assert_eq!(message.due(), at(70));
         assert!(!message.is_late(at(90)) && message.is_late(at(91)));

@@ -12,15 +12,17 @@ use crate::{
 ///
 /// # Behaviour
 ///
-/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where [`Get`](crate::Get) is registered and
-///   [`finds_container`](Self::finds_container) is not true, the library has looked before the call.
-/// - An action that cannot be stored stores nothing: [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the
-///   store knows of a tag, a list, a question or a response key fails its own entry of the outcome; person and action
-///   stay, unless [`Plan::is_atomic`] (ERR-34).
-/// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are not in the plan: the
-///   library reports them (ERR-38).
-/// - An action identifier that is known under the same container updates that action instead of recording a second one,
-///   so that a retry is safe (UND-24).
+/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where
+///   [`Get`](crate::Get) is registered and [`finds_container`](Self::finds_container) is not true,
+///   the library has looked before the call.
+/// - An action that cannot be stored stores nothing:
+///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the store knows of a
+///   tag, a list, a question or a response key fails its own entry of the outcome; person and
+///   action stay, unless [`Plan::is_atomic`] (ERR-34).
+/// - Functions that were not named with [`ApiBuilder::functions`](crate::ApiBuilder::functions) are
+///   not in the plan: the library reports them (ERR-38).
+/// - An action identifier that is known under the same container updates that action instead of
+///   recording a second one, so that a retry is safe (UND-24).
 ///
 /// # Examples
 ///
@@ -73,11 +75,13 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     /// Does what the plan says.
     async fn run(&self, cx: &Context, plan: Plan<H>) -> Result<Outcome<H>>;
 
-    /// Whether [`run`](Self::run) itself answers [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such
-    /// container (HLP-23). The library then asks [`Get`](crate::Get) for it only before calls that it refuses itself (UND-39).
+    /// Whether [`run`](Self::run) itself answers
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container
+    /// (HLP-23). The library then asks [`Get`](crate::Get) for it only before calls that it refuses
+    /// itself (UND-39).
     ///
-    /// Even the 404 then needs what a write needs: a store that cannot write now, because another process holds its file,
-    /// answers 503 (UND-36).
+    /// Even the 404 then needs what a write needs: a store that cannot write now, because another
+    /// process holds its file, answers 503 (UND-36).
     fn finds_container(&self) -> bool {
         false
     }

@@ -6,19 +6,21 @@ use super::Kept;
 use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
-/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get its answer may send the call
-/// again and nothing is done twice (IDM-01).
+/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get
+/// its answer may send the call again and nothing is done twice (IDM-01).
 ///
 /// A table of two columns is enough: the key, which is unique in it, and the answer.
 ///
 /// # Behaviour
 ///
-/// - [`recall`](Self::recall) is asked before a call is done, and [`remember`](Self::remember) when it is done. With
-///   [`Transactions`](crate::Transactions) both are in the transaction of the call, and so an answer is kept if, and only if, what
-///   it tells of is stored. Without them a program that ends between the two does the call again when it comes again.
-/// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile, `remember` fails: say by
-///   [`ApiBuilder::classify`](crate::ApiBuilder::classify) that this [rolls back](crate::Error::rolled_back), and the library runs the call
-///   again, which then finds that answer (IDM-03).
+/// - [`recall`](Self::recall) is asked before a call is done, and [`remember`](Self::remember) when
+///   it is done. With [`Transactions`](crate::Transactions) both are in the transaction of the
+///   call, and so an answer is kept if, and only if, what it tells of is stored. Without them a
+///   program that ends between the two does the call again when it comes again.
+/// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile,
+///   `remember` fails: say by [`ApiBuilder::classify`](crate::ApiBuilder::classify) that this
+///   [rolls back](crate::Error::rolled_back), and the library runs the call again, which then finds
+///   that answer (IDM-03).
 /// - An answer is kept for 24 hours at least (IDM-06); those from before [`Kept::oldest`] may go.
 /// - Answers hold personal data: delete a person's with the person ([`Kept::people`], UND-26).
 ///

@@ -17,7 +17,8 @@ pub struct Kept {
     pub key: Arc<str>,
     /// When the call had its turn.
     pub at: Timestamp,
-    /// The people whom it may tell of, each once: it goes with the first of them who is erased (UND-26).
+    /// The people whom it may tell of, each once: it goes with the first of them who is erased
+    /// (UND-26).
     pub people: Vec<Id>,
     /// The answer, as it has to be given back: a store looks at nothing in it.
     pub answer: Bytes,
@@ -27,7 +28,12 @@ impl Kept {
     /// An answer as a store has kept it.
     #[must_use]
     pub fn new(key: Arc<str>, at: Timestamp, people: Vec<Id>, answer: Bytes) -> Self {
-        Self { key, at, people, answer }
+        Self {
+            key,
+            at,
+            people,
+            answer,
+        }
     }
 
     /// What is older than this may be thrown away when the answer is kept.
@@ -50,7 +56,10 @@ pub(crate) fn oldest(now: Timestamp) -> Timestamp {
 impl fmt::Debug for Kept {
     /// Without key and answer: these are the client's and people's data (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("at", &self.at).field("people", &self.people.len()).finish_non_exhaustive()
+        f.debug_struct("Kept")
+            .field("at", &self.at)
+            .field("people", &self.people.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::{auth::Tenant, helper::MatchKey, model::Kind};
 
-/// A key of records of a tenant, to be locked while it is looked up and what is not found is made (HLP-04, UND-24).
+/// A key of records of a tenant, to be locked while it is looked up and what is not found is made
+/// (HLP-04, UND-24).
 ///
 /// ```
 /// use svc_core::{LockKey, Tenant, helper::MatchKey, model::Kind};
@@ -29,8 +30,9 @@ impl LockKey {
         Self { tenant, kind, key }
     }
 
-    /// A number that stands for the key, for locks that have numbers, such as PostgreSQL's `pg_advisory_xact_lock`: the same
-    /// in every process and every version. That two keys have one number is rare, and makes one call wait for another.
+    /// A number that stands for the key, for locks that have numbers, such as PostgreSQL's
+    /// `pg_advisory_xact_lock`: the same in every process and every version. That two keys have one
+    /// number is rare, and makes one call wait for another.
     #[must_use]
     pub fn number(&self) -> i64 {
         let (sort, text) = match &self.key {
@@ -39,9 +41,12 @@ impl LockKey {
         };
         let parts = [self.tenant.as_str(), self.kind.singular(), sort, text];
         // FNV-1a; 0xff is in no UTF-8 text.
-        let bytes = parts.into_iter().flat_map(|part| part.bytes().chain([0xff]));
-        let hash =
-            bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let bytes = parts
+            .into_iter()
+            .flat_map(|part| part.bytes().chain([0xff]));
+        let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         hash.cast_signed()
     }
 }
@@ -59,7 +64,11 @@ mod tests {
     fn a_number_stays_what_it_is() {
         let of = |tenant, kind, key| LockKey::new(Tenant::new(tenant), kind, key).number();
         let identifier = || MatchKey::Identifier(Identifier::parse("a:1").unwrap());
-        assert_eq!(of("acme", Kind::Person, email("ada@example.org")), NUMBER, "processes of two versions share locks");
+        assert_eq!(
+            of("acme", Kind::Person, email("ada@example.org")),
+            NUMBER,
+            "processes of two versions share locks"
+        );
         let others = [
             of("acme", Kind::Person, email("a:1")),
             of("acme", Kind::Person, identifier()),

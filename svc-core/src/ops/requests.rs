@@ -1,4 +1,5 @@
-//! What the operations that write are asked. More may be asked one day, so none of these can be taken apart without `..`.
+//! What the operations that write are asked. More may be asked one day, so none of these can be
+//! taken apart without `..`.
 
 use crate::{
     draft::{Draft, Patch},
@@ -32,10 +33,11 @@ pub struct UpdateRequest<R> {
     pub at: Address,
     /// What was sent, validated.
     pub patch: Patch<R>,
-    /// The state of the record that this change was made from, as its [`Meta`](crate::record::Meta) told it. Where it was changed
-    /// since, change nothing and answer [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has
-    /// just written. Of a helper the library reads the record again and makes the change anew; a client that sent
-    /// `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
+    /// The state of the record that this change was made from, as its [`Meta`](crate::record::Meta)
+    /// told it. Where it was changed since, change nothing and answer
+    /// [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has just
+    /// written. Of a helper the library reads the record again and makes the change anew; a client
+    /// that sent `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
     pub if_match: Option<State>,
 }
 
@@ -44,11 +46,16 @@ impl<R: Resource> UpdateRequest<R> {
     #[must_use]
     pub fn new(at: Address, patch: Patch<R>) -> Self {
         let if_match = patch.as_raw().if_match;
-        Self { at, patch, if_match }
+        Self {
+            at,
+            patch,
+            if_match,
+        }
     }
 
-    /// Whether the record is still the one that the change was made from: by its [`Meta`](crate::record::Meta), or by when it was
-    /// last changed where the table counts no version.
+    /// Whether the record is still the one that the change was made from: by its
+    /// [`Meta`](crate::record::Meta), or by when it was last changed where the table counts no
+    /// version.
     ///
     /// # Errors
     ///
@@ -64,9 +71,10 @@ impl<R: Resource> UpdateRequest<R> {
 pub struct DeleteRequest {
     /// The record.
     pub at: Address,
-    /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it. Where it was changed since, delete
-    /// nothing and answer [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None` deletes
-    /// whatever is there.
+    /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it.
+    /// Where it was changed since, delete nothing and answer
+    /// [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None`
+    /// deletes whatever is there.
     pub if_match: Option<State>,
 }
 
@@ -84,8 +92,9 @@ impl DeleteRequest {
         self
     }
 
-    /// Whether the record is still the one that the client knows: by its [`Meta`](crate::record::Meta), or by when it was last
-    /// changed where the table counts no version.
+    /// Whether the record is still the one that the client knows: by its
+    /// [`Meta`](crate::record::Meta), or by when it was last changed where the table counts no
+    /// version.
     ///
     /// # Errors
     ///
@@ -96,5 +105,9 @@ impl DeleteRequest {
 }
 
 fn unchanged(seen: Option<State>, now: State) -> Result<()> {
-    if seen.is_none_or(|seen| seen.is_still(now)) { Ok(()) } else { Err(Error::conflict()) }
+    if seen.is_none_or(|seen| seen.is_still(now)) {
+        Ok(())
+    } else {
+        Err(Error::conflict())
+    }
 }

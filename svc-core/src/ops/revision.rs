@@ -10,10 +10,12 @@ use crate::context::Tenant;
 ///
 /// # Behaviour
 ///
-/// - The number is another one after every change that a [`List`](crate::List) or a [`Get`](crate::Get) of the backend could show to the tenant,
-///   from the moment on at which the change is visible; also when another process made it. Changes may be counted
-///   together, and those of other tenants, too.
-/// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the caller, nor on the time.
+/// - The number is another one after every change that a [`List`](crate::List) or a
+///   [`Get`](crate::Get) of the backend could show to the tenant, from the moment on at which the
+///   change is visible; also when another process made it. Changes may be counted together, and
+///   those of other tenants, too.
+/// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the
+///   caller, nor on the time.
 ///
 /// # Examples
 ///
@@ -50,13 +52,14 @@ use crate::context::Tenant;
 )]
 #[async_trait]
 pub trait Revision: Send + Sync {
-    /// A number that stands for what the tenant has now, or had at any moment after `since`, which is when the request began: what a
-    /// backend has found out meanwhile, for this request or for another one, it need not ask again. `None` when it cannot be told
-    /// now.
+    /// A number that stands for what the tenant has now, or had at any moment after `since`, which
+    /// is when the request began: what a backend has found out meanwhile, for this request or for
+    /// another one, it need not ask again. `None` when it cannot be told now.
     async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64>;
 
-    /// Whether the number comes from another process. It is then asked for only if a read of the same address has succeeded before: a
-    /// first read, and one of something that does not exist, is one round trip. `false` unless overridden.
+    /// Whether the number comes from another process. It is then asked for only if a read of the
+    /// same address has succeeded before: a first read, and one of something that does not exist,
+    /// is one round trip. `false` unless overridden.
     fn is_remote(&self) -> bool {
         false
     }

@@ -10,23 +10,28 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Runs everything that one call writes in one transaction of the backend: each create, update, delete and helper is all or
-/// nothing (ERR-04, ERR-34), and no operation begins or commits by itself.
+/// Runs everything that one call writes in one transaction of the backend: each create, update,
+/// delete and helper is all or nothing (ERR-04, ERR-34), and no operation begins or commits by
+/// itself.
 ///
 /// # Behaviour
 ///
-/// - The library begins one for each call that writes, hands it to every operation of the call in its [`Context`], and ends
-///   it once: with a commit, or with a rollback where the call is refused or fails. Operations that only read are called
-///   with one where they are a part of a helper, and without one where a client asks for the read itself.
-/// - Two calls at once must not both find nobody and both make a person (HLP-04). Either [`begin`](Self::begin) takes a lock
-///   that all writers share, such as SQLite's `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
-/// - Where others made the database roll back (serialization failures, deadlocks), [`Error::rolled_back`] runs the whole call
-///   again, a few times: say so once in [`ApiBuilder::classify`](crate::ApiBuilder::classify).
-/// - Operations of one call may be waited for at the same time, but only those that read: [`Find`](crate::Find) and [`Get`](crate::Get).
-/// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays (ERR-29): it is undone by
-///   [`savepoint`](Self::savepoint).
-/// - A call that is dropped on the way, as by the request's timeout, ends without commit and rollback: a transaction that is
-///   dropped is rolled back.
+/// - The library begins one for each call that writes, hands it to every operation of the call in
+///   its [`Context`], and ends it once: with a commit, or with a rollback where the call is refused
+///   or fails. Operations that only read are called with one where they are a part of a helper, and
+///   without one where a client asks for the read itself.
+/// - Two calls at once must not both find nobody and both make a person (HLP-04). Either
+///   [`begin`](Self::begin) takes a lock that all writers share, such as SQLite's
+///   `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
+/// - Where others made the database roll back (serialization failures, deadlocks),
+///   [`Error::rolled_back`] runs the whole call again, a few times: say so once in
+///   [`ApiBuilder::classify`](crate::ApiBuilder::classify).
+/// - Operations of one call may be waited for at the same time, but only those that read:
+///   [`Find`](crate::Find) and [`Get`](crate::Get).
+/// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays
+///   (ERR-29): it is undone by [`savepoint`](Self::savepoint).
+/// - A call that is dropped on the way, as by the request's timeout, ends without commit and
+///   rollback: a transaction that is dropped is rolled back.
 ///
 /// # Examples
 ///
@@ -86,31 +91,35 @@ use crate::{
     note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
 )]
 pub trait Transactions: Send + Sync {
-    /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the context, in an [`Arc`].
+    /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the
+    /// context, in an [`Arc`].
     type Open: Send + Sync + 'static;
 
     /// Begins a transaction.
     async fn begin(&self, cx: &Context) -> Result<Self::Open>;
 
-    /// Locks keys until the transaction ends: whoever else locks one of them waits. They come in the order of their
-    /// [numbers](LockKey::number), the same for every call, so that no two calls wait for each other; the library asks
-    /// before it looks anything up, and only where there are keys.
+    /// Locks keys until the transaction ends: whoever else locks one of them waits. They come in
+    /// the order of their [numbers](LockKey::number), the same for every call, so that no two calls
+    /// wait for each other; the library asks before it looks anything up, and only where there are
+    /// keys.
     ///
-    /// What is looked up afterwards has to be what is stored by then: in PostgreSQL, lock in its default isolation level,
-    /// `READ COMMITTED`. In the higher ones a transaction sees the moment before it waited.
+    /// What is looked up afterwards has to be what is stored by then: in PostgreSQL, lock in its
+    /// default isolation level, `READ COMMITTED`. In the higher ones a transaction sees the moment
+    /// before it waited.
     ///
-    /// Does nothing unless said otherwise, which is right only where [`begin`](Self::begin) takes a lock that all writers
-    /// share.
+    /// Does nothing unless said otherwise, which is right only where [`begin`](Self::begin) takes a
+    /// lock that all writers share.
     async fn lock(&self, open: &Self::Open, keys: &[LockKey]) -> Result<()> {
         let _ = (open, keys);
         Ok(())
     }
 
-    /// Sets a mark in the transaction, releases it, or undoes what came after it. The library sets one before each tag, list
-    /// and answer of a helper call that may fail alone (ERR-29); there is never more than one.
+    /// Sets a mark in the transaction, releases it, or undoes what came after it. The library sets
+    /// one before each tag, list and answer of a helper call that may fail alone (ERR-29); there is
+    /// never more than one.
     ///
-    /// Does nothing unless said otherwise, which is right only where an operation that refuses has decided before it wrote:
-    /// PostgreSQL takes no statement any more after one that failed.
+    /// Does nothing unless said otherwise, which is right only where an operation that refuses has
+    /// decided before it wrote: PostgreSQL takes no statement any more after one that failed.
     async fn savepoint(&self, open: &Self::Open, savepoint: Savepoint) -> Result<()> {
         let _ = (open, savepoint);
         Ok(())
@@ -119,7 +128,8 @@ pub trait Transactions: Send + Sync {
     /// Makes everything durable that the operations of the call did.
     async fn commit(&self, open: Self::Open) -> Result<()>;
 
-    /// Undoes everything that the operations of the call did: by dropping it, unless said otherwise.
+    /// Undoes everything that the operations of the call did: by dropping it, unless said
+    /// otherwise.
     async fn rollback(&self, open: Self::Open) -> Result<()> {
         drop(open);
         Ok(())
@@ -151,7 +161,8 @@ impl Savepoint {
 }
 
 impl Context {
-    /// The transaction that this operation is a part of, where [`Transactions`] are registered: that of a call that writes.
+    /// The transaction that this operation is a part of, where [`Transactions`] are registered:
+    /// that of a call that writes.
     ///
     /// It is lent for the time of the operation: one that is kept longer cannot be committed.
     #[must_use]
@@ -160,7 +171,8 @@ impl Context {
     }
 }
 
-/// [`Transactions`] of whatever type; the open transaction is in a context that [`begin`](Self::begin) gave.
+/// [`Transactions`] of whatever type; the open transaction is in a context that
+/// [`begin`](Self::begin) gave.
 #[async_trait]
 pub(crate) trait AnyTransactions: Send + Sync {
     /// The same context with a transaction in it.
@@ -187,7 +199,8 @@ pub(crate) enum End {
 impl<T: Transactions> AnyTransactions for T {
     async fn begin(&self, cx: &Context) -> Result<Context> {
         let mut cx = cx.clone();
-        cx.extensions.insert(Arc::new(Transactions::begin(self, &cx).await?));
+        cx.extensions
+            .insert(Arc::new(Transactions::begin(self, &cx).await?));
         Ok(cx)
     }
 
@@ -201,7 +214,11 @@ impl<T: Transactions> AnyTransactions for T {
 
     async fn end(&self, mut cx: Context, end: End) -> Result<()> {
         let open = cx.extensions.remove::<Arc<T::Open>>();
-        let kept = || Error::unexpected("an operation kept the transaction of its call, which cannot be ended");
+        let kept = || {
+            Error::unexpected(
+                "an operation kept the transaction of its call, which cannot be ended",
+            )
+        };
         let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
         match end {
             End::Commit => self.commit(open).await,
@@ -211,5 +228,6 @@ impl<T: Transactions> AnyTransactions for T {
 }
 
 fn open<T: Transactions>(cx: &Context) -> Result<Arc<T::Open>> {
-    cx.transaction::<T>().ok_or_else(|| Error::unexpected("a layer took the transaction of a call away"))
+    cx.transaction::<T>()
+        .ok_or_else(|| Error::unexpected("a layer took the transaction of a call away"))
 }

@@ -29,14 +29,21 @@ impl StoredWebhook {
     /// What a store has read.
     #[must_use]
     pub fn new(id: Id, version: i64, next: Option<Timestamp>, body: Bytes) -> Self {
-        Self { id, version, next, body }
+        Self {
+            id,
+            version,
+            next,
+            body,
+        }
     }
 }
 
 impl fmt::Debug for StoredWebhook {
     /// Without the document, in which the secrets are (HOOK-02).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, version, next, .. } = self;
+        let Self {
+            id, version, next, ..
+        } = self;
         f.debug_struct("StoredWebhook")
             .field("id", id)
             .field("version", version)
@@ -53,7 +60,8 @@ pub enum WebhookWrite {
     Written,
     /// The stored version is not the one before. Nothing was written.
     Conflict,
-    /// The tenant has [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks. Nothing was written.
+    /// The tenant has [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks. Nothing was
+    /// written.
     LimitReached,
 }
 
@@ -62,10 +70,11 @@ pub enum WebhookWrite {
 /// # Behaviour
 ///
 /// - A document of a tenant is read, written and deleted for that tenant only.
-/// - A write whose version does not follow the stored one changes nothing and returns [`WebhookWrite::Conflict`]. Several senders
-///   thereby agree which of them has a webhook, and no write undoes a concurrent one.
-/// - A tenant never has more than [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks: the store counts them in the
-///   transaction that writes version 1.
+/// - A write whose version does not follow the stored one changes nothing and returns
+///   [`WebhookWrite::Conflict`]. Several senders thereby agree which of them has a webhook, and no
+///   write undoes a concurrent one.
+/// - A tenant never has more than [`MOST_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks: the
+///   store counts them in the transaction that writes version 1.
 /// - A table of five columns does: tenant, id, version, next and body, with an index on `next`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep webhooks",
@@ -81,14 +90,19 @@ pub trait Webhooks: Send + Sync {
     async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>>;
 
     /// Writes a webhook in place of the version before it. Version 1 creates it.
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite>;
+    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook)
+    -> Result<WebhookWrite>;
 
     /// Deletes a webhook; `false` where there is none.
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
 
     /// Those of all tenants whose moment has come, by their ids: so many behind this one.
-    async fn due_webhooks(&self, now: Timestamp, after: Option<&Id>, most: u32)
-    -> Result<Vec<(Tenant, StoredWebhook)>>;
+    async fn due_webhooks(
+        &self,
+        now: Timestamp,
+        after: Option<&Id>,
+        most: u32,
+    ) -> Result<Vec<(Tenant, StoredWebhook)>>;
 }
 
 #[async_trait]
@@ -101,7 +115,11 @@ impl<T: Webhooks + ?Sized> Webhooks for Arc<T> {
         (**self).webhook(tenant, id).await
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
+    async fn write_webhook(
+        &self,
+        tenant: &Tenant,
+        webhook: &StoredWebhook,
+    ) -> Result<WebhookWrite> {
         (**self).write_webhook(tenant, webhook).await
     }
 

@@ -19,7 +19,11 @@ impl RawPage {
     /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
     #[must_use]
     pub fn new(records: Vec<RawRecord>, total: u64) -> Self {
-        Self { records, total, next: Next::ByNumber }
+        Self {
+            records,
+            total,
+            next: Next::ByNumber,
+        }
     }
 
     /// The same page, with what comes behind its last record.

@@ -1,5 +1,5 @@
-//! What may be asked of a page: the query parameters of a collection, as documents name them and as they are read (UND-14,
-//! UND-19).
+//! What may be asked of a page: the query parameters of a collection, as documents name them and as
+//! they are read (UND-14, UND-19).
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ pub struct PageRequest {
     pub number: u64,
     /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
     pub size: u32,
-    /// The continuation of a `next` link, as a page before gave it ([`Next::After`](super::Next::After)); opaque to all but
-    /// the store. It comes from a client: one that is damaged or of another collection is ignored and `number` decides
-    /// (UND-14).
+    /// The continuation of a `next` link, as a page before gave it
+    /// ([`Next::After`](super::Next::After)); opaque to all but the store. It comes from a client:
+    /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
     pub after: Option<String>,
 }
 
@@ -23,7 +23,11 @@ impl PageRequest {
     /// The page with this number, counted from 1, of pages of this size.
     #[must_use]
     pub fn new(number: u64, size: u32) -> Self {
-        Self { number, size, after: None }
+        Self {
+            number,
+            size,
+            after: None,
+        }
     }
 
     /// The same page, found by the continuation of the page before it.
@@ -33,18 +37,23 @@ impl PageRequest {
         self
     }
 
-    /// How many records come before this page; numbers beyond all counting stay at the largest one (UND-19).
+    /// How many records come before this page; numbers beyond all counting stay at the largest one
+    /// (UND-19).
     #[must_use]
     pub fn skipped(&self) -> u64 {
-        self.number.saturating_sub(1).saturating_mul(u64::from(self.size))
+        self.number
+            .saturating_sub(1)
+            .saturating_mul(u64::from(self.size))
     }
 
     /// What this page has of a collection that is at hand as a whole.
     pub fn cut<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
-        all.skip(usize::try_from(self.skipped()).unwrap_or(usize::MAX)).take(self.size as usize)
+        all.skip(usize::try_from(self.skipped()).unwrap_or(usize::MAX))
+            .take(self.size as usize)
     }
 
-    /// How many come before it, for databases, whose offsets are signed: `LIMIT {size} OFFSET {offset()}`.
+    /// How many come before it, for databases, whose offsets are signed:
+    /// `LIMIT {size} OFFSET {offset()}`.
     #[must_use]
     pub fn offset(&self) -> i64 {
         i64::try_from(self.skipped()).unwrap_or(i64::MAX)
@@ -91,24 +100,46 @@ pub(crate) struct Asked {
 }
 
 impl PageRequest {
-    /// Every query parameter of a collection whose pages have `size` records when nothing is said, and `largest` at most.
+    /// Every query parameter of a collection whose pages have `size` records when nothing is said,
+    /// and `largest` at most.
     pub(crate) fn parameters(size: u32, largest: u32) -> Vec<Parameter> {
-        let parameter = |name, text: &str, values| Parameter { name, text: text.to_owned(), values };
-        let of_size = format!("Records on a page; more than {largest} count as that, {size} when it is not sent");
+        let parameter = |name, text: &str, values| Parameter {
+            name,
+            text: text.to_owned(),
+            values,
+        };
+        let of_size = format!(
+            "Records on a page; more than {largest} count as that, {size} when it is not sent"
+        );
         vec![
             parameter("page", "The page, counted from 1", Values::Number(1)),
             parameter("per_page", &of_size, Values::Number(size)),
-            parameter("after", "Where the page begins; only `next` links of this server have it", Values::Token),
+            parameter(
+                "after",
+                "Where the page begins; only `next` links of this server have it",
+                Values::Token,
+            ),
         ]
     }
 
     /// Reads the parameters of a query; anything else is ignored (UND-14).
-    pub(crate) fn read(query: Option<&str>, size: u32, largest: u32) -> Result<Asked, Vec<Problem>> {
+    pub(crate) fn read(
+        query: Option<&str>,
+        size: u32,
+        largest: u32,
+    ) -> Result<Asked, Vec<Problem>> {
         let mut problems = Vec::new();
         // Each with its first value, and whether others follow.
-        let mut asked = [("page", None, false), ("per_page", None, false), ("after", None, false)];
+        let mut asked = [
+            ("page", None, false),
+            ("per_page", None, false),
+            ("after", None, false),
+        ];
         for (name, value) in pairs(query.unwrap_or_default()) {
-            let Some((_, first, is_repeated)) = asked.iter_mut().find(|(known, ..)| *known == name) else { continue };
+            let Some((_, first, is_repeated)) = asked.iter_mut().find(|(known, ..)| *known == name)
+            else {
+                continue;
+            };
             if first.is_some() {
                 *is_repeated = true;
             } else {
@@ -117,7 +148,11 @@ impl PageRequest {
         }
         let [page, per_page, after] = asked.map(|(name, first, is_repeated)| {
             if is_repeated {
-                problems.push(Problem::new(Code::PageInvalid, name, "{property} is there more than once."));
+                problems.push(Problem::new(
+                    Code::PageInvalid,
+                    name,
+                    "{property} is there more than once.",
+                ));
             }
             first
         });
@@ -135,17 +170,28 @@ impl PageRequest {
             return Err(problems);
         }
         let size_asked = u32::try_from(size_asked).unwrap_or(u32::MAX).min(largest);
-        let repeated = per_page.as_ref().map_or_else(String::new, |_| format!("&per_page={size_asked}"));
+        let repeated = per_page
+            .as_ref()
+            .map_or_else(String::new, |_| format!("&per_page={size_asked}"));
         let after = after.filter(|after| is_token(after)).map(Cow::into_owned);
-        let request = Self { after, ..Self::new(number_asked, size_asked) };
-        Ok(Asked { request, names_page: page.is_some(), repeated })
+        let request = Self {
+            after,
+            ..Self::new(number_asked, size_asked)
+        };
+        Ok(Asked {
+            request,
+            names_page: page.is_some(),
+            repeated,
+        })
     }
 }
 
 impl PageRequest {
     /// The value of a parameter that a query has.
     pub(crate) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-        pairs(query.unwrap_or_default()).find(|(key, _)| key == name).map(|(_, value)| decoded(value).into_owned())
+        pairs(query.unwrap_or_default())
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| decoded(value).into_owned())
     }
 }
 
@@ -156,22 +202,30 @@ fn counting(text: &str) -> Option<u64> {
         return None;
     }
     let largest = u64::MAX >> 1;
-    let number = text.parse::<u64>().map_or(largest, |number| number.min(largest));
+    let number = text
+        .parse::<u64>()
+        .map_or(largest, |number| number.min(largest));
     (number > 0).then_some(number)
 }
 
 /// Whether a continuation has a form that a store may have given.
 pub(crate) fn is_token(after: &str) -> bool {
-    after.len() <= 256 && after.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    after.len() <= 256
+        && after
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
 /// The names of a query, decoded, each with its value, which is to be [decoded] yet.
 pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
-    pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).map(|(key, value)| (decoded(key), value))
+    pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(key, value)| (decoded(key), value))
 }
 
-/// Percent-decoding; `+` is a space. Bytes that are no UTF-8 become replacement characters, which no parameter has.
+/// Percent-decoding; `+` is a space. Bytes that are no UTF-8 become replacement characters, which
+/// no parameter has.
 pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Cow::Borrowed(text);
@@ -180,7 +234,11 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
         rest = tail;
-        let hex = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let hex = |digit: u8| {
+            char::from(digit)
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        };
         match (first, tail) {
             (b'+', _) => bytes.push(b' '),
             (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
@@ -193,7 +251,10 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
             (byte, _) => bytes.push(*byte),
         }
     }
-    Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()))
+    Cow::Owned(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()),
+    )
 }
 
 #[cfg(test)]
@@ -207,7 +268,10 @@ mod tests {
     #[test]
     fn col_24_links_repeat_what_was_understood() {
         let repeated = |query| PageRequest::read(Some(query), 25, 100).unwrap().repeated;
-        assert_eq!(["page=2", "per_page=7&x=y", "per_page=1000"].map(repeated), ["", "&per_page=7", "&per_page=100"]);
+        assert_eq!(
+            ["page=2", "per_page=7&x=y", "per_page=1000"].map(repeated),
+            ["", "&per_page=7", "&per_page=100"]
+        );
     }
 
     #[test]
@@ -215,18 +279,45 @@ mod tests {
         assert_eq!(request("").unwrap(), PageRequest::new(1, 25));
         assert_eq!(request("page=3&per_page=10&other=1").unwrap().skipped(), 20);
         assert_eq!(request("per_page=100000").unwrap().size, 100);
-        assert_eq!(request("page=99999999999999999999999").unwrap().number, u64::MAX >> 1);
+        assert_eq!(
+            request("page=99999999999999999999999").unwrap().number,
+            u64::MAX >> 1
+        );
         assert_eq!(request("p%61ge=%32").unwrap().number, 2);
         assert_eq!(request("after=a b").unwrap().after, None);
-        for wrong in ["page=0", "page=-1", "page=x", "page=", "page=1&page=2", "per_page=0", "per_page=1.5"] {
+        for wrong in [
+            "page=0",
+            "page=-1",
+            "page=x",
+            "page=",
+            "page=1&page=2",
+            "per_page=0",
+            "per_page=1.5",
+        ] {
             let problems = request(wrong).unwrap_err();
-            assert!(problems.iter().all(|problem| problem.code == Code::PageInvalid), "{wrong}");
+            assert!(
+                problems
+                    .iter()
+                    .all(|problem| problem.code == Code::PageInvalid),
+                "{wrong}"
+            );
         }
         assert_eq!(request("page=0&per_page=x").unwrap_err().len(), 2);
         // The first value counts, and the problems have their order.
-        let named =
-            |query| request(query).unwrap_err().iter().map(|it| it.properties[0].to_string()).collect::<Vec<_>>();
-        assert_eq!(named("per_page=1&per_page=2&page=1&page=1&page=1"), ["page", "per_page"]);
-        assert_eq!([named("page=x&page=1").len(), named("page=1&page=x").len()], [2, 1]);
+        let named = |query| {
+            request(query)
+                .unwrap_err()
+                .iter()
+                .map(|it| it.properties[0].to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            named("per_page=1&per_page=2&page=1&page=1&page=1"),
+            ["page", "per_page"]
+        );
+        assert_eq!(
+            [named("page=x&page=1").len(), named("page=1&page=x").len()],
+            [2, 1]
+        );
     }
 }

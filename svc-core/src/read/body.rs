@@ -1,4 +1,5 @@
-//! Request bodies as drafts, patches and plans, with every problem that the body alone shows (ERR-39).
+//! Request bodies as drafts, patches and plans, with every problem that the body alone shows
+//! (ERR-39).
 
 use super::{
     Caps, Json, Limits, Links, Object, Taken, Validator,
@@ -12,8 +13,8 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{Code, Problem, Property},
     helper::{
-        FunctionFields, FunctionName, Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput,
-        ScheduleFields, Scheduling, Strangers, Triggers,
+        FunctionFields, FunctionName, Functions, HelperName, Merge, Named, QuestionRef, RawPlan,
+        ResponseInput, ScheduleFields, Scheduling, Strangers, Triggers,
     },
     link::Address,
     model::Kind,
@@ -61,7 +62,8 @@ pub struct HelperBody<'a> {
 type Problems = Vec<Problem>;
 
 impl<'a> HelperBody<'a> {
-    /// The body of a call with a key that may change people; what fails in it stays the only thing that fails (ERR-34).
+    /// The body of a call with a key that may change people; what fails in it stays the only thing
+    /// that fails (ERR-34).
     #[must_use]
     pub fn new(
         helper: HelperName,
@@ -70,7 +72,16 @@ impl<'a> HelperBody<'a> {
         person: Taken<'a>,
         functions: &'a [FunctionName],
     ) -> Self {
-        Self { helper, container, action, person, functions, atomic: false, strangers: None, changes_people: true }
+        Self {
+            helper,
+            container,
+            action,
+            person,
+            functions,
+            atomic: false,
+            strangers: None,
+            changes_people: true,
+        }
     }
 }
 
@@ -100,7 +111,11 @@ impl Bodies<'_> {
         container: Option<&Address>,
     ) -> (RawDraft, Problems) {
         let below = container.filter(|container| kind.schema().is_recorded_below(container.kind));
-        let wanted = if below.is_some() { Wanted::Below } else { Wanted::Create };
+        let wanted = if below.is_some() {
+            Wanted::Below
+        } else {
+            Wanted::Create
+        };
         let (mut draft, mut problems) = self.fields(kind, taken.into(), body, &Path::Root, wanted);
         if draft.own.take().is_some() {
             problems.push(own_in_use(self.own_place(body)));
@@ -124,7 +139,8 @@ impl Bodies<'_> {
     ) -> (RawDraft, Problems) {
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
-        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+        let mut validator =
+            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
         draft.fields = validator.record(schema.fields, taken, body, path);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
@@ -133,12 +149,21 @@ impl Bodies<'_> {
         draft.own = own;
         let mut problems = validator.problems;
         problems.extend(self.too_large(&draft.fields, path));
-        let links = self.links.read(schema, body, path, (wanted, taken.unlinked), &mut problems);
-        draft.links = links.into_iter().filter_map(|(name, address)| Some((name, address?))).collect();
+        let links = self
+            .links
+            .read(schema, body, path, (wanted, taken.unlinked), &mut problems);
+        draft.links = links
+            .into_iter()
+            .filter_map(|(name, address)| Some((name, address?)))
+            .collect();
         let of_the_whole = draft.complete(self.now);
         if !of_the_whole.is_empty() {
             let part = path.property();
-            problems.extend(of_the_whole.into_iter().map(|problem| problem.within(&part)));
+            problems.extend(
+                of_the_whole
+                    .into_iter()
+                    .map(|problem| problem.within(&part)),
+            );
         }
         (draft, problems)
     }
@@ -146,25 +171,44 @@ impl Bodies<'_> {
     /// The fields of a draft that have their default because nobody sent them.
     fn unsent(&self, taken: Taken<'_>, body: &Object, fields: &Object) -> Vec<String> {
         let names = self.links.dialect.share_names();
-        let of_default = taken.narrowing.into_iter().flat_map(Narrowing::members).filter(|(name, narrow)| {
-            let is_sent = body.get(names.to_wire(name)).is_some_and(|value| !value.is_null());
-            narrow.default.is_some() && !is_sent && fields.contains(name)
-        });
+        let of_default = taken
+            .narrowing
+            .into_iter()
+            .flat_map(Narrowing::members)
+            .filter(|(name, narrow)| {
+                let is_sent = body
+                    .get(names.to_wire(name))
+                    .is_some_and(|value| !value.is_null());
+                narrow.default.is_some() && !is_sent && fields.contains(name)
+            });
         of_default.map(|(name, _)| name.to_owned()).collect()
     }
 
     /// The problem of a record that is larger than one may be.
     fn too_large(&self, fields: &Object, path: &Path<'_>) -> Option<Problem> {
         let name = self.caps.too_large(fields, |_| true)?;
-        let text = format!("With {{property}} the record is larger than {} bytes.", self.caps.record);
-        Some(Problem::new(Code::FieldInvalid, Path::Member(path, name).property(), text))
+        let text = format!(
+            "With {{property}} the record is larger than {} bytes.",
+            self.caps.record
+        );
+        Some(Problem::new(
+            Code::FieldInvalid,
+            Path::Member(path, name).property(),
+            text,
+        ))
     }
 
     /// A change of the record at an address (CRU-04).
     #[must_use]
-    pub fn patch<'t>(&self, at: &Address, taken: impl Into<Taken<'t>>, body: &Object) -> (RawPatch, Problems) {
+    pub fn patch<'t>(
+        &self,
+        at: &Address,
+        taken: impl Into<Taken<'t>>,
+        body: &Object,
+    ) -> (RawPatch, Problems) {
         let (schema, taken) = (at.kind.schema(), taken.into());
-        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
+        let mut validator =
+            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Change);
         let mut fields = validator.record(schema.fields, taken, body, &Path::Root);
         let holders = self.holders(&mut fields);
         let (identifiers, own) = self.identifiers(body, &Path::Root, &mut validator);
@@ -173,8 +217,22 @@ impl Bodies<'_> {
         if own.is_some_and(|own| own != at.id) {
             problems.push(own_in_use(self.own_place(body)));
         }
-        let links = self.links.read(schema, body, &Path::Root, (Wanted::Update, taken.unlinked), &mut problems);
-        (RawPatch { identifiers, holders, links, ..RawPatch::new(at.kind, fields) }, problems)
+        let links = self.links.read(
+            schema,
+            body,
+            &Path::Root,
+            (Wanted::Update, taken.unlinked),
+            &mut problems,
+        );
+        (
+            RawPatch {
+                identifiers,
+                holders,
+                links,
+                ..RawPatch::new(at.kind, fields)
+            },
+            problems,
+        )
     }
 
     /// What a helper call asks for (HLP-02).
@@ -208,16 +266,43 @@ impl Bodies<'_> {
         }
         plan.functions = self.functions(call, body, &mut problems);
         if call.helper == HelperName::RecordCanvass {
-            let response = plan.action.as_ref().and_then(|action| action.fields.get("question_response"));
-            let responses =
-                response.map(|value| self.responses(value, &Property::member("canvass").then("question_response")));
-            plan.functions.responses.splice(0..0, responses.unwrap_or_default());
+            let response = plan
+                .action
+                .as_ref()
+                .and_then(|action| action.fields.get("question_response"));
+            let responses = response.map(|value| {
+                self.responses(
+                    value,
+                    &Property::member("canvass").then("question_response"),
+                )
+            });
+            plan.functions
+                .responses
+                .splice(0..0, responses.unwrap_or_default());
         }
-        let Functions { tags, lists, responses, .. } = &plan.functions;
-        if [tags.len(), lists.len(), responses.len()].iter().sum::<usize>() > self.caps.functions {
-            let all = ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri"];
+        let Functions {
+            tags,
+            lists,
+            responses,
+            ..
+        } = &plan.functions;
+        if [tags.len(), lists.len(), responses.len()]
+            .iter()
+            .sum::<usize>()
+            > self.caps.functions
+        {
+            let all = [
+                "add_tags",
+                "add_tags_uri",
+                "add_lists",
+                "add_lists_uri",
+                "add_questions_responses_uri",
+            ];
             let sent: Vec<&str> = all.into_iter().filter(|name| body.contains(name)).collect();
-            let text = format!("There are more than {} tags, lists and answers in this call.", self.caps.functions);
+            let text = format!(
+                "There are more than {} tags, lists and answers in this call.",
+                self.caps.functions
+            );
             problems.push(Problem::between(Code::FieldInvalid, &sent, text));
         }
         if let Some(strangers) = call.strangers {
@@ -226,17 +311,30 @@ impl Bodies<'_> {
         (plan, problems)
     }
 
-    fn person(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> Option<RawDraft> {
+    fn person(
+        &self,
+        call: &HelperBody<'_>,
+        body: &Object,
+        problems: &mut Problems,
+    ) -> Option<RawDraft> {
         let path = Path::Member(&Path::Root, "person");
         match body.get("person") {
             Some(Json::Object(person)) => {
-                let (draft, wrong) = self.fields(Kind::Person, call.person, person, &path, Wanted::Helper);
+                let (draft, wrong) =
+                    self.fields(Kind::Person, call.person, person, &path, Wanted::Helper);
                 problems.extend(wrong);
-                Some(RawDraft { links: Vec::new(), ..draft })
+                Some(RawDraft {
+                    links: Vec::new(),
+                    ..draft
+                })
             }
             None | Some(Json::Null) => {
                 if call.helper == HelperName::PersonSignup {
-                    problems.push(Problem::new(Code::FieldRequired, "person", "{property} is required."));
+                    problems.push(Problem::new(
+                        Code::FieldRequired,
+                        "person",
+                        "{property} is required.",
+                    ));
                 }
                 None
             }
@@ -275,7 +373,11 @@ impl Bodies<'_> {
                 (Wanted::Helper, call.action.unlinked),
                 problems,
             );
-            draft.links.extend(links.into_iter().filter_map(|(name, address)| Some((name, address?))));
+            draft.links.extend(
+                links
+                    .into_iter()
+                    .filter_map(|(name, address)| Some((name, address?))),
+            );
         }
         if let (Some(parent), Some(container)) = (kind.schema().parent, call.container) {
             draft.links.insert(0, (parent, container.clone()));
@@ -283,34 +385,63 @@ impl Bodies<'_> {
         draft
     }
 
-    fn functions(&self, call: &HelperBody<'_>, body: &Object, problems: &mut Problems) -> Functions {
-        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+    fn functions(
+        &self,
+        call: &HelperBody<'_>,
+        body: &Object,
+        problems: &mut Problems,
+    ) -> Functions {
+        let mut validator =
+            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
         let valid = validator.nested(FunctionFields::FIELDS, body, &Path::Root);
         problems.append(&mut validator.problems);
         let mut functions = Functions::default();
         for name in FunctionName::all() {
-            let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else { continue };
+            let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else {
+                continue;
+            };
             let refused = if !call.functions.contains(&name) {
                 Some("{property} is not supported by this server.")
-            } else if call.strangers.is_some_and(|strangers| !strangers.may_use(name)) {
+            } else if call
+                .strangers
+                .is_some_and(|strangers| !strangers.may_use(name))
+            {
                 Some("{property} is supported for calls with an API key only.")
             } else {
                 None
             };
             if let Some(text) = refused {
-                functions.unsupported.push((name.reports(), Problem::new(Code::NotSupported, name.as_str(), text)));
+                functions.unsupported.push((
+                    name.reports(),
+                    Problem::new(Code::NotSupported, name.as_str(), text),
+                ));
                 continue;
             }
-            let texts = || value.as_array().unwrap_or_default().iter().filter_map(Json::as_str);
-            let addresses =
-                |kind| texts().map(move |href| Named::Address(self.links.address_of(kind, href).map(|it| it.id)));
+            let texts = || {
+                value
+                    .as_array()
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(Json::as_str)
+            };
+            let addresses = |kind| {
+                texts().map(move |href| {
+                    Named::Address(self.links.address_of(kind, href).map(|it| it.id))
+                })
+            };
             match name {
-                FunctionName::AddTags => functions.tags.extend(texts().map(|name| Named::Name(name.to_owned()))),
+                FunctionName::AddTags => functions
+                    .tags
+                    .extend(texts().map(|name| Named::Name(name.to_owned()))),
                 FunctionName::AddTagsUri => functions.tags.extend(addresses(Kind::Tag)),
-                FunctionName::AddLists => functions.lists.extend(texts().map(|name| Named::Name(name.to_owned()))),
+                FunctionName::AddLists => functions
+                    .lists
+                    .extend(texts().map(|name| Named::Name(name.to_owned()))),
                 FunctionName::AddListsUri => functions.lists.extend(addresses(Kind::List)),
                 FunctionName::AddQuestionsResponsesUri => {
-                    functions.responses.extend(self.responses(value, &Property::member(name.as_str())));
+                    functions
+                        .responses
+                        .extend(self.responses(value, &Property::member(name.as_str())));
                 }
                 FunctionName::Triggers => functions.triggers = Triggers::read_json(value),
             }
@@ -321,15 +452,26 @@ impl Bodies<'_> {
     /// The answers in an array of objects, or in one object.
     fn responses(&self, value: &Json, path: &Property) -> Vec<ResponseInput> {
         let one = |object: &Object, path: Property| ResponseInput {
-            question: object.get("question").map_or(QuestionRef::Unknown, |question| self.question(question)),
-            responses: Vec::<String>::read_json(object.get("responses").unwrap_or(&Json::Null)).unwrap_or_default(),
-            value: object.get("value").and_then(Json::as_str).map(str::to_owned),
+            question: object
+                .get("question")
+                .map_or(QuestionRef::Unknown, |question| self.question(question)),
+            responses: Vec::<String>::read_json(object.get("responses").unwrap_or(&Json::Null))
+                .unwrap_or_default(),
+            value: object
+                .get("value")
+                .and_then(Json::as_str)
+                .map(str::to_owned),
             path,
         };
         match value {
             Json::Array(items) => {
-                let objects = items.iter().enumerate().filter_map(|(place, item)| Some((place, item.as_object()?)));
-                objects.map(|(place, object)| one(object, path.clone().element(place))).collect()
+                let objects = items
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(place, item)| Some((place, item.as_object()?)));
+                objects
+                    .map(|(place, object)| one(object, path.clone().element(place)))
+                    .collect()
             }
             Json::Object(object) => vec![one(object, path.clone())],
             _ => Vec::new(),
@@ -337,7 +479,9 @@ impl Bodies<'_> {
     }
 
     fn question(&self, question: &Json) -> QuestionRef {
-        let Some(text) = href(question) else { return QuestionRef::Unknown };
+        let Some(text) = href(question) else {
+            return QuestionRef::Unknown;
+        };
         if let Some(address) = self.links.address_of(Kind::Question, text) {
             return QuestionRef::Id(address.id);
         }
@@ -359,8 +503,13 @@ impl Bodies<'_> {
             body.insert(stop_name, end);
             stop_name = "scheduled_end_date";
         }
-        let mut validator = Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
-        let valid = ScheduleFields::from_object(&validator.nested(ScheduleFields::FIELDS, &body, &Path::Root));
+        let mut validator =
+            Validator::new(self.links.dialect.share_names(), self.caps, Purpose::Create);
+        let valid = ScheduleFields::from_object(&validator.nested(
+            ScheduleFields::FIELDS,
+            &body,
+            &Path::Root,
+        ));
         for mut problem in validator.problems {
             // Named as the client named it (SCH-07).
             if problem.properties == [Property::member("scheduled_stop_date")] {
@@ -372,7 +521,11 @@ impl Bodies<'_> {
         if stop.is_some_and(|stop| stop < start) {
             let properties = ["scheduled_start_date", stop_name];
             let text = "The start lies after the end.";
-            problems.push(Problem::between(Code::StartDateAfterEndDate, &properties, text));
+            problems.push(Problem::between(
+                Code::StartDateAfterEndDate,
+                &properties,
+                text,
+            ));
         }
         Some(Scheduling::Set { start, stop })
     }
@@ -380,7 +533,10 @@ impl Bodies<'_> {
 
 /// A body whose links stand in `_links` only.
 fn without_top_links(body: &Object) -> Object {
-    body.get("_links").map(|links| ("_links", links.clone())).into_iter().collect()
+    body.get("_links")
+        .map(|links| ("_links", links.clone()))
+        .into_iter()
+        .collect()
 }
 
 fn not_an_object(property: &str, value: &Json) -> Problem {

@@ -1,4 +1,5 @@
-//! The identifiers of a body: the server's own and foreign ones, each named by its place as it was sent (UND-24).
+//! The identifiers of a body: the server's own and foreign ones, each named by its place as it was
+//! sent (UND-24).
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,14 +13,17 @@ use crate::{
 const IDENTIFIERS: &str = "identifiers";
 
 impl Bodies<'_> {
-    /// The foreign identifiers of a body, and the id that one in the server's own namespace names (UND-24).
+    /// The foreign identifiers of a body, and the id that one in the server's own namespace names
+    /// (UND-24).
     pub(super) fn identifiers(
         &self,
         body: &Object,
         path: &Path<'_>,
         validator: &mut Validator<'_>,
     ) -> (Option<Vec<Identifier>>, Option<Id>) {
-        let Some(list) = body.get(IDENTIFIERS) else { return (None, None) };
+        let Some(list) = body.get(IDENTIFIERS) else {
+            return (None, None);
+        };
         let only = Object::from_iter([(IDENTIFIERS, list.clone())]);
         let valid = validator.nested(COMMON, &only, path);
         let list = match valid.get(IDENTIFIERS) {
@@ -40,32 +44,50 @@ impl Bodies<'_> {
             if named.is_none() || own.is_some() {
                 if places.is_empty() {
                     let sent = self::list(body).iter().enumerate().rev();
-                    places.extend(sent.filter_map(|(place, sent)| Some((self::identifier(sent)?, place))));
+                    places.extend(
+                        sent.filter_map(|(place, sent)| Some((self::identifier(sent)?, place))),
+                    );
                 }
                 let place = places.get(&identifier).copied().unwrap_or_default();
-                validator.problems.push(own_in_use(path.property().then(IDENTIFIERS).element(place)));
+                validator
+                    .problems
+                    .push(own_in_use(path.property().then(IDENTIFIERS).element(place)));
             }
             own = own.or(named);
         }
-        // The server's own comes back with the rest, and does not count: one more than the cap is too many without it.
+        // The server's own comes back with the rest, and does not count: one more than the cap is
+        // too many without it.
         let (most, sent) = (self.caps.most(IDENTIFIERS), self::list(body).len());
         if sent == most.saturating_add(1) && own.is_none() {
             let text = format!("{{property}} has more than {most} entries.");
-            validator.problems.push(Problem::new(Code::FieldInvalid, path.property().then(IDENTIFIERS), text));
+            validator.problems.push(Problem::new(
+                Code::FieldInvalid,
+                path.property().then(IDENTIFIERS),
+                text,
+            ));
         }
         (Some(foreign), own)
     }
 
-    /// Takes the server's own identifiers out of the holders of tickets: whom they name, with the place of the ticket.
+    /// Takes the server's own identifiers out of the holders of tickets: whom they name, with the
+    /// place of the ticket.
     pub(super) fn holders(&self, fields: &mut Object) -> Vec<(usize, Id)> {
         let mut named = Vec::new();
         let tickets = fields.get_mut("tickets").and_then(Json::as_array_mut);
         for (place, ticket) in tickets.into_iter().flatten().enumerate() {
-            let holder = ticket.as_object_mut().and_then(|ticket| ticket.get_mut("person")?.as_object_mut());
-            let Some(Json::Array(list)) = holder.and_then(|holder| holder.get_mut(IDENTIFIERS)) else { continue };
+            let holder = ticket
+                .as_object_mut()
+                .and_then(|ticket| ticket.get_mut("person")?.as_object_mut());
+            let Some(Json::Array(list)) = holder.and_then(|holder| holder.get_mut(IDENTIFIERS))
+            else {
+                continue;
+            };
             list.retain(|sent| {
                 let own = identifier(sent).filter(|sent| sent.system() == self.namespace);
-                named.extend(own.iter().filter_map(|own| Some((place, self.own_id(own.as_str())?))));
+                named.extend(
+                    own.iter()
+                        .filter_map(|own| Some((place, self.own_id(own.as_str())?))),
+                );
                 own.is_none()
             });
         }
@@ -75,7 +97,9 @@ impl Bodies<'_> {
     /// The id in an identifier of the server's own namespace.
     pub(super) fn own_id(&self, identifier: &str) -> Option<Id> {
         let identifier = Identifier::parse(identifier)?;
-        (identifier.system() == self.namespace).then(|| Id::new(identifier.id())).flatten()
+        (identifier.system() == self.namespace)
+            .then(|| Id::new(identifier.id()))
+            .flatten()
     }
 
     /// Where the server's own identifier stands.
@@ -83,10 +107,11 @@ impl Bodies<'_> {
         Property::member(IDENTIFIERS).element(self.places(body).own.unwrap_or_default())
     }
 
-    /// The problems of a store, each identifier named by its place in the body, each link as it was sent.
+    /// The problems of a store, each identifier named by its place in the body, each link as it was
+    /// sent.
     ///
-    /// A store counts the foreign identifiers of a draft, each once; the server's own it names `identifiers`. A link is one
-    /// of a draft, wherever it stands.
+    /// A store counts the foreign identifiers of a draft, each once; the server's own it names
+    /// `identifiers`. A link is one of a draft, wherever it stands.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
         let mut places = HashMap::new();
@@ -113,7 +138,9 @@ impl Bodies<'_> {
         places: &mut HashMap<Property, Places>,
     ) -> Option<Property> {
         let segments = property.segments();
-        let at = segments.iter().rposition(|segment| *segment == Segment::Member(IDENTIFIERS.into()))?;
+        let at = segments
+            .iter()
+            .rposition(|segment| *segment == Segment::Member(IDENTIFIERS.into()))?;
         let (part, counted) = segments.split_at_checked(at)?;
         let part: Property = part.iter().cloned().collect();
         if !places.contains_key(&part) {
@@ -131,7 +158,9 @@ impl Bodies<'_> {
         let mut places = Places::default();
         let mut seen = HashSet::new();
         for (place, sent) in list(part).iter().enumerate() {
-            let Some(sent) = identifier(sent) else { continue };
+            let Some(sent) = identifier(sent) else {
+                continue;
+            };
             if sent.system() == self.namespace {
                 places.own = places.own.or(Some(place));
             } else if seen.insert(sent) {
@@ -156,7 +185,9 @@ pub(super) fn part_of<'a>(body: &'a Object, segments: &[Segment]) -> Option<&'a 
     let mut part = body;
     let mut segments = segments.iter();
     while let Some(segment) = segments.next() {
-        let Segment::Member(name) = segment else { return None };
+        let Segment::Member(name) = segment else {
+            return None;
+        };
         let mut value = part.get(name)?;
         while let Some(Segment::Element(place)) = segments.as_slice().first() {
             value = value.as_array()?.get(*place)?;
@@ -168,7 +199,9 @@ pub(super) fn part_of<'a>(body: &'a Object, segments: &[Segment]) -> Option<&'a 
 }
 
 fn list(body: &Object) -> &[Json] {
-    body.get(IDENTIFIERS).and_then(Json::as_array).unwrap_or_default()
+    body.get(IDENTIFIERS)
+        .and_then(Json::as_array)
+        .unwrap_or_default()
 }
 
 fn identifier(sent: &Json) -> Option<Identifier> {
@@ -178,5 +211,6 @@ fn identifier(sent: &Json) -> Option<Identifier> {
 /// The problem of an identifier in the server's own namespace that names another record.
 pub(super) fn own_in_use(property: Property) -> Problem {
     let text = "{property} names another record of this server's own namespace.";
-    Problem::new(Code::IdentifierInUse, property, text).hint("leave the server's own identifiers out")
+    Problem::new(Code::IdentifierInUse, property, text)
+        .hint("leave the server's own identifiers out")
 }

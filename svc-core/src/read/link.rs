@@ -26,7 +26,9 @@ impl Links<'_> {
         let base = self.base.as_str();
         // Behind scheme and host.
         let path = base.splitn(4, '/').nth(3)?;
-        let below = href.strip_prefix(base).or_else(|| href.strip_prefix('/')?.strip_prefix(path))?;
+        let below = href
+            .strip_prefix(base)
+            .or_else(|| href.strip_prefix('/')?.strip_prefix(path))?;
         match self.layout.route(below)? {
             Target::Record(address) => Some(address),
             _ => None,
@@ -39,7 +41,8 @@ impl Links<'_> {
         self.address(href).filter(|address| address.kind == kind)
     }
 
-    /// The links of a body that a client may send, each with the record it leads to, or `None` for `null`.
+    /// The links of a body that a client may send, each with the record it leads to, or `None` for
+    /// `null`.
     ///
     /// `unlinked` are those that the server does not keep: they are not known here.
     pub(crate) fn read(
@@ -53,11 +56,14 @@ impl Links<'_> {
         let links = body.get("_links").and_then(Json::as_object);
         let mut found = Vec::new();
         for link in schema.links {
-            let LinkTarget::One { kind, write, .. } = link.target else { continue };
+            let LinkTarget::One { kind, write, .. } = link.target else {
+                continue;
+            };
             let may = match wanted {
                 Wanted::Create => write != LinkWrite::Never,
                 Wanted::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
-                // An inline person takes the place of a required link, and there is none without it (UND-29).
+                // An inline person takes the place of a required link, and there is none without it
+                // (UND-29).
                 Wanted::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Wanted::Update => write == LinkWrite::Update,
             };
@@ -71,16 +77,23 @@ impl Links<'_> {
                 _ => false,
             };
             let inside = links.and_then(|links| self.named(links, link.name));
-            // A donation helper's links may also stand at the top level (RES-donation-22), a canvass's canvasser too.
-            let beside = if wanted == Wanted::Helper && inside.is_none() { self.named(body, link.name) } else { None };
+            // A donation helper's links may also stand at the top level (RES-donation-22), a
+            // canvass's canvasser too.
+            let beside = if wanted == Wanted::Helper && inside.is_none() {
+                self.named(body, link.name)
+            } else {
+                None
+            };
             let property = || match &beside {
                 Some((name, _)) => path.property().then((*name).to_owned()),
                 None => Property::link(link.name).within(&path.property()),
             };
             match inside.or(beside).map(|(_, value)| value) {
                 None if is_required => {
-                    let text =
-                        format!("{{property}} must be an object with the `href` of an existing {}.", kind.singular());
+                    let text = format!(
+                        "{{property}} must be an object with the `href` of an existing {}.",
+                        kind.singular()
+                    );
                     problems.push(Problem::new(Code::not_found(kind), property(), text));
                 }
                 Some(Json::Null) if is_required => {
@@ -95,10 +108,14 @@ impl Links<'_> {
                     problems.push(problem.hint(r#"{"href": "..."}"#));
                 }
                 Some(value) => {
-                    if let Some(address) = href(value).and_then(|href| self.address_of(kind, href)) {
+                    if let Some(address) = href(value).and_then(|href| self.address_of(kind, href))
+                    {
                         found.push((link.name, Some(address)));
                     } else {
-                        let text = format!("{{property}} leads to no {} of this server.", kind.singular());
+                        let text = format!(
+                            "{{property}} leads to no {} of this server.",
+                            kind.singular()
+                        );
                         problems.push(Problem::new(Code::not_found(kind), property(), text));
                     }
                 }
@@ -107,12 +124,16 @@ impl Links<'_> {
         found
     }
 
-    /// Where a link that a store names stands in a body: in `_links` or beside the fields of its part, else in `_links` of
-    /// the whole body (RES-donation-22, RES-canvass-07).
+    /// Where a link that a store names stands in a body: in `_links` or beside the fields of its
+    /// part, else in `_links` of the whole body (RES-donation-22, RES-canvass-07).
     pub(crate) fn as_sent(&self, body: &Object, property: &Property) -> Option<Property> {
-        let (Segment::Link(name), path) = property.segments().split_last()? else { return None };
+        let (Segment::Link(name), path) = property.segments().split_last()? else {
+            return None;
+        };
         let is_inside = |part: &Object| {
-            part.get("_links").and_then(Json::as_object).is_some_and(|links| self.named(links, name).is_some())
+            part.get("_links")
+                .and_then(Json::as_object)
+                .is_some_and(|links| self.named(links, name).is_some())
         };
         let part = part_of(body, path)?;
         if is_inside(part) {
@@ -126,8 +147,12 @@ impl Links<'_> {
 
     /// A link, with or without prefix, and the name that it has.
     fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
-        let is_relation = |(sent, _): &(&str, &Json)| self.dialect.without_prefix(sent) == Some(name);
-        place.iter().find(is_relation).or_else(|| Some((name, place.get(name)?)))
+        let is_relation =
+            |(sent, _): &(&str, &Json)| self.dialect.without_prefix(sent) == Some(name);
+        place
+            .iter()
+            .find(is_relation)
+            .or_else(|| Some((name, place.get(name)?)))
     }
 }
 
@@ -146,7 +171,10 @@ pub(crate) enum Wanted {
 
 /// Whether it is a link as HAL has it (HAL-13).
 fn is_link(value: &Json) -> bool {
-    value.as_object().and_then(|link| link.get("href")).is_some_and(|href| href.as_str().is_some())
+    value
+        .as_object()
+        .and_then(|link| link.get("href"))
+        .is_some_and(|href| href.as_str().is_some())
 }
 
 /// The address in a link: an object with `href`, or the address itself.

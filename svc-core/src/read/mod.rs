@@ -1,4 +1,5 @@
-//! Reading requests: strict JSON, then validation against the tables, with every problem named by its path (ERR-39).
+//! Reading requests: strict JSON, then validation against the tables, with every problem named by
+//! its path (ERR-39).
 
 mod body;
 mod identifiers;

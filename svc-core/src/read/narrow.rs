@@ -1,4 +1,5 @@
-//! What a server takes of a kind from bodies, and values against what it has narrower than the interface (ERR-39).
+//! What a server takes of a kind from bodies, and values against what it has narrower than the
+//! interface (ERR-39).
 
 use super::{
     Json, Number,
@@ -24,15 +25,22 @@ pub struct Taken<'a> {
 
 impl From<FieldBits> for Taken<'_> {
     fn from(writable: FieldBits) -> Self {
-        Self { writable, narrowing: None, unlinked: &[] }
+        Self {
+            writable,
+            narrowing: None,
+            unlinked: &[],
+        }
     }
 }
 
 impl Narrow {
-    /// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the table decides.
+    /// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the
+    /// table decides.
     pub(super) fn listed(&self, ty: &Type, raw: &Json) -> Option<Result<Json, Wrong>> {
         let values = self.values.as_ref()?;
-        let (Type::Enum(_) | Type::FlexEnum(_)) = ty else { return None };
+        let (Type::Enum(_) | Type::FlexEnum(_)) = ty else {
+            return None;
+        };
         let wrong = |text: &str| Err(Wrong::with_hint(text, &values.join(", ")));
         Some(match raw {
             Json::String(text) if values.contains(text) => Ok(raw.clone()),
@@ -50,7 +58,14 @@ impl Narrow {
             return;
         }
         if let Some((text, hint)) = self.out_of_range(value).or_else(|| self.too_long(value)) {
-            problems.push(Problem::new(Code::FieldInvalid, at.property(), format!("{{property}} {text}.")).hint(hint));
+            problems.push(
+                Problem::new(
+                    Code::FieldInvalid,
+                    at.property(),
+                    format!("{{property}} {text}."),
+                )
+                .hint(hint),
+            );
         }
     }
 
@@ -59,8 +74,14 @@ impl Narrow {
         let is_below = self.least.is_some_and(|least| number < least);
         let is_above = self.most.is_some_and(|most| number > most);
         let told = match (self.least, self.most) {
-            (Some(least), Some(most)) => (format!("must lie between {least} and {most}"), format!("{least}..{most}")),
-            (Some(least), None) => (format!("must be at least {least}"), format!("{least} or more")),
+            (Some(least), Some(most)) => (
+                format!("must lie between {least} and {most}"),
+                format!("{least}..{most}"),
+            ),
+            (Some(least), None) => (
+                format!("must be at least {least}"),
+                format!("{least} or more"),
+            ),
             (None, Some(most)) => (format!("must be at most {most}"), format!("{most} or less")),
             (None, None) => return None,
         };
@@ -72,10 +93,16 @@ impl Narrow {
         let most = usize::try_from(longest).ok()?;
         // No character has less than one byte.
         let is_over = text.len() > most && text.chars().nth(most).is_some();
-        is_over.then(|| (format!("must have at most {longest} characters"), format!("^.{{0,{longest}}}$")))
+        is_over.then(|| {
+            (
+                format!("must have at most {longest} characters"),
+                format!("^.{{0,{longest}}}$"),
+            )
+        })
     }
 
-    /// The default as a value of the field; `None` where there is none, and where it is no such value.
+    /// The default as a value of the field; `None` where there is none, and where it is no such
+    /// value.
     pub(super) fn default_of(&self, field: &Field) -> Option<Json> {
         let text = self.default.as_deref()?;
         let raw = match field.ty {
@@ -83,7 +110,9 @@ impl Narrow {
             Type::Boolean => Json::Bool(text.parse().ok()?),
             _ => Json::from(text),
         };
-        self.listed(&field.ty, &raw).unwrap_or_else(|| scalar(&field.ty, &raw)).ok()
+        self.listed(&field.ty, &raw)
+            .unwrap_or_else(|| scalar(&field.ty, &raw))
+            .ok()
     }
 
     /// What is wrong with the default as a value of the field, in words.

@@ -1,4 +1,5 @@
-//! What of a body is not taken: nothing here has that name, the server sets it, or another member wins (UND-22).
+//! What of a body is not taken: nothing here has that name, the server sets it, or another member
+//! wins (UND-22).
 
 use super::{Bodies, Json, Object, Taken, path::Path};
 use crate::{
@@ -6,7 +7,9 @@ use crate::{
     field_set::FieldBits,
     helper::{FunctionFields, HelperName, ScheduleFields},
     model::{Kind, person::gender_of},
-    schema::{COMMON, LinkSpec, LinkTarget, LinkWrite, Narrow, Narrowing, ObjectSchema, Peculiarity, Type},
+    schema::{
+        COMMON, LinkSpec, LinkTarget, LinkWrite, Narrow, Narrowing, ObjectSchema, Peculiarity, Type,
+    },
 };
 
 /// What a body is for.
@@ -30,7 +33,13 @@ impl Bodies<'_> {
         taken: &'t dyn Fn(Kind) -> Taken<'t>,
         body: &Object,
     ) -> Vec<Problem> {
-        let mut walk = Walk { tables: Tables { bodies: self, taken }, surplus: Vec::new() };
+        let mut walk = Walk {
+            tables: Tables {
+                bodies: self,
+                taken,
+            },
+            surplus: Vec::new(),
+        };
         match of {
             BodyOf::Create(kind) => walk.record(kind, body, &Path::Root, Links::OfCreate),
             BodyOf::Below(kind) => walk.record(kind, body, &Path::Root, Links::OfBelow),
@@ -55,7 +64,9 @@ enum Links {
 
 impl Links {
     fn takes(self, kind: Kind, link: &LinkSpec) -> bool {
-        let LinkTarget::One { write, .. } = link.target else { return false };
+        let LinkTarget::One { write, .. } = link.target else {
+            return false;
+        };
         match self {
             Self::OfCreate => write != LinkWrite::Never,
             Self::OfBelow => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
@@ -94,7 +105,10 @@ impl<'a> Tables<'a> {
     ) -> impl Iterator<Item = &'a str> + Clone {
         let names = self.bodies.links.dialect.share_names();
         let is_taken = move |name| !narrow(narrowing, name).is_some_and(|narrow| narrow.unwritable);
-        let fields = schema.fields.iter().filter(move |field| !field.is_computed() && is_taken(field.name));
+        let fields = schema
+            .fields
+            .iter()
+            .filter(move |field| !field.is_computed() && is_taken(field.name));
         fields.map(|field| names.to_wire(field.name))
     }
 
@@ -102,7 +116,12 @@ impl<'a> Tables<'a> {
         self.names(kind.schema().fields, (self.taken)(kind).narrowing)
     }
 
-    fn field(self, schema: &'static ObjectSchema, taken: Taken<'a>, name: &str) -> Option<Member<'a>> {
+    fn field(
+        self,
+        schema: &'static ObjectSchema,
+        taken: Taken<'a>,
+        name: &str,
+    ) -> Option<Member<'a>> {
         let names = self.bodies.links.dialect.share_names();
         let (place, field) = schema.sent_as(name, names)?;
         let narrow = narrow(taken.narrowing, field.name);
@@ -111,7 +130,11 @@ impl<'a> Tables<'a> {
         }
         let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.unwritable);
         let is_taken = !is_kept && taken.writable.contains(place);
-        Some(if is_taken { Member::Value(&field.ty, narrow) } else { Member::ReadOnly })
+        Some(if is_taken {
+            Member::Value(&field.ty, narrow)
+        } else {
+            Member::ReadOnly
+        })
     }
 
     /// A link of a kind that this server keeps, by its name with or without prefix.
@@ -126,12 +149,16 @@ impl<'a> Tables<'a> {
         match name {
             "identifiers" | LINKS => Some(Member::Part),
             // It is `null` here: else it would be a call.
-            "person" if links == Links::OfCreate && HelperName::creating(kind).is_some() => Some(Member::Part),
+            "person" if links == Links::OfCreate && HelperName::creating(kind).is_some() => {
+                Some(Member::Part)
+            }
             "gender" if kind == Kind::Person && overrules_gender(body) => {
                 Some(Member::Overruled(Property::member("gender_identity")))
             }
             // An earlier answer that is sent back.
-            name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => Some(Member::Part),
+            name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => {
+                Some(Member::Part)
+            }
             "_embedded" => Some(Member::ReadOnly),
             "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
             name => {
@@ -159,9 +186,12 @@ impl<'a> Tables<'a> {
         self.of_record(kind, Links::OfCall, body, name).or_else(|| {
             let inside = body.get(LINKS).and_then(Json::as_object);
             let relation = self.relation(name);
-            let link = self.link(kind, name).filter(|link| Links::OfCall.takes(kind, link))?;
-            let winner =
-                [relation.as_str(), link.name].into_iter().find(|name| inside.is_some_and(|all| all.contains(name)));
+            let link = self
+                .link(kind, name)
+                .filter(|link| Links::OfCall.takes(kind, link))?;
+            let winner = [relation.as_str(), link.name]
+                .into_iter()
+                .find(|name| inside.is_some_and(|all| all.contains(name)));
             Some(match winner {
                 Some(_) => Member::Overruled(Property::link(link.name)),
                 None => Member::Part,
@@ -171,7 +201,10 @@ impl<'a> Tables<'a> {
 
     /// What stands in the links of a record of a kind.
     fn of_links(self, kind: Kind, links: &Object, wanted: Links, name: &str) -> Option<Member<'a>> {
-        let own = |name: &str| name.strip_prefix(self.bodies.namespace).is_some_and(|rest| rest.starts_with(':'));
+        let own = |name: &str| {
+            name.strip_prefix(self.bodies.namespace)
+                .is_some_and(|rest| rest.starts_with(':'))
+        };
         match self.link(kind, name) {
             Some(link) if !wanted.takes(kind, link) => Some(Member::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
@@ -189,7 +222,11 @@ impl<'a> Tables<'a> {
 
     /// The name of a link without its prefix.
     fn plain(self, name: &str) -> &str {
-        self.bodies.links.dialect.without_prefix(name).unwrap_or(name)
+        self.bodies
+            .links
+            .dialect
+            .without_prefix(name)
+            .unwrap_or(name)
     }
 }
 
@@ -198,7 +235,8 @@ fn narrow<'a>(narrowing: Option<&'a Narrowing>, name: &str) -> Option<&'a Narrow
 }
 
 const LINKS: &str = "_links";
-/// How many members that are not taken one answer names, at most: else a small body asks for a huge answer.
+/// How many members that are not taken one answer names, at most: else a small body asks for a huge
+/// answer.
 const MOST_SURPLUS: usize = 100;
 /// A name that is longer is nobody's slip of the pen, and stands in no answer.
 const LONGEST_NAME: usize = 64;
@@ -228,31 +266,51 @@ impl<'a> Walk<'a> {
                 Some(Member::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
                 Some(Member::ReadOnly) => {
                     let text = "{property} is not taken from a body here: this server sets it.";
-                    self.surplus.push(Problem::new(Code::PropertyReadOnly, at.property(), text));
+                    self.surplus
+                        .push(Problem::new(Code::PropertyReadOnly, at.property(), text));
                 }
                 Some(Member::Overruled(by)) => {
                     let text = format!(
                         "{{property}} is not taken: `{}` stands for it.",
                         by.spelled(|name| self.tables.relation(name))
                     );
-                    self.surplus.push(Problem::new(Code::PropertyOverruled, at.property(), text));
+                    self.surplus
+                        .push(Problem::new(Code::PropertyOverruled, at.property(), text));
                 }
                 None if name.len() > LONGEST_NAME => {
-                    let text = format!("A property of {LONGEST_NAME} characters and more is not known here.");
-                    self.surplus.push(Problem::new(Code::PropertyUnknown, path.property(), text));
+                    let text = format!(
+                        "A property of {LONGEST_NAME} characters and more is not known here."
+                    );
+                    self.surplus
+                        .push(Problem::new(Code::PropertyUnknown, path.property(), text));
                 }
-                None => self.surplus.push(unknown(at.property(), name, known.get_or_insert_with(names))),
+                None => self.surplus.push(unknown(
+                    at.property(),
+                    name,
+                    known.get_or_insert_with(names),
+                )),
             }
         }
     }
 
-    fn value(&mut self, ty: &'static Type, narrow: Option<&'a Narrow>, value: &Json, path: &Path<'_>) {
+    fn value(
+        &mut self,
+        ty: &'static Type,
+        narrow: Option<&'a Narrow>,
+        value: &Json,
+        path: &Path<'_>,
+    ) {
         match (ty, value) {
             (Type::Object(schema), Json::Object(object)) => {
                 let (tables, narrowing) = (self.tables, narrow.map(|narrow| &narrow.members));
                 let names = || tables.names(schema, narrowing).map(str::to_owned).collect();
-                let taken = Taken { narrowing, ..FieldBits::ALL.into() };
-                self.object(object, path, &names, &|name| tables.field(schema, taken, name));
+                let taken = Taken {
+                    narrowing,
+                    ..FieldBits::ALL.into()
+                };
+                self.object(object, path, &names, &|name| {
+                    tables.field(schema, taken, name)
+                });
             }
             (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter().enumerate() {
@@ -267,16 +325,28 @@ impl<'a> Walk<'a> {
     fn record(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, links: Links) {
         let tables = self.tables;
         let names = || names_in(tables.names_of(kind), &["identifiers", LINKS]);
-        self.object(raw, path, &names, &|name| tables.of_record(kind, links, raw, name));
+        self.object(raw, path, &names, &|name| {
+            tables.of_record(kind, links, raw, name)
+        });
         self.links(kind, raw, path, links);
     }
 
     fn links(&mut self, kind: Kind, raw: &Object, path: &Path<'_>, wanted: Links) {
-        let Some(Json::Object(links)) = raw.get(LINKS) else { return };
+        let Some(Json::Object(links)) = raw.get(LINKS) else {
+            return;
+        };
         let tables = self.tables;
-        let sent = kind.schema().links.iter().filter(|link| wanted.takes(kind, link));
+        let sent = kind
+            .schema()
+            .links
+            .iter()
+            .filter(|link| wanted.takes(kind, link));
         let kept = sent.filter(|link| tables.link(kind, link.name).is_some());
-        let names = || kept.clone().map(|link| tables.relation(link.name)).collect();
+        let names = || {
+            kept.clone()
+                .map(|link| tables.relation(link.name))
+                .collect()
+        };
         let find = |name: &str| tables.of_links(kind, links, wanted, name);
         self.object(links, &Path::Member(path, LINKS), &names, &find);
     }
@@ -302,10 +372,16 @@ impl<'a> Walk<'a> {
                 .filter(|name| tables.of_call(helper, body, name).is_some())
                 .collect()
         };
-        self.object(body, &Path::Root, &names, &|name| tables.of_call(helper, body, name));
+        self.object(body, &Path::Root, &names, &|name| {
+            tables.of_call(helper, body, name)
+        });
         self.links(helper.records(), body, &Path::Root, Links::OfCall);
-        for (part, kind, links) in [("person", Kind::Person, Links::None), ("canvass", Kind::Canvass, Links::OfCall)] {
-            if let (Some(Member::Part), Some(Json::Object(raw))) = (tables.of_call(helper, body, part), body.get(part))
+        for (part, kind, links) in [
+            ("person", Kind::Person, Links::None),
+            ("canvass", Kind::Canvass, Links::OfCall),
+        ] {
+            if let (Some(Member::Part), Some(Json::Object(raw))) =
+                (tables.of_call(helper, body, part), body.get(part))
             {
                 self.record(kind, raw, &Path::Member(&Path::Root, part), links);
             }
@@ -313,7 +389,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the identity that a body sends decides the gender, and sends another one (RES-person-08).
+/// Whether the identity that a body sends decides the gender, and sends another one
+/// (RES-person-08).
 fn overrules_gender(body: &Object) -> bool {
     let text = |name| body.get(name).and_then(Json::as_str);
     let follows = text("gender_identity").and_then(gender_of);
@@ -321,12 +398,19 @@ fn overrules_gender(body: &Object) -> bool {
 }
 
 fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<String> {
-    names.chain(more.iter().copied()).map(str::to_owned).collect()
+    names
+        .chain(more.iter().copied())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// A member that nothing here is called, with the nearest name where one is near.
 fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
-    let problem = Problem::new(Code::PropertyUnknown, property, "{property} is not known here.");
+    let problem = Problem::new(
+        Code::PropertyUnknown,
+        property,
+        "{property} is not known here.",
+    );
     match nearest(name, names.iter().map(String::as_str)) {
         Some(meant) => problem.hint(meant),
         None => problem,
@@ -337,5 +421,7 @@ fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
 pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let far = name.chars().count().div_ceil(3);
     let near = names.map(|known| (strsim::osa_distance(name, known), known));
-    near.filter(|(distance, _)| *distance <= far).min().map(|(_, meant)| meant)
+    near.filter(|(distance, _)| *distance <= far)
+        .min()
+        .map(|(_, meant)| meant)
 }

@@ -8,7 +8,8 @@ use crate::{
     schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
 };
 
-/// How many problems with the fields of a body one answer lists at most: else a small body asks for a huge answer.
+/// How many problems with the fields of a body one answer lists at most: else a small body asks for
+/// a huge answer.
 pub(crate) const MOST_PROBLEMS: usize = 1000;
 
 /// Whether a record is created or changed.
@@ -31,16 +32,33 @@ pub(crate) struct Validator<'a> {
 
 impl<'a> Validator<'a> {
     pub(crate) fn new(names: &'a ShareNames, caps: &'a Caps, purpose: Purpose) -> Self {
-        Self { names, caps, purpose, problems: Vec::new() }
+        Self {
+            names,
+            caps,
+            purpose,
+            problems: Vec::new(),
+        }
     }
 
-    /// The valid fields of a resource, in the order of the table; unknown, computed and not writable ones are left out.
-    pub(crate) fn record(&mut self, schema: &ObjectSchema, taken: Taken<'_>, raw: &Object, path: &Path<'_>) -> Object {
+    /// The valid fields of a resource, in the order of the table; unknown, computed and not
+    /// writable ones are left out.
+    pub(crate) fn record(
+        &mut self,
+        schema: &ObjectSchema,
+        taken: Taken<'_>,
+        raw: &Object,
+        path: &Path<'_>,
+    ) -> Object {
         self.object(schema, taken.writable, taken.narrowing, raw, path)
     }
 
     /// The valid members of an object of the tables.
-    pub(crate) fn nested(&mut self, schema: &ObjectSchema, raw: &Object, path: &Path<'_>) -> Object {
+    pub(crate) fn nested(
+        &mut self,
+        schema: &ObjectSchema,
+        raw: &Object,
+        path: &Path<'_>,
+    ) -> Object {
         self.object(schema, FieldBits::ALL, None, raw, path)
     }
 
@@ -55,13 +73,21 @@ impl<'a> Validator<'a> {
         let mut valid = Object::new();
         let (sent, places) = self.sent(schema, raw);
         // What is not sent has something to say only where it is required, or narrower here.
-        let told = if narrowing.is_some() { FieldBits::ALL } else { FieldBits::of(places | schema.required) };
+        let told = if narrowing.is_some() {
+            FieldBits::ALL
+        } else {
+            FieldBits::of(places | schema.required)
+        };
         for place in told.and(writable).places() {
-            let Some(field) = schema.fields.get(place) else { break };
+            let Some(field) = schema.fields.get(place) else {
+                break;
+            };
             if field.is_computed() {
                 continue;
             }
-            let sent = sent.get(place).and_then(|nth| raw.value(nth.checked_sub(1)?));
+            let sent = sent
+                .get(place)
+                .and_then(|nth| raw.value(nth.checked_sub(1)?));
             let narrow = narrowing.and_then(|narrowing| narrowing.member(field.name));
             if narrow.is_some_and(|narrow| narrow.unwritable) {
                 continue;
@@ -72,9 +98,12 @@ impl<'a> Validator<'a> {
                 Some(value) if self.is_over(field, value) => {
                     let most = self.caps.most(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
-                    self.problems.push(Problem::new(Code::FieldInvalid, at.property(), text));
+                    self.problems
+                        .push(Problem::new(Code::FieldInvalid, at.property(), text));
                     // It is there for the rules on the whole.
-                    value.as_array().map(|items| Json::Array(items.iter().take(1).cloned().collect()))
+                    value
+                        .as_array()
+                        .map(|items| Json::Array(items.iter().take(1).cloned().collect()))
                 }
                 Some(value) => self.field_value(field, narrow, value, &at),
             };
@@ -85,12 +114,14 @@ impl<'a> Validator<'a> {
         valid
     }
 
-    /// At the place of each field the number of the member that was sent for it, counted from 1, or 0, and the set of the places that
-    /// have one.
+    /// At the place of each field the number of the member that was sent for it, counted from 1, or
+    /// 0, and the set of the places that have one.
     fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MOST], u64) {
         let (mut sent, mut places) = ([0; ObjectSchema::MOST], 0);
         for (nth, name) in (1..).zip(raw.keys()) {
-            let Some((place, _)) = schema.sent_as(name, self.names) else { continue };
+            let Some((place, _)) = schema.sent_as(name, self.names) else {
+                continue;
+            };
             if let Some(sent) = sent.get_mut(place) {
                 *sent = nth;
                 places |= 1 << place;
@@ -99,22 +130,37 @@ impl<'a> Validator<'a> {
         (sent, places)
     }
 
-    /// What a field is that is left out, or that is sent as `null`: its default, emptied, or a problem where it is required.
-    fn nothing(&mut self, field: &Field, narrow: Option<&Narrow>, is_null: bool, at: &Path<'_>) -> Option<Json> {
+    /// What a field is that is left out, or that is sent as `null`: its default, emptied, or a
+    /// problem where it is required.
+    fn nothing(
+        &mut self,
+        field: &Field,
+        narrow: Option<&Narrow>,
+        is_null: bool,
+        at: &Path<'_>,
+    ) -> Option<Json> {
         let is_new = self.purpose == Purpose::Create;
         // `null` on create means absent (CRU-16).
         if !is_new && !is_null {
             return None;
         }
         if field.mode == Mode::Required || narrow.is_some_and(|narrow| narrow.required) {
-            let text = if is_new { "{property} is required." } else { "{property} is required and cannot be emptied." };
-            self.problems.push(Problem::new(Code::FieldRequired, at.property(), text));
+            let text = if is_new {
+                "{property} is required."
+            } else {
+                "{property} is required and cannot be emptied."
+            };
+            self.problems
+                .push(Problem::new(Code::FieldRequired, at.property(), text));
             return None;
         }
-        narrow.and_then(|narrow| narrow.default_of(field)).or_else(|| (!is_new).then_some(Json::Null))
+        narrow
+            .and_then(|narrow| narrow.default_of(field))
+            .or_else(|| (!is_new).then_some(Json::Null))
     }
 
-    /// Whether a list, or an object with free names, has more entries than one may: it is not looked through then.
+    /// Whether a list, or an object with free names, has more entries than one may: it is not
+    /// looked through then.
     fn is_over(&self, field: &Field, value: &Json) -> bool {
         let length = match (&field.ty, value) {
             (_, Json::Array(items)) => items.len(),
@@ -126,9 +172,16 @@ impl<'a> Validator<'a> {
         length > self.caps.most(field.name).saturating_add(own)
     }
 
-    /// The value of a field. An object or array with something wrong inside is kept as far as it is valid: the request is
-    /// refused, but the rules on the whole still see it and report with the rest (ERR-39).
-    fn field_value(&mut self, field: &Field, narrow: Option<&Narrow>, raw: &Json, at: &Path<'_>) -> Option<Json> {
+    /// The value of a field. An object or array with something wrong inside is kept as far as it is
+    /// valid: the request is refused, but the rules on the whole still see it and report with the
+    /// rest (ERR-39).
+    fn field_value(
+        &mut self,
+        field: &Field,
+        narrow: Option<&Narrow>,
+        raw: &Json,
+        at: &Path<'_>,
+    ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
         let mut value = match (&field.ty, &*raw) {
             // Most values, of which nothing but the rules has anything to say.
@@ -144,11 +197,20 @@ impl<'a> Validator<'a> {
         Some(value)
     }
 
-    fn value(&mut self, ty: &Type, narrow: Option<&Narrow>, raw: &Json, at: &Path<'_>) -> Option<Json> {
+    fn value(
+        &mut self,
+        ty: &Type,
+        narrow: Option<&Narrow>,
+        raw: &Json,
+        at: &Path<'_>,
+    ) -> Option<Json> {
         match (ty, raw) {
             (Type::Object(schema), Json::Object(object)) => {
                 let inner = narrow.map(|narrow| &narrow.members);
-                Some(self.object(schema, FieldBits::ALL, inner, object, at).into())
+                Some(
+                    self.object(schema, FieldBits::ALL, inner, object, at)
+                        .into(),
+                )
             }
             (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
                 Some(self.array(item, narrow, items, at))
@@ -163,16 +225,27 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Arrays are replaced as a whole (CRU-18), so their elements are read as new ones: `null` members mean absent.
-    fn array(&mut self, item: &Type, narrow: Option<&Narrow>, items: &[Json], at: &Path<'_>) -> Json {
+    /// Arrays are replaced as a whole (CRU-18), so their elements are read as new ones: `null`
+    /// members mean absent.
+    fn array(
+        &mut self,
+        item: &Type,
+        narrow: Option<&Narrow>,
+        items: &[Json],
+        at: &Path<'_>,
+    ) -> Json {
         let purpose = std::mem::replace(&mut self.purpose, Purpose::Create);
         let mut valid = Vec::with_capacity(items.len());
         for (place, raw) in items.iter().enumerate() {
             if self.problems.len() >= MOST_PROBLEMS {
                 break;
             }
-            // What is not valid keeps its place, so that the rules on the whole name the others rightly.
-            valid.push(self.value(item, narrow, raw, &Path::Element(at, place)).unwrap_or(Json::Null));
+            // What is not valid keeps its place, so that the rules on the whole name the others
+            // rightly.
+            valid.push(
+                self.value(item, narrow, raw, &Path::Element(at, place))
+                    .unwrap_or(Json::Null),
+            );
         }
         self.purpose = purpose;
         Json::Array(valid)
@@ -192,7 +265,8 @@ impl<'a> Validator<'a> {
                 other => {
                     let at = Path::Member(at, key);
                     let text = format!("{{property}} must be a string, not {}.", other.kind_name());
-                    self.problems.push(Problem::new(Code::FieldInvalid, at.property(), text));
+                    self.problems
+                        .push(Problem::new(Code::FieldInvalid, at.property(), text));
                 }
             }
         }

@@ -21,15 +21,25 @@ pub(crate) struct Wrong {
 
 impl Wrong {
     fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), hint: None }
+        Self {
+            text: text.into(),
+            hint: None,
+        }
     }
 
     pub(super) fn with_hint(text: &str, hint: &str) -> Self {
-        Self { text: text.to_owned(), hint: Some(hint.to_owned()) }
+        Self {
+            text: text.to_owned(),
+            hint: Some(hint.to_owned()),
+        }
     }
 
     pub(crate) fn at(self, path: &Path<'_>) -> Problem {
-        let mut problem = Problem::new(Code::FieldInvalid, path.property(), format!("{{property}} {}.", self.text));
+        let mut problem = Problem::new(
+            Code::FieldInvalid,
+            path.property(),
+            format!("{{property}} {}.", self.text),
+        );
         problem.hint = self.hint;
         problem
     }
@@ -40,7 +50,8 @@ pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
     match raw {
         // A phone number may be sent as a JSON number (RES-phone_number-03).
         Json::Number(number)
-            if rules.contains(&Rule::PhoneNumber) && number.as_str().bytes().all(|b| b.is_ascii_digit()) =>
+            if rules.contains(&Rule::PhoneNumber)
+                && number.as_str().bytes().all(|b| b.is_ascii_digit()) =>
         {
             Cow::Owned(Json::from(number.as_str()))
         }
@@ -52,18 +63,23 @@ pub(crate) fn accept<'a>(rules: &[Rule], raw: &'a Json) -> Cow<'a, Json> {
 pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
     let wanted = |what: &str| Wrong::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
-        (Type::String | Type::FlexEnum(_) | Type::Reference, Json::String(_)) | (Type::Boolean, Json::Bool(_)) => {
-            Ok(raw.clone())
-        }
+        (Type::String | Type::FlexEnum(_) | Type::Reference, Json::String(_))
+        | (Type::Boolean, Json::Bool(_)) => Ok(raw.clone()),
         // A string on the wire, always (RES-phone_number-01).
         (Type::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
         (Type::Reference, Json::Object(link)) => match link.get("href") {
             Some(href @ Json::String(_)) => Ok(href.clone()),
-            _ => Err(Wrong::new("must be an address, an identifier, or an object with `href`")),
+            _ => Err(Wrong::new(
+                "must be an address, an identifier, or an object with `href`",
+            )),
         },
-        (Type::Flag, Json::String(text)) if matches!(text.as_str(), "true" | "false") => Ok(raw.clone()),
+        (Type::Flag, Json::String(text)) if matches!(text.as_str(), "true" | "false") => {
+            Ok(raw.clone())
+        }
         (Type::Integer, Json::Number(number)) => {
-            let integer = number.as_i64().ok_or_else(|| Wrong::new("must be a whole number of at most 64 bits"));
+            let integer = number
+                .as_i64()
+                .ok_or_else(|| Wrong::new("must be a whole number of at most 64 bits"));
             integer.map(Json::integer)
         }
         (Type::Float, Json::Number(number)) => match number.as_f64() {
@@ -71,16 +87,22 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
             None => Err(Wrong::new("must be a number that fits 64 bits")),
         },
         (Type::Amount, Json::Number(number)) => {
-            let amount = Amount::parse(number.as_str()).filter(|amount| amount.is_money() || amount.is_negative());
+            let amount = Amount::parse(number.as_str())
+                .filter(|amount| amount.is_money() || amount.is_negative());
             match amount {
                 Some(amount) if amount.is_negative() => Err(Wrong::new("must not be negative")),
                 Some(amount) => Ok(Json::from(amount)),
-                None => Err(Wrong::new("must be an amount of at most 16 digits before the point and 6 behind it")),
+                None => Err(Wrong::new(
+                    "must be an amount of at most 16 digits before the point and 6 behind it",
+                )),
             }
         }
         (Type::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),
-            None => Err(Wrong::with_hint("must be an ISO 8601 timestamp with a zone", "2026-01-05T09:00:00Z")),
+            None => Err(Wrong::with_hint(
+                "must be an ISO 8601 timestamp with a zone",
+                "2026-01-05T09:00:00Z",
+            )),
         },
         (Type::Date, Json::String(text)) => match Date::parse(text) {
             Some(_) => Ok(raw.clone()),
@@ -90,12 +112,20 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
             if values.contains(&text.as_str()) {
                 return Ok(raw.clone());
             }
-            Err(Wrong::with_hint("has a value that is not in its list", &values.join(", ")))
+            Err(Wrong::with_hint(
+                "has a value that is not in its list",
+                &values.join(", "),
+            ))
         }
         (Type::String | Type::FlexEnum(_), _) => Err(wanted("a string")),
-        (Type::Enum(values), _) => Err(Wrong { hint: Some(values.join(", ")), ..wanted("a string") }),
+        (Type::Enum(values), _) => Err(Wrong {
+            hint: Some(values.join(", ")),
+            ..wanted("a string")
+        }),
         (Type::Boolean, _) => Err(wanted("true or false")),
-        (Type::Flag, _) => Err(Wrong::new("must be true or false, or one of these as a string")),
+        (Type::Flag, _) => Err(Wrong::new(
+            "must be true or false, or one of these as a string",
+        )),
         (Type::Reference, _) => Err(wanted("an address or an identifier")),
         (Type::Integer | Type::Float | Type::Amount, _) => Err(wanted("a number")),
         (Type::Timestamp, _) => Err(wanted("a string with an ISO 8601 timestamp")),
@@ -108,14 +138,25 @@ pub(crate) fn scalar(ty: &Type, raw: &Json) -> Result<Json, Wrong> {
 /// Checks a value of the right type against a rule, and brings it into the form the rule asks for.
 pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
     let invalid = |text: &str, hint: &str| {
-        Problem::new(Code::FieldInvalid, at.property(), format!("{{property}} {text}.")).hint(hint)
+        Problem::new(
+            Code::FieldInvalid,
+            at.property(),
+            format!("{{property}} {text}."),
+        )
+        .hint(hint)
     };
     match rule {
         Rule::Between(low, high) => {
             let number = value.as_number().and_then(Number::as_f64);
-            #[allow(clippy::cast_precision_loss, reason = "the bounds of the tables are small")]
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "the bounds of the tables are small"
+            )]
             if !number.is_some_and(|number| (low as f64..=high as f64).contains(&number)) {
-                problems.push(invalid(&format!("must lie between {low} and {high}"), &format!("{low}..{high}")));
+                problems.push(invalid(
+                    &format!("must lie between {low} and {high}"),
+                    &format!("{low}..{high}"),
+                ));
             }
         }
         Rule::NotNegative => {
@@ -133,12 +174,18 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
         }
         Rule::OneLine => {
             if value.as_str().is_some_and(has_breaks) {
-                problems.push(invalid("must be one line without control characters", "^[^\\x00-\\x1F]*$"));
+                problems.push(invalid(
+                    "must be one line without control characters",
+                    "^[^\\x00-\\x1F]*$",
+                ));
             }
         }
         Rule::CountryCode => {
             if !is_letters(value, 2..=2) {
-                problems.push(invalid("must be an ISO 3166-1 alpha-2 country code", "^[A-Za-z]{2}$"));
+                problems.push(invalid(
+                    "must be an ISO 3166-1 alpha-2 country code",
+                    "^[A-Za-z]{2}$",
+                ));
             }
         }
         Rule::CurrencyCode => match value.as_str().and_then(currency) {
@@ -147,17 +194,24 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
         },
         Rule::RegionCode => {
             if !is_letters(value, 2..=2) {
-                let text = "must be the last two letters of an ISO 3166-2 code, such as NY of US-NY";
+                let text =
+                    "must be the last two letters of an ISO 3166-2 code, such as NY of US-NY";
                 problems.push(invalid(text, "^[A-Za-z]{2}$"));
             }
         }
         Rule::LanguageCode => {
             if !is_letters(value, 2..=3) {
-                problems.push(invalid("must be an ISO 639 language code, such as en", "^[A-Za-z]{2,3}$"));
+                problems.push(invalid(
+                    "must be an ISO 639 language code, such as en",
+                    "^[A-Za-z]{2,3}$",
+                ));
             }
         }
         Rule::LanguageTag if !matches!(value, Json::Array(_)) => {
-            if value.as_str().is_none_or(|tag| LanguageTag::parse(tag).is_err()) {
+            if value
+                .as_str()
+                .is_none_or(|tag| LanguageTag::parse(tag).is_err())
+            {
                 problems.push(invalid("must be a language tag of RFC 5646", "en-US"));
             }
         }
@@ -171,17 +225,26 @@ pub(crate) fn apply(rule: Rule, value: &mut Json, at: &Path<'_>, problems: &mut 
             }
         }
         Rule::ResponseKey => {
-            let is_key = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
+            let is_key =
+                |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
             if !value.as_str().is_some_and(is_key) {
                 let text = "{property} must be letters and digits.";
-                problems.push(Problem::new(Code::ResponseKeyInvalid, at.property(), text).hint("^[A-Za-z0-9]+$"));
+                problems.push(
+                    Problem::new(Code::ResponseKeyInvalid, at.property(), text)
+                        .hint("^[A-Za-z0-9]+$"),
+                );
             }
         }
         Rule::ResponseName => {
-            let is_name = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            let is_name = |text: &str| {
+                !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            };
             if !value.as_str().is_some_and(is_name) {
                 let text = "{property} must be letters, digits and underscores.";
-                problems.push(Problem::new(Code::ResponseNameInvalid, at.property(), text).hint("^[A-Za-z0-9_]+$"));
+                problems.push(
+                    Problem::new(Code::ResponseNameInvalid, at.property(), text)
+                        .hint("^[A-Za-z0-9_]+$"),
+                );
             }
         }
         // Only a store knows the other records.
@@ -203,16 +266,29 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
     match rule {
         Rule::Unique => {
             let mut seen = std::collections::BTreeSet::new();
-            items.retain(|item| item.as_str().is_none_or(|text| seen.insert(text.to_owned())));
+            items.retain(|item| {
+                item.as_str()
+                    .is_none_or(|text| seen.insert(text.to_owned()))
+            });
         }
-        Rule::OnePrimary if items.iter().filter_map(Json::as_object).filter(|entry| is_primary(entry)).count() > 1 => {
+        Rule::OnePrimary
+            if items
+                .iter()
+                .filter_map(Json::as_object)
+                .filter(|entry| is_primary(entry))
+                .count()
+                > 1 =>
+        {
             let text = "At most one of {property} can be primary.";
             problems.push(Problem::new(Code::MultiplePrimary, at.property(), text));
         }
         Rule::UniqueKeys => {
             let mut seen = std::collections::BTreeSet::new();
             for (place, item) in items.iter().enumerate() {
-                let key = item.as_object().and_then(|object| object.get("key")).and_then(Json::as_str);
+                let key = item
+                    .as_object()
+                    .and_then(|object| object.get("key"))
+                    .and_then(Json::as_str);
                 if key.is_some_and(|key| !seen.insert(key)) {
                     let property = at.property().element(place).then("key");
                     let text = "{property} repeats the key of an earlier response.";
@@ -221,7 +297,11 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
             }
         }
         Rule::LanguageTag => {
-            for (place, item) in items.iter_mut().enumerate().filter(|(_, item)| !item.is_null()) {
+            for (place, item) in items
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, item)| !item.is_null())
+            {
                 apply(rule, item, &Path::Element(at, place), problems);
             }
         }
@@ -233,18 +313,28 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
                     && let Some(code) = calling_codes(country).next()
                     && !calling_codes(country).any(|code| number.starts_with(code))
                 {
-                    let text = format!("{{property}} must begin with the country code of {country}.");
+                    let text =
+                        format!("{{property}} must begin with the country code of {country}.");
                     let property = at.property().element(place).then("number");
-                    problems.push(Problem::new(Code::FieldInvalid, property, text).hint(format!("^{code}[0-9]+$")));
+                    problems.push(
+                        Problem::new(Code::FieldInvalid, property, text)
+                            .hint(format!("^{code}[0-9]+$")),
+                    );
                 }
             }
         }
         Rule::Identifiers => {
             for (place, item) in items.iter().enumerate() {
-                if item.as_str().is_some_and(|text| Identifier::parse(text).is_none()) {
+                if item
+                    .as_str()
+                    .is_some_and(|text| Identifier::parse(text).is_none())
+                {
                     let at = Path::Element(at, place);
                     let text = "{property} must have the form `<system_name>:<id>`.";
-                    problems.push(Problem::new(Code::FieldInvalid, at.property(), text).hint("^[A-Za-z0-9_.-]+:.+$"));
+                    problems.push(
+                        Problem::new(Code::FieldInvalid, at.property(), text)
+                            .hint("^[A-Za-z0-9_.-]+:.+$"),
+                    );
                 }
             }
         }
@@ -252,22 +342,31 @@ fn apply_to_array(rule: Rule, items: &mut Vec<Json>, at: &Path<'_>, problems: &m
     }
 }
 
-/// Whether a text has characters that [break a line](breaks_a_line). Most texts have ASCII alone, which is looked through faster.
+/// Whether a text has characters that [break a line](breaks_a_line). Most texts have ASCII alone,
+/// which is looked through faster.
 fn has_breaks(text: &str) -> bool {
-    if text.is_ascii() { text.bytes().any(|byte| byte.is_ascii_control()) } else { text.contains(breaks_a_line) }
+    if text.is_ascii() {
+        text.bytes().any(|byte| byte.is_ascii_control())
+    } else {
+        text.contains(breaks_a_line)
+    }
 }
 
-/// Characters that end a line for some mailers, or that nobody sees (Unicode's categories Cc, Zl, Zp and Cf).
+/// Characters that end a line for some mailers, or that nobody sees (Unicode's categories Cc, Zl,
+/// Zp and Cf).
 fn breaks_a_line(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
 fn is_letters(value: &Json, many: RangeInclusive<usize>) -> bool {
-    value.as_str().is_some_and(|text| many.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic()))
+    value.as_str().is_some_and(|text| {
+        many.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic())
+    })
 }
 
-/// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets (RES-phone_number-03).
+/// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets
+/// (RES-phone_number-03).
 fn phone_digits(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -284,7 +383,11 @@ mod tests {
     #[test]
     fn every_character_that_breaks_a_line_is_found() {
         for letter in '\0'..=char::MAX {
-            assert_eq!(has_breaks(&format!("a{letter}b")), breaks_a_line(letter), "{letter:?}");
+            assert_eq!(
+                has_breaks(&format!("a{letter}b")),
+                breaks_a_line(letter),
+                "{letter:?}"
+            );
         }
     }
 }

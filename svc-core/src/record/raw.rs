@@ -30,7 +30,9 @@ impl fmt::Debug for Fields {
             Self::Stored(bytes) => ("Stored", bytes),
             Self::Typed(bytes) => ("Typed", bytes),
         };
-        f.debug_tuple(form).field(&format_args!("{} bytes", bytes.len())).finish()
+        f.debug_tuple(form)
+            .field(&format_args!("{} bytes", bytes.len()))
+            .finish()
     }
 }
 
@@ -46,19 +48,29 @@ pub struct RawRecord {
 }
 
 impl RawRecord {
-    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas, without braces, without
-    /// identifiers, dates, computed fields of the top level and links.
+    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
+    /// without braces, without identifiers, dates, computed fields of the top level and links.
     #[must_use]
     pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
         let fields = Fields::Stored(fields.into());
-        Self { kind, meta, fields, computed: Vec::new(), links: Vec::new(), own_links: Vec::new() }
+        Self {
+            kind,
+            meta,
+            fields,
+            computed: Vec::new(),
+            links: Vec::new(),
+            own_links: Vec::new(),
+        }
     }
 
     /// The same with id, dates and links alone.
     pub(crate) fn bare(&self) -> Self {
         Self {
             kind: self.kind,
-            meta: Meta { identifiers: Identifiers::default(), ..self.meta.clone() },
+            meta: Meta {
+                identifiers: Identifiers::default(),
+                ..self.meta.clone()
+            },
             fields: Fields::Stored(Bytes::new()),
             computed: Vec::new(),
             links: self.links.clone(),
@@ -109,7 +121,8 @@ impl RawRecord {
     /// The id of the container it lives in.
     #[must_use]
     pub fn parent(&self) -> Option<&Id> {
-        self.link(self.kind.schema().parent?).map(|address| &address.id)
+        self.link(self.kind.schema().parent?)
+            .map(|address| &address.id)
     }
 
     /// Its fields under the names of the tables; `names` are those of the stored bytes.
@@ -134,17 +147,20 @@ impl RawRecord {
     ///
     /// # Errors
     ///
-    /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it would be lost.
+    /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it
+    /// would be lost.
     pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
         let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
-        let mut object = parse_members(members).ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
+        let mut object = parse_members(members)
+            .ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
         if matches!(self.fields, Fields::Stored(_)) {
             names.rename_from_wire(&mut object);
         }
         Ok(object)
     }
 
-    /// Whether its stored fields and identifiers are JSON. Nothing else is sent: a damaged file or database has other bytes.
+    /// Whether its stored fields and identifiers are JSON. Nothing else is sent: a damaged file or
+    /// database has other bytes.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_members(self.stored_fields()) && is_items(self.meta.identifiers.as_json().as_bytes())
@@ -153,14 +169,21 @@ impl RawRecord {
     /// The value of the computed field with this source.
     pub(crate) fn computed_value(&self, source: Source) -> Option<&Computed> {
         let field = self.kind.schema().computed_from(source)?;
-        self.computed.iter().find(|(name, _)| *name == field.name).map(|(_, value)| value)
+        self.computed
+            .iter()
+            .find(|(name, _)| *name == field.name)
+            .map(|(_, value)| value)
     }
 
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> Address {
         let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
-        Address { kind: self.kind, id: self.meta.id.clone(), parent }
+        Address {
+            kind: self.kind,
+            id: self.meta.id.clone(),
+            parent,
+        }
     }
 }
 

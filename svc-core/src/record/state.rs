@@ -5,7 +5,8 @@ use crate::value::Timestamp;
 
 /// A state of a record, by which a change is made to what its client knows, or not at all (ETG-07).
 ///
-/// Where a backend counts a version in [`Meta::version`], that alone decides; otherwise the date of the last change does.
+/// Where a backend counts a version in [`Meta::version`], that alone decides; otherwise the date of
+/// the last change does.
 ///
 /// # Examples
 ///
@@ -31,7 +32,10 @@ impl State {
     /// Of a record that was last changed at this moment.
     #[must_use]
     pub fn new(modified: Timestamp) -> Self {
-        Self { modified, version: None }
+        Self {
+            modified,
+            version: None,
+        }
     }
 
     /// With the version that the backend counts.

@@ -14,21 +14,30 @@ use crate::{
 
 /// Records an action, or finds and updates the one that an earlier try recorded (`false`).
 ///
-/// It is by the person of the call, where there is one, whoever the draft names. Without a key it is always a new one, and
-/// keeps those of its identifiers that nothing else has: a stranger neither touches what is recorded nor learns of it.
+/// It is by the person of the call, where there is one, whoever the draft names. Without a key it
+/// is always a new one, and keeps those of its identifiers that nothing else has: a stranger
+/// neither touches what is recorded nor learns of it.
 pub(super) fn record<G: Ground>(
     ground: &mut G,
     draft: &RawDraft,
     person: Option<Address>,
     plan: &RawPlan,
 ) -> Asked<(Stored, bool)> {
-    let new = New { person, holders: Holders::Recognise(plan.merge), ..New::default() };
+    let new = New {
+        person,
+        holders: Holders::Recognise(plan.merge),
+        ..New::default()
+    };
     if plan.anonymous {
         let mut draft = draft.clone();
         let mut unclaimed = Vec::with_capacity(draft.identifiers.len());
         for identifier in draft.identifiers {
             // Where it cannot be told whose it is, it may be somebody else's.
-            if ground.finds(draft.kind) && ground.find(&Key::Identifier(draft.kind, identifier.clone()))?.is_none() {
+            if ground.finds(draft.kind)
+                && ground
+                    .find(&Key::Identifier(draft.kind, identifier.clone()))?
+                    .is_none()
+            {
                 unclaimed.push(identifier);
             }
         }
@@ -45,7 +54,11 @@ pub(super) fn record<G: Ground>(
         // What else is wrong with it is told with its identifiers (ERR-39).
         Err(Pause::Failed(error)) if ground.goes_on() => {
             let mut problems = error.into_problems()?;
-            let rest = RawDraft { identifiers: Vec::new(), own: None, ..draft.clone() };
+            let rest = RawDraft {
+                identifiers: Vec::new(),
+                own: None,
+                ..draft.clone()
+            };
             match ground.create(&rest, &new) {
                 Err(Pause::Failed(error)) => problems.extend(error.into_problems()?),
                 done => drop(done?),
@@ -56,14 +69,19 @@ pub(super) fn record<G: Ground>(
     }
 }
 
-/// The action that was recorded before under the same container: by its own id, or by an identifier.
+/// The action that was recorded before under the same container: by its own id, or by an
+/// identifier.
 fn recorded_before<G: Ground>(ground: &mut G, draft: &RawDraft) -> Asked<Option<Stored>> {
     let mut met = Met::new(draft);
     if let Some(own) = &draft.own {
         met.own(ground.find(&Key::Id(draft.kind, own.clone()))?, place_of);
     }
     for (place, identifier) in draft.identifiers.iter().enumerate() {
-        met.identifier(place, ground.find(&Key::Identifier(draft.kind, identifier.clone()))?, place_of);
+        met.identifier(
+            place,
+            ground.find(&Key::Identifier(draft.kind, identifier.clone()))?,
+            place_of,
+        );
     }
     match met.recorded()? {
         Some(found) => ground.record(&Key::Id(draft.kind, found.id)),
@@ -76,30 +94,47 @@ fn place_of(found: &Found) -> (&Id, Option<&Id>) {
 }
 
 /// Updates a recorded action by what the repeated call sent.
-fn repeat<G: Ground>(ground: &mut G, stored: Stored, draft: &RawDraft, person: Option<Address>) -> Asked<Stored> {
+fn repeat<G: Ground>(
+    ground: &mut G,
+    stored: Stored,
+    draft: &RawDraft,
+    person: Option<Address>,
+) -> Asked<Stored> {
     let person = person.or_else(|| draft.link("person").cloned());
-    let mut patch = draft.clone().repeated(stored.record.meta().identifiers.to_vec(), ground.received());
+    let mut patch = draft
+        .clone()
+        .repeated(stored.record.meta().identifiers.to_vec(), ground.received());
     // An action that had no person gets the one that is named now; another one's is not taken away.
     if stored.record.link("person").is_none()
         && let Some(person) = person
     {
-        patch.links.push(("person", Some(Address { parent: None, ..person })));
+        patch.links.push((
+            "person",
+            Some(Address {
+                parent: None,
+                ..person
+            }),
+        ));
     }
     let before = stored.record.read_fields(ground.share_names())?;
     ground.update(stored, &before, &patch)
 }
 
-/// The action that an earlier try of the same call recorded under the same container: by its own id, or by an identifier
-/// (UND-24). Only a call with a key finds one: see [`unclaimed`]. With it a retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
+/// The action that an earlier try of the same call recorded under the same container: by its own
+/// id, or by an identifier (UND-24). Only a call with a key finds one: see [`unclaimed`]. With it a
+/// retry is safe: change it by [`Draft::repeated_on`] instead of recording a second one.
 ///
-/// `found` are the actions of this kind and tenant, whatever their container, that have the id that the draft names as its
-/// own, or one of its identifiers.
+/// `found` are the actions of this kind and tenant, whatever their container, that have the id that
+/// the draft names as its own, or one of its identifiers.
 ///
 /// # Errors
 ///
-/// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and for an own id that no
-/// action has.
-pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> Result<Option<&'a Record<R>>> {
+/// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and
+/// for an own id that no action has.
+pub fn recorded<'a, R: Resource>(
+    action: &Draft<R>,
+    found: &'a [Record<R>],
+) -> Result<Option<&'a Record<R>>> {
     fn raw<'r, R: Resource>(record: &'r &Record<R>) -> (&'r Id, Option<&'r Id>) {
         (&record.meta().id, record.parent())
     }
@@ -114,16 +149,22 @@ pub fn recorded<'a, R: Resource>(action: &Draft<R>, found: &'a [Record<R>]) -> R
     met.recorded()
 }
 
-/// A stranger's action with those of its identifiers that nothing else has (UND-24): it is recorded as a new one, whatever
-/// is there, so that he neither touches what is recorded nor learns of it (HLP-07).
+/// A stranger's action with those of its identifiers that nothing else has (UND-24): it is recorded
+/// as a new one, whatever is there, so that he neither touches what is recorded nor learns of it
+/// (HLP-07).
 ///
-/// `found` are the actions of this kind and tenant, whatever their container, that have one of its identifiers.
+/// `found` are the actions of this kind and tenant, whatever their container, that have one of its
+/// identifiers.
 #[must_use]
 pub fn unclaimed<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R> {
     let mut raw = action.into_raw();
     raw.own = None;
-    let taken: Vec<Identifier> = found.iter().flat_map(|record| record.meta().identifiers.to_vec()).collect();
-    raw.identifiers.retain(|identifier| !taken.contains(identifier));
+    let taken: Vec<Identifier> = found
+        .iter()
+        .flat_map(|record| record.meta().identifiers.to_vec())
+        .collect();
+    raw.identifiers
+        .retain(|identifier| !taken.contains(identifier));
     Draft::from_raw(raw)
 }
 
@@ -138,7 +179,11 @@ struct Met<T> {
 impl<T> Met<T> {
     fn new(action: &RawDraft) -> Self {
         let container = action.container().map(|container| container.id.clone());
-        Self { container, recorded: None, problems: Vec::new() }
+        Self {
+            container,
+            recorded: None,
+            problems: Vec::new(),
+        }
     }
 
     /// What the action's own identifier leads to: it has to lead to something.
@@ -164,7 +209,9 @@ impl<T> Met<T> {
                 let id = id.clone();
                 self.recorded = Some((found, id));
             }
-            _ => self.problems.push(place.map_or_else(Problem::own_identifier_in_use, Problem::identifier_in_use)),
+            _ => self.problems.push(
+                place.map_or_else(Problem::own_identifier_in_use, Problem::identifier_in_use),
+            ),
         }
     }
 
@@ -185,7 +232,10 @@ mod tests {
     };
 
     fn all(texts: &[&str]) -> Vec<Identifier> {
-        texts.iter().filter_map(|text| Identifier::parse(text)).collect()
+        texts
+            .iter()
+            .filter_map(|text| Identifier::parse(text))
+            .collect()
     }
 
     fn petition(number: i64) -> Address {
@@ -194,51 +244,94 @@ mod tests {
 
     fn action(under: i64, identifiers: &[&str], own: Option<i64>) -> Draft<Signature> {
         let own = own.map(Id::from);
-        let raw = RawDraft { identifiers: all(identifiers), own, ..RawDraft::empty(Kind::Signature) };
+        let raw = RawDraft {
+            identifiers: all(identifiers),
+            own,
+            ..RawDraft::empty(Kind::Signature)
+        };
         Draft::<Signature>::from_raw(raw).linked(signature::link::petition, petition(under))
     }
 
     fn known(number: i64, identifiers: &[&str]) -> Record<Signature> {
-        let meta = Meta::new(number.into(), Timestamp::from_micros(0)).identifiers(&all(identifiers));
+        let meta =
+            Meta::new(number.into(), Timestamp::from_micros(0)).identifiers(&all(identifiers));
         Record::new(meta, Signature::default()).linked(signature::link::petition, petition(1))
     }
 
     fn in_use(result: Result<Option<&Record<Signature>>>) -> Vec<String> {
         let problems = result.unwrap_err().into_problems().unwrap();
-        assert!(problems.iter().all(|problem| problem.code == Code::IdentifierInUse), "{problems:?}");
-        problems.into_iter().flat_map(|problem| problem.properties).map(|it| it.to_string()).collect()
+        assert!(
+            problems
+                .iter()
+                .all(|problem| problem.code == Code::IdentifierInUse),
+            "{problems:?}"
+        );
+        problems
+            .into_iter()
+            .flat_map(|problem| problem.properties)
+            .map(|it| it.to_string())
+            .collect()
     }
 
     #[test]
     fn und_24_an_action_is_recorded_once_under_its_container() {
         let found = [known(7, &["web:1"])];
         let id = |found: Option<&Record<Signature>>| found.map(|record| record.meta().id.clone());
-        assert_eq!(id(recorded(&action(1, &["web:0", "web:1"], None), &found).unwrap()), Some(7.into()));
-        assert_eq!(id(recorded(&action(1, &["web:1"], Some(7)), &found).unwrap()), Some(7.into()));
-        assert_eq!(id(recorded(&action(1, &["web:2"], None), &found).unwrap()), None);
+        assert_eq!(
+            id(recorded(&action(1, &["web:0", "web:1"], None), &found).unwrap()),
+            Some(7.into())
+        );
+        assert_eq!(
+            id(recorded(&action(1, &["web:1"], Some(7)), &found).unwrap()),
+            Some(7.into())
+        );
+        assert_eq!(
+            id(recorded(&action(1, &["web:2"], None), &found).unwrap()),
+            None
+        );
         assert_eq!(id(recorded(&action(1, &[], None), &found).unwrap()), None);
-        assert_eq!(in_use(recorded(&action(2, &["web:1"], None), &found)), ["identifiers[0]"], "another container");
-        assert_eq!(in_use(recorded(&action(1, &[], Some(9)), &found)), ["identifiers"], "an own id that nothing has");
+        assert_eq!(
+            in_use(recorded(&action(2, &["web:1"], None), &found)),
+            ["identifiers[0]"],
+            "another container"
+        );
+        assert_eq!(
+            in_use(recorded(&action(1, &[], Some(9)), &found)),
+            ["identifiers"],
+            "an own id that nothing has"
+        );
     }
 
     #[test]
     fn und_24_of_two_recorded_actions_the_second_is_somebody_elses() {
         let found = [known(7, &["web:1"]), known(8, &["web:2"])];
-        assert_eq!(in_use(recorded(&action(1, &["web:1", "web:2"], None), &found)), ["identifiers[1]"]);
-        assert_eq!(in_use(recorded(&action(1, &["web:1"], Some(8)), &found)), ["identifiers[0]"]);
+        assert_eq!(
+            in_use(recorded(&action(1, &["web:1", "web:2"], None), &found)),
+            ["identifiers[1]"]
+        );
+        assert_eq!(
+            in_use(recorded(&action(1, &["web:1"], Some(8)), &found)),
+            ["identifiers[0]"]
+        );
     }
 
     #[test]
     fn und_24_a_strangers_action_keeps_what_nothing_else_has() {
         let action = action(2, &["web:1", "web:2"], Some(7));
         let action = unclaimed(action, &[known(7, &["web:1"])]);
-        assert_eq!((action.identifiers(), action.own_id()), (all(&["web:2"]).as_slice(), None));
+        assert_eq!(
+            (action.identifiers(), action.own_id()),
+            (all(&["web:2"]).as_slice(), None)
+        );
     }
 
     #[test]
     fn und_24_a_repeated_action_has_the_identifiers_of_both() {
         let again = action(1, &["web:1", "web:2"], None);
         let patch = again.repeated_on(&known(7, &["web:1"]), Timestamp::from_micros(0));
-        assert_eq!(patch.identifiers(), Some(all(&["web:1", "web:2"]).as_slice()));
+        assert_eq!(
+            patch.identifiers(),
+            Some(all(&["web:1", "web:2"]).as_slice())
+        );
     }
 }

@@ -27,17 +27,33 @@ impl Case<'_> {
             return Ok(Vec::new());
         }
         // A question that is not there is told by the link.
-        let question = self.ledger.record(&Key::Id(Kind::Question, question.clone()))?;
-        let Some(question) = question else { return Ok(Vec::new()) };
+        let question = self
+            .ledger
+            .record(&Key::Id(Kind::Question, question.clone()))?;
+        let Some(question) = question else {
+            return Ok(Vec::new());
+        };
         let choices = Choices::of(&self.fields(&question.record)?);
-        let mut problems = if has_keys { choices.wrong_keys(&keys, &Property::default()) } else { Vec::new() };
-        problems.extend(choices.wrong_value(value, &Property::default()).filter(|_| has_value));
+        let mut problems = if has_keys {
+            choices.wrong_keys(&keys, &Property::default())
+        } else {
+            Vec::new()
+        };
+        problems.extend(
+            choices
+                .wrong_value(value, &Property::default())
+                .filter(|_| has_value),
+        );
         Ok(problems)
     }
 }
 
 fn keys_of(answer: &Object) -> Vec<String> {
-    list(answer, "responses").iter().filter_map(Json::as_str).map(str::to_owned).collect()
+    list(answer, "responses")
+        .iter()
+        .filter_map(Json::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn value_of(answer: &Object) -> Option<&str> {

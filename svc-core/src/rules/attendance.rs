@@ -1,5 +1,5 @@
-//! What attendances take from an event: places and tickets, never more than there are (RES-event-15 to RES-event-20,
-//! RES-event-27, RES-attendance-05, RES-attendance-08).
+//! What attendances take from an event: places and tickets, never more than there are (RES-event-15
+//! to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use crate::{
     value::{Amount, Id},
 };
 
-/// What one attendance takes. Only one that is accepted, or says nothing, takes something (RES-event-15).
+/// What one attendance takes. Only one that is accepted, or says nothing, takes something
+/// (RES-event-15).
 #[derive(Debug, Default)]
 pub(super) struct Share {
     pub(super) places: i64,
@@ -23,7 +24,9 @@ pub(super) struct Share {
 impl Share {
     pub(super) fn of(attendance: Option<&Object>) -> Self {
         let mut share = Self::default();
-        let Some(fields) = attendance.filter(|fields| counts(fields)) else { return share };
+        let Some(fields) = attendance.filter(|fields| counts(fields)) else {
+            return share;
+        };
         share.places = 1;
         for ticket in list(fields, "tickets").iter().filter_map(Json::as_object) {
             let level = share.tickets.entry(title(ticket).to_owned()).or_default();
@@ -34,16 +37,24 @@ impl Share {
     }
 
     fn number(&self) -> i64 {
-        self.tickets.values().fold(0, |sum, (number, _)| sum.saturating_add(*number))
+        self.tickets
+            .values()
+            .fold(0, |sum, (number, _)| sum.saturating_add(*number))
     }
 }
 
 fn counts(attendance: &Object) -> bool {
-    matches!(attendance.get("status").and_then(Json::as_str), None | Some("accepted"))
+    matches!(
+        attendance.get("status").and_then(Json::as_str),
+        None | Some("accepted")
+    )
 }
 
 fn title(level: &Object) -> &str {
-    level.get("title").and_then(Json::as_str).unwrap_or_default()
+    level
+        .get("title")
+        .and_then(Json::as_str)
+        .unwrap_or_default()
 }
 
 fn amount(ticket: &Object) -> Option<Amount> {
@@ -54,19 +65,24 @@ fn amount(ticket: &Object) -> Option<Amount> {
 fn is_ticketed(event: &Object) -> bool {
     match event.get("type").and_then(Json::as_str) {
         Some(kind) => kind == "ticketed",
-        None => event.get("ticket_levels").is_some_and(|levels| !levels.is_empty()),
+        None => event
+            .get("ticket_levels")
+            .is_some_and(|levels| !levels.is_empty()),
     }
 }
 
 fn levels(event: &Object) -> impl Iterator<Item = &Object> {
-    list(event, "ticket_levels").iter().filter_map(Json::as_object)
+    list(event, "ticket_levels")
+        .iter()
+        .filter_map(Json::as_object)
 }
 
 impl Case<'_> {
     /// Takes from an event what an attendance needs now, and gives back what it needed before.
     ///
-    /// Completes the attendance from the event: tickets without a price get that of their level, and `attended` is
-    /// dropped where the tickets have their own. `tickets_sent` tells whether this request brought the tickets.
+    /// Completes the attendance from the event: tickets without a price get that of their level,
+    /// and `attended` is dropped where the tickets have their own. `tickets_sent` tells whether
+    /// this request brought the tickets.
     pub(super) fn settle_attendance(
         &mut self,
         event: &Id,
@@ -89,7 +105,8 @@ impl Case<'_> {
         }
         let (had, has) = (Share::of(before), Share::of(after.as_deref()));
         let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
-        let declines = |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
+        let declines =
+            |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
         let takes_more = has.places > had.places || has.number() > had.number();
         let is_new = before.is_none() && after.as_deref().is_some_and(|after| !declines(after));
         if is_cancelled && (is_new || takes_more) {
@@ -97,16 +114,29 @@ impl Case<'_> {
             problems.push(Problem::new(code, "status", code.meaning()).hint("declined"));
         }
         let mut sum = self.ledger.sum(Kind::Event, event)?;
-        sum.accepted = sum.accepted.saturating_add(has.places).saturating_sub(had.places);
-        sum.number = sum.number.saturating_add(has.number()).saturating_sub(had.number());
+        sum.accepted = sum
+            .accepted
+            .saturating_add(has.places)
+            .saturating_sub(had.places);
+        sum.number = sum
+            .number
+            .saturating_add(has.number())
+            .saturating_sub(had.number());
         check_capacity(&fields, ticketed, &had, &has, sum, problems);
         self.ledger.note(&stored);
         let changed = self.settle_levels(event, &mut fields, &had, &has, &mut sum, problems)?;
         let of = (Kind::Event, event.clone());
-        self.ledger.change(Change::SetSum { of, members: Kind::Attendance, sum });
+        self.ledger.change(Change::SetSum {
+            of,
+            members: Kind::Attendance,
+            sum,
+        });
         if changed {
             let fields = fields.to_wire(self.names());
-            self.ledger.change(Change::SetFields { at: stored.at(), fields });
+            self.ledger.change(Change::SetFields {
+                at: stored.at(),
+                fields,
+            });
         }
         Ok(())
     }
@@ -135,7 +165,10 @@ impl Case<'_> {
         let mut changed = false;
         for name in titles {
             let none = (0, Vec::new());
-            let (gone, new) = (had.tickets.get(name).unwrap_or(&none), has.tickets.get(name).unwrap_or(&none));
+            let (gone, new) = (
+                had.tickets.get(name).unwrap_or(&none),
+                has.tickets.get(name).unwrap_or(&none),
+            );
             let mut part = parts.get(name).copied().unwrap_or_default();
             part.number = part.number.saturating_add(new.0).saturating_sub(gone.0);
             let money = |total: Amount| {
@@ -145,9 +178,15 @@ impl Case<'_> {
             part.amount = money(part.amount);
             sum.amount = money(sum.amount);
             let of = (Kind::Event, event.clone());
-            self.ledger.change(Change::SetPart { of, name: name.clone(), sum: part });
+            self.ledger.change(Change::SetPart {
+                of,
+                name: name.clone(),
+                sum: part,
+            });
             let list = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);
-            let level = places.get(name).and_then(|place| list?.get_mut(*place)?.as_object_mut());
+            let level = places
+                .get(name)
+                .and_then(|place| list?.get_mut(*place)?.as_object_mut());
             let Some(level) = level else { continue };
             let taken = new.0.saturating_sub(gone.0);
             if let Some(left) = level.get("limit").and_then(Json::as_i64) {
@@ -163,7 +202,8 @@ impl Case<'_> {
         Ok(changed)
     }
 
-    /// Writes what was sold into the levels of an event whose levels a client replaced (RES-event-16).
+    /// Writes what was sold into the levels of an event whose levels a client replaced
+    /// (RES-event-16).
     pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> Asked<()> {
         show_parts(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
@@ -171,11 +211,22 @@ impl Case<'_> {
 }
 
 /// Each ticket belongs to the level of its title, and costs in its currency (RES-event-15).
-fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, problems: &mut Vec<Problem>) {
-    let Some(list) = attendance.get_mut("tickets").and_then(Json::as_array_mut) else { return };
+fn check_tickets(
+    event: &Object,
+    ticketed: bool,
+    attendance: &mut Object,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(list) = attendance.get_mut("tickets").and_then(Json::as_array_mut) else {
+        return;
+    };
     if !ticketed {
         if !list.is_empty() {
-            problems.push(Problem::new(Code::TicketsNotAllowed, "tickets", "This event has no tickets."));
+            problems.push(Problem::new(
+                Code::TicketsNotAllowed,
+                "tickets",
+                "This event has no tickets.",
+            ));
         }
         return;
     }
@@ -184,14 +235,21 @@ fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, proble
         by_title.entry(title(level)).or_insert(level);
     }
     for (place, ticket) in list.iter_mut().enumerate() {
-        let Some(ticket) = ticket.as_object_mut() else { continue };
+        let Some(ticket) = ticket.as_object_mut() else {
+            continue;
+        };
         let Some(level) = by_title.get(title(ticket)).copied() else {
             let property = Property::member("tickets").element(place).then("title");
             let text = "The event has no ticket level of the title in {property}.";
             problems.push(Problem::new(Code::TicketLevelDoesNotExist, property, text));
             continue;
         };
-        let currency = |object: &Object| object.get("currency").and_then(Json::as_str).map(str::to_ascii_uppercase);
+        let currency = |object: &Object| {
+            object
+                .get("currency")
+                .and_then(Json::as_str)
+                .map(str::to_ascii_uppercase)
+        };
         if let (Some(asked), Some(known)) = (currency(ticket), currency(level))
             && asked != known
         {
@@ -209,15 +267,31 @@ fn check_tickets(event: &Object, ticketed: bool, attendance: &mut Object, proble
     }
 }
 
-/// An open event has places for attendances, a ticketed one for tickets; lowering it later takes nothing away
-/// (RES-event-27).
-fn check_capacity(event: &Object, ticketed: bool, had: &Share, has: &Share, sum: Sum, problems: &mut Vec<Problem>) {
-    let Some(capacity) = event.get("capacity").and_then(Json::as_i64) else { return };
-    let (before, after, taken) =
-        if ticketed { (had.number(), has.number(), sum.number) } else { (had.places, has.places, sum.accepted) };
+/// An open event has places for attendances, a ticketed one for tickets; lowering it later takes
+/// nothing away (RES-event-27).
+fn check_capacity(
+    event: &Object,
+    ticketed: bool,
+    had: &Share,
+    has: &Share,
+    sum: Sum,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(capacity) = event.get("capacity").and_then(Json::as_i64) else {
+        return;
+    };
+    let (before, after, taken) = if ticketed {
+        (had.number(), has.number(), sum.number)
+    } else {
+        (had.places, has.places, sum.accepted)
+    };
     if after > before && taken > capacity {
         let property = if ticketed { "tickets" } else { "status" };
-        problems.push(Problem::new(Code::CapacityExceeded, property, "The event is full."));
+        problems.push(Problem::new(
+            Code::CapacityExceeded,
+            property,
+            "The event is full.",
+        ));
     }
 }
 
@@ -228,7 +302,14 @@ pub(super) fn show_parts(event: &mut Object, parts: &BTreeMap<String, Sum>) {
     for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
         let name = title(level).to_owned();
         let part = parts.get(&name).copied().unwrap_or_default();
-        show(level, if shown.insert(name) { part } else { Sum::default() });
+        show(
+            level,
+            if shown.insert(name) {
+                part
+            } else {
+                Sum::default()
+            },
+        );
     }
 }
 

@@ -8,7 +8,13 @@ use crate::{
 };
 
 /// What of a record would be over a cap after a change, and more than it was before.
-pub(crate) fn grown(caps: &Caps, stored: &Stored, before: &Object, after: &Object, patch: &RawPatch) -> Vec<Problem> {
+pub(crate) fn grown(
+    caps: &Caps,
+    stored: &Stored,
+    before: &Object,
+    after: &Object,
+    patch: &RawPatch,
+) -> Vec<Problem> {
     let mut problems = Vec::new();
     if let Some(identifiers) = &patch.identifiers
         && identifiers.len() > caps.identifiers
@@ -32,7 +38,10 @@ pub(crate) fn grown(caps: &Caps, stored: &Stored, before: &Object, after: &Objec
         weight(after) > weight(before)
     };
     if let Some(name) = caps.too_large(after, grew) {
-        let text = format!("With {{property}} the record would be larger than {} bytes.", caps.record);
+        let text = format!(
+            "With {{property}} the record would be larger than {} bytes.",
+            caps.record
+        );
         problems.push(Problem::new(Code::FieldInvalid, name.to_owned(), text));
     }
     problems

@@ -18,7 +18,8 @@ use crate::{
 };
 
 impl Case<'_> {
-    /// Creates what a request creates by itself; a helper has asked its questions before, each once.
+    /// Creates what a request creates by itself; a helper has asked its questions before, each
+    /// once.
     pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(Stored, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
@@ -33,37 +34,68 @@ impl Case<'_> {
         self.create(draft, &New::default())
     }
 
-    /// A draft that is created below a record which is not its container: by the person of that one, unless it names another
-    /// (RES-submission-07).
+    /// A draft that is created below a record which is not its container: by the person of that
+    /// one, unless it names another (RES-submission-07).
     fn below<'d>(&mut self, draft: &'d RawDraft) -> Asked<Cow<'d, RawDraft>> {
-        let Some(of) = &draft.recorded_by else { return Ok(Cow::Borrowed(draft)) };
+        let Some(of) = &draft.recorded_by else {
+            return Ok(Cow::Borrowed(draft));
+        };
         let stored = self.ledger.record(&Key::from(of))?;
-        let stored = stored.filter(|stored| of.admits_parent(stored.record.parent())).ok_or_else(Error::not_found)?;
+        let stored = stored
+            .filter(|stored| of.admits_parent(stored.record.parent()))
+            .ok_or_else(Error::not_found)?;
         let mut draft = draft.clone();
         draft.recorded_by = Some(stored.record.address());
         if draft.link("person").is_none() {
-            draft.links.extend(stored.record.link("person").map(|person| ("person", person.clone())));
+            draft.links.extend(
+                stored
+                    .record
+                    .link("person")
+                    .map(|person| ("person", person.clone())),
+            );
         }
         Ok(Cow::Owned(draft))
     }
 
-    /// Takes a record over as it was made elsewhere; `false` beside a membership that was there already (UND-38).
+    /// Takes a record over as it was made elsewhere; `false` beside a membership that was there
+    /// already (UND-38).
     pub(super) fn load(&mut self, load: &Load) -> Asked<(Stored, bool)> {
         let mut draft = load.draft.clone();
-        if self.ledger.find(&Key::Id(draft.kind, load.id.clone()))?.is_some() {
-            return Err(Error::unexpected("a record that is loaded has the id of another one").into());
+        if self
+            .ledger
+            .find(&Key::Id(draft.kind, load.id.clone()))?
+            .is_some()
+        {
+            return Err(
+                Error::unexpected("a record that is loaded has the id of another one").into(),
+            );
         }
         let mut dates = [None; 2];
         if draft.kind == Kind::Message {
-            for (date, field) in dates.iter_mut().zip(["scheduled_start_date", "scheduled_stop_date"]) {
-                *date = draft.fields.remove(field).as_ref().and_then(Json::as_str).and_then(Timestamp::parse);
+            for (date, field) in dates
+                .iter_mut()
+                .zip(["scheduled_start_date", "scheduled_stop_date"])
+            {
+                *date = draft
+                    .fields
+                    .remove(field)
+                    .as_ref()
+                    .and_then(Json::as_str)
+                    .and_then(Timestamp::parse);
             }
         }
         if let Some(action) = &mut draft.recorded_by {
-            *action = self.find_at(action)?.ok_or_else(Error::not_found)?.address();
+            *action = self
+                .find_at(action)?
+                .ok_or_else(Error::not_found)?
+                .address();
         }
         let given = Some((load.id.clone(), load.created));
-        let new = New { given, holders: Holders::Note, ..New::default() };
+        let new = New {
+            given,
+            holders: Holders::Note,
+            ..New::default()
+        };
         let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
             // What was sent elsewhere is not sent again: only what is still to come.
@@ -83,14 +115,21 @@ impl Case<'_> {
     }
 
     /// The same where something may be wrong already: it is told with the rest.
-    fn create_unless(&mut self, wrong: Vec<Problem>, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    fn create_unless(
+        &mut self,
+        wrong: Vec<Problem>,
+        draft: &RawDraft,
+        new: &New,
+    ) -> Asked<(Stored, bool)> {
         let schema = draft.kind.schema();
         let mut record = self.blank(draft, new);
         let mut problems = wrong;
         problems.extend(self.follow_links(draft, new, &mut record)?);
-        let is_once = schema.unique_links().is_some() || self.turn.once_per_person.contains(&draft.kind);
+        let is_once =
+            schema.unique_links().is_some() || self.turn.once_per_person.contains(&draft.kind);
         if is_once
-            && let (Some(group), Some(person)) = (record.parent().cloned(), record.link("person").cloned())
+            && let (Some(group), Some(person)) =
+                (record.parent().cloned(), record.link("person").cloned())
             && let Some(existing) = self.ledger.member(draft.kind, &group, &person.id)?
         {
             return Ok((existing, false));
@@ -109,14 +148,23 @@ impl Case<'_> {
             _ => {}
         }
         let holders = match draft.kind {
-            Kind::Attendance => self.recognise_holders(fields.to_mut(), &draft.holders, new.holders, &mut problems)?,
+            Kind::Attendance => {
+                self.recognise_holders(fields.to_mut(), &draft.holders, new.holders, &mut problems)?
+            }
             _ => Vec::new(),
         };
         check(problems)?;
         record.meta.identifiers = Identifiers::of(&draft.identifiers);
         record.set_fields(fields.to_wire(self.names()));
-        let addresses = if draft.kind == Kind::Person { distinct_emails(&fields) } else { Vec::new() };
-        let stored = Stored { row: Stored::NEW, record };
+        let addresses = if draft.kind == Kind::Person {
+            distinct_emails(&fields)
+        } else {
+            Vec::new()
+        };
+        let stored = Stored {
+            row: Stored::NEW,
+            record,
+        };
         self.ledger.change(Change::Insert(Box::new(Insert {
             record: stored.record.clone(),
             identifiers: draft.identifiers.clone(),
@@ -142,7 +190,10 @@ impl Case<'_> {
             }
         }
         if let Some(of) = &draft.recorded_by
-            && let Some(reference) = schema.references().iter().find(|it| it.is_scope && it.kind == of.kind)
+            && let Some(reference) = schema
+                .references()
+                .iter()
+                .find(|it| it.is_scope && it.kind == of.kind)
         {
             record.set_link(reference.name, Some(Ref::Local(of.clone())));
         }
@@ -151,11 +202,19 @@ impl Case<'_> {
     }
 
     /// Looks up where the links of a draft lead (CRU-02).
-    fn follow_links(&mut self, draft: &RawDraft, new: &New, record: &mut RawRecord) -> Asked<Vec<Problem>> {
+    fn follow_links(
+        &mut self,
+        draft: &RawDraft,
+        new: &New,
+        record: &mut RawRecord,
+    ) -> Asked<Vec<Problem>> {
         let mut problems = Vec::new();
         let person = new.person.iter().map(|person| ("person", person));
         let named = draft.links.iter().map(|(name, address)| (*name, address));
-        for (name, address) in named.filter(|(name, _)| new.person.is_none() || *name != "person").chain(person) {
+        for (name, address) in named
+            .filter(|(name, _)| new.person.is_none() || *name != "person")
+            .chain(person)
+        {
             match self.find_at(address)? {
                 Some(found) => record.set_link(name, Some(found.address().into())),
                 // Below another record the container is a link of the body (RES-submission-07).
@@ -179,7 +238,9 @@ impl Case<'_> {
     ) -> Asked<Vec<Problem>> {
         let mut problems = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
-            let owner = self.ledger.find(&Key::Identifier(kind, identifier.clone()))?;
+            let owner = self
+                .ledger
+                .find(&Key::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
                 problems.push(Problem::identifier_in_use(place));
             }
@@ -187,8 +248,9 @@ impl Case<'_> {
         Ok(problems)
     }
 
-    /// The name that no other record of the kind may have; told when another has it (UND-02, UND-03). `own` is the address
-    /// of a record that is there, and its fields before: a name that stays is not looked at again.
+    /// The name that no other record of the kind may have; told when another has it (UND-02,
+    /// UND-03). `own` is the address of a record that is there, and its fields before: a name that
+    /// stays is not looked at again.
     pub(super) fn unique_name(
         &mut self,
         kind: Kind,
@@ -196,8 +258,12 @@ impl Case<'_> {
         own: Option<(&Address, &Object)>,
         problems: &mut Vec<Problem>,
     ) -> Asked<Option<String>> {
-        let Some(field) = kind.schema().unique_name() else { return Ok(None) };
-        let Some(name) = fields.get(field.name).and_then(Json::as_str) else { return Ok(None) };
+        let Some(field) = kind.schema().unique_name() else {
+            return Ok(None);
+        };
+        let Some(name) = fields.get(field.name).and_then(Json::as_str) else {
+            return Ok(None);
+        };
         if own.is_some_and(|(_, before)| before.get(field.name) == fields.get(field.name)) {
             return Ok(Some(name.to_owned()));
         }

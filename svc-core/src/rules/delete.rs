@@ -14,7 +14,9 @@ impl Case<'_> {
     /// Deletes the record at an address; `false` where there is none.
     pub(super) fn delete_at(&mut self, at: &Address) -> Asked<bool> {
         let stored = self.ledger.record(&Key::from(at))?;
-        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(false) };
+        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
+            return Ok(false);
+        };
         self.call.check(&stored.record)?;
         self.delete(&stored)?;
         Ok(true)
@@ -62,19 +64,33 @@ impl Case<'_> {
     }
 }
 
-/// The changes that remove a set of records: those that go with it before it, and links to it that are cleared.
+/// The changes that remove a set of records: those that go with it before it, and links to it that
+/// are cleared.
 #[must_use]
 pub fn removal(set: Set) -> Vec<Change> {
     let kind = set.kind();
     let mut changes = Vec::new();
     for member in Kind::ALL {
-        for reference in member.schema().references().iter().filter(|reference| reference.kind == kind) {
+        for reference in member
+            .schema()
+            .references()
+            .iter()
+            .filter(|reference| reference.kind == kind)
+        {
             match reference.on_delete {
                 OnDelete::Cascade => {
-                    changes.extend(removal(Set::Under(*member, reference.name, Box::new(set.clone()))));
+                    changes.extend(removal(Set::Under(
+                        *member,
+                        reference.name,
+                        Box::new(set.clone()),
+                    )));
                 }
                 OnDelete::Clear => {
-                    changes.push(Change::ClearLink { kind: *member, link: reference.name, to: set.clone() });
+                    changes.push(Change::ClearLink {
+                        kind: *member,
+                        link: reference.name,
+                        to: set.clone(),
+                    });
                 }
                 // There is none: it was asked before.
                 OnDelete::Restrict => {}

@@ -1,4 +1,5 @@
-//! What the donations of a page come to, in exact decimals (RES-fundraising_page-09, RES-fundraising_page-10).
+//! What the donations of a page come to, in exact decimals (RES-fundraising_page-09,
+//! RES-fundraising_page-10).
 
 use std::collections::BTreeMap;
 
@@ -13,30 +14,53 @@ use crate::{
 
 /// The currency of a page or a donation; empty when it names none.
 pub(super) fn currency(fields: &Object) -> String {
-    fields.get("currency").and_then(Json::as_str).unwrap_or_default().to_ascii_uppercase()
+    fields
+        .get("currency")
+        .and_then(Json::as_str)
+        .unwrap_or_default()
+        .to_ascii_uppercase()
 }
 
 /// What a donation adds to its page, and in which currency: nothing when it is voided.
 pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Sum)> {
-    let fields = donation.filter(|fields| fields.get("voided").and_then(Json::as_bool) != Some(true))?;
-    let amount = fields.get("amount").and_then(Json::as_number).and_then(|amount| Amount::parse(amount.as_str()));
-    Some((currency(fields), Sum::new(0, 1, amount.unwrap_or(Amount::ZERO))))
+    let fields =
+        donation.filter(|fields| fields.get("voided").and_then(Json::as_bool) != Some(true))?;
+    let amount = fields
+        .get("amount")
+        .and_then(Json::as_number)
+        .and_then(|amount| Amount::parse(amount.as_str()));
+    Some((
+        currency(fields),
+        Sum::new(0, 1, amount.unwrap_or(Amount::ZERO)),
+    ))
 }
 
 impl Case<'_> {
     /// Adds to a page's sum what a donation comes to now, and takes away what it came to before.
-    pub(super) fn settle_donation(&mut self, page: &Id, before: Option<&Object>, after: Option<&Object>) -> Asked<()> {
+    pub(super) fn settle_donation(
+        &mut self,
+        page: &Id,
+        before: Option<&Object>,
+        after: Option<&Object>,
+    ) -> Asked<()> {
         let (before, after) = (contribution(before), contribution(after));
         if before == after {
             return Ok(());
         }
-        let stored = self.ledger.record(&Key::Id(Kind::FundraisingPage, page.clone()))?;
+        let stored = self
+            .ledger
+            .record(&Key::Id(Kind::FundraisingPage, page.clone()))?;
         let stored = stored.ok_or_else(|| Error::unexpected("a donation without its page"))?;
         let of_page = currency(&self.fields(&stored.record)?);
         let mut parts = self.ledger.parts(Kind::FundraisingPage, page)?;
         let mut changed = BTreeMap::new();
-        for (change, apply) in [(before, Sum::minus as fn(Sum, Sum) -> Sum), (after, Sum::plus)] {
-            let Some((currency, sum)) = change else { continue };
+        for (change, apply) in [
+            (before, Sum::minus as fn(Sum, Sum) -> Sum),
+            (after, Sum::plus),
+        ] {
+            let Some((currency, sum)) = change else {
+                continue;
+            };
             let part = parts.entry(currency.clone()).or_default();
             *part = apply(*part, sum);
             changed.insert(currency, *part);
@@ -45,14 +69,27 @@ impl Case<'_> {
         self.ledger.note(&stored);
         let of = (Kind::FundraisingPage, page.clone());
         for (name, sum) in changed {
-            self.ledger.change(Change::SetPart { of: of.clone(), name, sum });
+            self.ledger.change(Change::SetPart {
+                of: of.clone(),
+                name,
+                sum,
+            });
         }
-        self.ledger.change(Change::SetSum { of, members: Kind::Donation, sum });
+        self.ledger.change(Change::SetSum {
+            of,
+            members: Kind::Donation,
+            sum,
+        });
         Ok(())
     }
 
     /// Sums a page up anew when its currency is another one.
-    pub(super) fn change_currency(&mut self, page: &mut Stored, before: &Object, after: &Object) -> Asked<()> {
+    pub(super) fn change_currency(
+        &mut self,
+        page: &mut Stored,
+        before: &Object,
+        after: &Object,
+    ) -> Asked<()> {
         let now = currency(after);
         if currency(before) == now {
             return Ok(());
@@ -60,13 +97,21 @@ impl Case<'_> {
         let id = page.record.meta().id.clone();
         let sum = sum_up(&self.ledger.parts(Kind::FundraisingPage, &id)?, &now);
         page.record.set_sum(Kind::Donation, sum);
-        self.ledger.change(Change::SetSum { of: (Kind::FundraisingPage, id), members: Kind::Donation, sum });
+        self.ledger.change(Change::SetSum {
+            of: (Kind::FundraisingPage, id),
+            members: Kind::Donation,
+            sum,
+        });
         Ok(())
     }
 }
 
 /// What the parts of a page come to in its currency; what names no currency counts as equal.
 pub(super) fn sum_up(parts: &BTreeMap<String, Sum>, currency: &str) -> Sum {
-    let counted = parts.iter().filter(|(name, _)| currency.is_empty() || name.is_empty() || *name == currency);
-    counted.map(|(_, part)| *part).fold(Sum::default(), Sum::plus)
+    let counted = parts
+        .iter()
+        .filter(|(name, _)| currency.is_empty() || name.is_empty() || *name == currency);
+    counted
+        .map(|(_, part)| *part)
+        .fold(Sum::default(), Sum::plus)
 }

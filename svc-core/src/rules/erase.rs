@@ -1,4 +1,5 @@
-//! What else is known of a person that is deleted: tickets that name it, and server responses asked for (UND-26).
+//! What else is known of a person that is deleted: tickets that name it, and server responses asked
+//! for (UND-26).
 
 use super::{Asked, Case};
 use crate::{
@@ -16,7 +17,10 @@ impl Case<'_> {
             erase_holder(&mut attended, fields, &places);
             self.ledger.note(&attendance);
             let fields = attended.to_wire(self.names());
-            self.ledger.change(Change::SetFields { at: attendance.at(), fields });
+            self.ledger.change(Change::SetFields {
+                at: attendance.at(),
+                fields,
+            });
         }
         self.ledger.change(Change::Forget(person.clone()));
         Ok(())
@@ -28,8 +32,12 @@ fn erase_holder(attendance: &mut Object, person: &Object, places: &[Option<i64>]
     let known: Vec<String> = emails(person).collect();
     let tickets = attendance.get_mut("tickets").and_then(Json::as_array_mut);
     for (place, ticket) in tickets.into_iter().flatten().enumerate() {
-        let Some(ticket) = ticket.as_object_mut() else { continue };
-        let Some(holder) = ticket.get("person").and_then(Json::as_object) else { continue };
+        let Some(ticket) = ticket.as_object_mut() else {
+            continue;
+        };
+        let Some(holder) = ticket.get("person").and_then(Json::as_object) else {
+            continue;
+        };
         let is_place = i64::try_from(place).is_ok_and(|place| places.contains(&Some(place)));
         let has_address = emails(holder).any(|address| known.contains(&address));
         if is_place || has_address || has_same_name(holder, person) {
@@ -40,7 +48,12 @@ fn erase_holder(attendance: &mut Object, person: &Object, places: &[Option<i64>]
 
 fn has_same_name(one: &Object, other: &Object) -> bool {
     let name = |person: &Object| {
-        let part = |name| person.get(name).and_then(Json::as_str).map(str::to_lowercase);
+        let part = |name| {
+            person
+                .get(name)
+                .and_then(Json::as_str)
+                .map(str::to_lowercase)
+        };
         part("given_name").zip(part("family_name"))
     };
     name(one).is_some() && name(one) == name(other)

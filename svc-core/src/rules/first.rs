@@ -1,4 +1,5 @@
-//! What a call is sure to ask, known before it runs: a store that fetches asks it together, so that one run is enough.
+//! What a call is sure to ask, known before it runs: a store that fetches asks it together, so that
+//! one run is enough.
 
 use std::collections::HashSet;
 
@@ -29,8 +30,17 @@ pub fn first_questions(call: &Call, matching: &dyn PersonMatching) -> Vec<Questi
 /// The same in a store that has one record of these kinds for each person in a container
 /// ([`Turn::once_per_person`](crate::store::Turn::once_per_person)).
 #[must_use]
-pub fn first_questions_once(call: &Call, matching: &dyn PersonMatching, once: &[Kind]) -> Vec<Question> {
-    let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching, once };
+pub fn first_questions_once(
+    call: &Call,
+    matching: &dyn PersonMatching,
+    once: &[Kind],
+) -> Vec<Question> {
+    let mut first = First {
+        questions: Vec::new(),
+        seen: HashSet::new(),
+        matching,
+        once,
+    };
     if let Some(keep) = &call.keep {
         first.ask(Question::Kept(keep.key().clone()));
     }
@@ -62,8 +72,12 @@ pub fn first_questions_once(call: &Call, matching: &dyn PersonMatching, once: &[
             first.name(at.kind, &patch.fields);
             first.holders(&patch.fields, &patch.holders);
             match at.kind {
-                Kind::Event if patch.fields.contains("ticket_levels") => first.ask(Question::Parts(at.into())),
-                Kind::FundraisingPage if patch.fields.contains("currency") => first.ask(Question::Parts(at.into())),
+                Kind::Event if patch.fields.contains("ticket_levels") => {
+                    first.ask(Question::Parts(at.into()))
+                }
+                Kind::FundraisingPage if patch.fields.contains("currency") => {
+                    first.ask(Question::Parts(at.into()))
+                }
                 kind => first.settles(kind, Some(at)),
             }
         }
@@ -71,9 +85,14 @@ pub fn first_questions_once(call: &Call, matching: &dyn PersonMatching, once: &[
             first.ask(Question::Record(at.into()));
             first.settles(at.kind, Some(at));
             for member in Kind::ALL {
-                let holds = |it: &&crate::schema::Reference| it.kind == at.kind && it.on_delete == OnDelete::Restrict;
+                let holds = |it: &&crate::schema::Reference| {
+                    it.kind == at.kind && it.on_delete == OnDelete::Restrict
+                };
                 for _ in member.schema().references().iter().filter(holds) {
-                    first.ask(Question::Count { kind: *member, of: at.into() });
+                    first.ask(Question::Count {
+                        kind: *member,
+                        of: at.into(),
+                    });
                 }
             }
             if at.kind == Kind::Person {
@@ -87,7 +106,12 @@ pub fn first_questions_once(call: &Call, matching: &dyn PersonMatching, once: &[
 
 /// What a helper over a vendor's operations looks up first.
 pub(crate) fn first_keys(plan: &RawPlan, matching: &dyn PersonMatching) -> Vec<Key> {
-    let mut first = First { questions: Vec::new(), seen: HashSet::new(), matching, once: &[] };
+    let mut first = First {
+        questions: Vec::new(),
+        seen: HashSet::new(),
+        matching,
+        once: &[],
+    };
     first.named(plan);
     let key = |question| match question {
         Question::Find(key) | Question::Record(key) => Some(key),
@@ -103,7 +127,8 @@ struct First<'a> {
     questions: Vec<Question>,
     seen: HashSet<Question>,
     matching: &'a dyn PersonMatching,
-    /// The kinds of which a container has one record for each person, besides those of which it is so by the interface.
+    /// The kinds of which a container has one record for each person, besides those of which it is
+    /// so by the interface.
     once: &'a [Kind],
 }
 
@@ -119,10 +144,14 @@ impl First<'_> {
             self.ask(Question::Find(address.into()));
         }
         for identifier in &draft.identifiers {
-            self.ask(Question::Find(Key::Identifier(draft.kind, identifier.clone())));
+            self.ask(Question::Find(Key::Identifier(
+                draft.kind,
+                identifier.clone(),
+            )));
         }
         self.name(draft.kind, &draft.fields);
-        let is_once = draft.kind.schema().unique_links().is_some() || self.once.contains(&draft.kind);
+        let is_once =
+            draft.kind.schema().unique_links().is_some() || self.once.contains(&draft.kind);
         if is_once && let (Some(group), Some(person)) = (draft.container(), draft.link("person")) {
             self.members(draft.kind, vec![group.into()], vec![person.into()]);
         }
@@ -135,7 +164,10 @@ impl First<'_> {
     /// What the holders of tickets are looked up by.
     fn holders(&mut self, fields: &Object, named: &[(usize, Id)]) {
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
-            let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
+            let own = named
+                .iter()
+                .find(|(of, _)| *of == place)
+                .map(|(_, id)| id.clone());
             if let Some(holder) = posted_holder(ticket, own) {
                 self.person(&holder);
             }
@@ -179,8 +211,15 @@ impl First<'_> {
         let own = posted.own.clone().map(|id| Key::Id(Kind::Person, id));
         let posted_keys = self.matching.keys(&posted.identifiers, &posted.fields);
         let identifiers = posted.identifiers.iter().cloned().map(MatchKey::Identifier);
-        let keys: Vec<Key> =
-            own.into_iter().chain(posted_keys.into_iter().chain(identifiers).map(|key| person_key(&key))).collect();
+        let keys: Vec<Key> = own
+            .into_iter()
+            .chain(
+                posted_keys
+                    .into_iter()
+                    .chain(identifiers)
+                    .map(|key| person_key(&key)),
+            )
+            .collect();
         for key in &keys {
             self.ask(Question::Record(key.clone()));
         }
@@ -192,7 +231,11 @@ impl First<'_> {
             self.ask(Question::Find(group.clone()));
         }
         if !groups.is_empty() && !people.is_empty() {
-            self.ask(Question::Members { kind, groups, people });
+            self.ask(Question::Members {
+                kind,
+                groups,
+                people,
+            });
         }
     }
 
@@ -207,7 +250,10 @@ impl First<'_> {
             self.create(draft);
         }
         let triggers = plan.functions.triggers.iter().filter(|_| plan.anonymous);
-        for key in triggers.flat_map(Triggers::wanted).flat_map(|(trigger, _)| contact_keys(plan, trigger)) {
+        for key in triggers
+            .flat_map(Triggers::wanted)
+            .flat_map(|(trigger, _)| contact_keys(plan, trigger))
+        {
             self.ask(Question::Kept(key));
         }
         self.named(plan);
@@ -215,26 +261,55 @@ impl First<'_> {
 
     /// What the rules of helpers ask by themselves: who and what a plan names.
     fn named(&mut self, plan: &RawPlan) {
-        let mut people = plan.person.as_ref().map(|posted| self.person(posted)).unwrap_or_default();
+        let mut people = plan
+            .person
+            .as_ref()
+            .map(|posted| self.person(posted))
+            .unwrap_or_default();
         if let Some(draft) = &plan.action {
-            let own = draft.own.as_ref().map(|id: &Id| Key::Id(draft.kind, id.clone()));
-            let identifiers = draft.identifiers.iter().map(|it| Key::Identifier(draft.kind, it.clone()));
+            let own = draft
+                .own
+                .as_ref()
+                .map(|id: &Id| Key::Id(draft.kind, id.clone()));
+            let identifiers = draft
+                .identifiers
+                .iter()
+                .map(|it| Key::Identifier(draft.kind, it.clone()));
             for key in own.into_iter().chain(identifiers) {
-                self.ask(if plan.anonymous { Question::Find(key) } else { Question::Record(key) });
+                self.ask(if plan.anonymous {
+                    Question::Find(key)
+                } else {
+                    Question::Record(key)
+                });
             }
             people.extend(draft.link("person").map(Key::from));
-            if let Some(container) = plan.container.as_ref().filter(|_| self.once.contains(&draft.kind)) {
+            if let Some(container) = plan
+                .container
+                .as_ref()
+                .filter(|_| self.once.contains(&draft.kind))
+            {
                 self.members(draft.kind, vec![container.into()], people.clone());
             }
         }
         if plan.helper == HelperName::RecordCanvass {
             people = plan.container.iter().map(Key::from).collect();
         }
-        for (kinds, named) in [(Memberships::TAGS, &plan.functions.tags), (Memberships::LISTS, &plan.functions.lists)] {
-            let groups: Vec<Key> = named.iter().filter_map(|named: &Named| group_key(&kinds, named)).collect();
+        for (kinds, named) in [
+            (Memberships::TAGS, &plan.functions.tags),
+            (Memberships::LISTS, &plan.functions.lists),
+        ] {
+            let groups: Vec<Key> = named
+                .iter()
+                .filter_map(|named: &Named| group_key(&kinds, named))
+                .collect();
             self.members(kinds.member, groups, people.clone());
         }
-        let questions: Vec<Key> = plan.functions.responses.iter().filter_map(|it| question_key(&it.question)).collect();
+        let questions: Vec<Key> = plan
+            .functions
+            .responses
+            .iter()
+            .filter_map(|it| question_key(&it.question))
+            .collect();
         for question in &questions {
             self.ask(Question::Record(question.clone()));
         }

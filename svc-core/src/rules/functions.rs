@@ -1,4 +1,5 @@
-//! The helper action functions: tags, lists, answers and triggers for the person of a call (HAF-01 to HAF-13).
+//! The helper action functions: tags, lists, answers and triggers for the person of a call (HAF-01
+//! to HAF-13).
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
@@ -7,8 +8,8 @@ use crate::{
     draft::RawDraft,
     error::{Code, Error, Problem, Property},
     helper::{
-        Choices, EntryStatus, Functions, Memberships, Named, QuestionRef, RawOutcome, RawPlan, ResponseInput, Triggers,
-        answer_draft,
+        Choices, EntryStatus, Functions, Memberships, Named, QuestionRef, RawOutcome, RawPlan,
+        ResponseInput, Triggers, answer_draft,
     },
     json::{Json, Object},
     link::Address,
@@ -44,15 +45,25 @@ pub(super) fn run<G: Ground>(
     done: &Done<'_>,
     outcome: &mut RawOutcome,
 ) -> Asked<()> {
-    for (kinds, all) in [(&Memberships::TAGS, &functions.tags), (&Memberships::LISTS, &functions.lists)] {
+    for (kinds, all) in [
+        (&Memberships::TAGS, &functions.tags),
+        (&Memberships::LISTS, &functions.lists),
+    ] {
         for named in all {
             let status = join(ground, kinds, named, done)?;
             outcome.entry(kinds.member, status);
         }
     }
-    let mut known = Known { questions: HashMap::new(), answered: HashSet::new() };
+    let mut known = Known {
+        questions: HashMap::new(),
+        answered: HashSet::new(),
+    };
     if let (Some(person), true) = (&done.person, done.is_repeat) {
-        let questions: Vec<Key> = functions.responses.iter().filter_map(|it| question_key(&it.question)).collect();
+        let questions: Vec<Key> = functions
+            .responses
+            .iter()
+            .filter_map(|it| question_key(&it.question))
+            .collect();
         if !questions.is_empty() {
             for answer in ground.answered(&person.id, questions)? {
                 if let Some(question) = answer.record.parent() {
@@ -73,7 +84,12 @@ pub(super) fn run<G: Ground>(
 }
 
 /// Ties the person to a tag or a list (HAF-02 to HAF-06).
-fn join<G: Ground>(ground: &mut G, kinds: &Memberships, named: &Named, done: &Done<'_>) -> Asked<EntryStatus> {
+fn join<G: Ground>(
+    ground: &mut G,
+    kinds: &Memberships,
+    named: &Named,
+    done: &Done<'_>,
+) -> Asked<EntryStatus> {
     if done.lacks_person() {
         return Ok(needs_person(kinds.property(named)));
     }
@@ -81,14 +97,22 @@ fn join<G: Ground>(ground: &mut G, kinds: &Memberships, named: &Named, done: &Do
         Some(key) => ground.find(&key)?,
         None => None,
     };
-    let Some(group) = group else { return Ok(EntryStatus::Failed(vec![kinds.unknown(named)])) };
-    let Some(person) = &done.person else { return Ok(EntryStatus::Existing) };
+    let Some(group) = group else {
+        return Ok(EntryStatus::Failed(vec![kinds.unknown(named)]));
+    };
+    let Some(person) = &done.person else {
+        return Ok(EntryStatus::Existing);
+    };
     let mut draft = RawDraft::empty(kinds.member);
-    draft.links = vec![(kinds.group.singular(), group.address()), (Kind::Person.singular(), person.clone())];
+    draft.links = vec![
+        (kinds.group.singular(), group.address()),
+        (Kind::Person.singular(), person.clone()),
+    ];
     entry(ground, draft, done)
 }
 
-/// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did (UND-24).
+/// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did
+/// (UND-24).
 fn respond<G: Ground>(
     ground: &mut G,
     response: &ResponseInput,
@@ -106,7 +130,9 @@ fn respond<G: Ground>(
         Entry::Vacant(unknown) => {
             let question = ground.record(unknown.key())?;
             let names = ground.share_names();
-            let question = question.map(|it| Ok::<_, Error>((it.found(), Choices::of(&it.record.read_fields(names)?))));
+            let question = question.map(|it| {
+                Ok::<_, Error>((it.found(), Choices::of(&it.record.read_fields(names)?)))
+            });
             unknown.insert(question.transpose()?)
         }
     };
@@ -116,15 +142,25 @@ fn respond<G: Ground>(
     let mut problems = choices.wrong_keys(&response.responses, &response.path);
     problems.extend(choices.wrong_value(response.value.as_deref(), &response.path));
     let mut draft = answer_draft(response);
-    if problems.is_empty() && done.is_repeat && !known.answered.insert(answer_to(&question.id, &draft.fields)) {
+    if problems.is_empty()
+        && done.is_repeat
+        && !known
+            .answered
+            .insert(answer_to(&question.id, &draft.fields))
+    {
         return Ok(EntryStatus::Existing);
     }
     problems.extend(draft.complete(ground.received()));
     if !problems.is_empty() {
         return Ok(EntryStatus::Failed(problems));
     }
-    let Some(person) = &done.person else { return Ok(EntryStatus::Existing) };
-    draft.links = vec![(Kind::Question.singular(), question.address()), (Kind::Person.singular(), person.clone())];
+    let Some(person) = &done.person else {
+        return Ok(EntryStatus::Existing);
+    };
+    draft.links = vec![
+        (Kind::Question.singular(), question.address()),
+        (Kind::Person.singular(), person.clone()),
+    ];
     entry(ground, draft, done)
 }
 
@@ -133,7 +169,11 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
     // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
-    draft.recorded_by = action.filter(|action| references.iter().any(|it| it.is_scope && it.kind == action.kind));
+    draft.recorded_by = action.filter(|action| {
+        references
+            .iter()
+            .any(|it| it.is_scope && it.kind == action.kind)
+    });
     match ground.create(&draft, &New::default()) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
         Err(Pause::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
@@ -141,8 +181,8 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
     }
 }
 
-/// Notes the server responses that a call asks for, each by itself: one that cannot be sent does not send the others again
-/// (HAF-11). An anonymous call that has no person sends none.
+/// Notes the server responses that a call asks for, each by itself: one that cannot be sent does
+/// not send the others again (HAF-11). An anonymous call that has no person sends none.
 fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
     let person = done.person.as_ref().map(|person| person.id.clone());
     triggers.wanted().try_for_each(|(trigger, identifiers)| {
@@ -155,7 +195,9 @@ fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> A
         };
         match &person {
             _ if !done.plan.anonymous => ground.trigger(response),
-            Some(person) => ground.trigger_once_a_day(response, person, &limit_keys(done.plan, trigger, person)),
+            Some(person) => {
+                ground.trigger_once_a_day(response, person, &limit_keys(done.plan, trigger, person))
+            }
             None => Ok(()),
         }
     })
@@ -172,19 +214,25 @@ struct Known {
 type Answered = (Id, [Option<String>; 2]);
 
 fn answer_to(question: &Id, fields: &Object) -> Answered {
-    (question.clone(), ["value", "responses"].map(|name| fields.get(name).map(Json::to_string)))
+    (
+        question.clone(),
+        ["value", "responses"].map(|name| fields.get(name).map(Json::to_string)),
+    )
 }
 
 /// What a question is looked up by (HAF-08); `None` for something that no question can have.
 pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
     match question {
         QuestionRef::Id(id) => Some(Key::Id(Kind::Question, id.clone())),
-        QuestionRef::Identifier(identifier) => Some(Key::Identifier(Kind::Question, identifier.clone())),
+        QuestionRef::Identifier(identifier) => {
+            Some(Key::Identifier(Kind::Question, identifier.clone()))
+        }
         QuestionRef::Unknown => None,
     }
 }
 
-/// What a tag or a list is looked up by; `None` for an address that leads to nothing of this server.
+/// What a tag or a list is looked up by; `None` for an address that leads to nothing of this
+/// server.
 pub(super) fn group_key(kinds: &Memberships, named: &Named) -> Option<Key> {
     match named {
         Named::Name(name) => Some(Key::Name(kinds.group, name.clone())),
@@ -194,7 +242,11 @@ pub(super) fn group_key(kinds: &Memberships, named: &Named) -> Option<Key> {
 
 /// The status of an action function that needs a person where there is none (UND-29).
 fn needs_person(property: impl Into<Property>) -> EntryStatus {
-    EntryStatus::Failed(vec![Problem::new(Code::PersonRequired, property, Code::PersonRequired.meaning())])
+    EntryStatus::Failed(vec![Problem::new(
+        Code::PersonRequired,
+        property,
+        Code::PersonRequired.meaning(),
+    )])
 }
 
 /// The problem of a question that does not exist (HAF-08).

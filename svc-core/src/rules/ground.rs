@@ -34,11 +34,15 @@ pub(crate) trait Ground {
     fn schedule(&mut self, message: &Address, dates: Scheduling) -> Asked<Stored>;
     /// Notes a server response to send (HAF-11).
     fn trigger(&mut self, response: ToSend) -> Asked<()>;
-    /// Notes a server response to send to a person, at most once in 24 hours for each of these keys (HAF-14).
-    fn trigger_once_a_day(&mut self, response: ToSend, person: &Id, keys: &[Arc<str>]) -> Asked<()>;
-    /// Whether nothing of a call stays that is refused at its action, and all of its problems are told together.
+    /// Notes a server response to send to a person, at most once in 24 hours for each of these keys
+    /// (HAF-14).
+    fn trigger_once_a_day(&mut self, response: ToSend, person: &Id, keys: &[Arc<str>])
+    -> Asked<()>;
+    /// Whether nothing of a call stays that is refused at its action, and all of its problems are
+    /// told together.
     fn is_whole(&self) -> bool;
-    /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39): nothing of it stays.
+    /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39):
+    /// nothing of it stays.
     fn goes_on(&self) -> bool;
     /// Whether the body is refused already: what it lacks may be what was wrong with it.
     fn is_refused(&self) -> bool;

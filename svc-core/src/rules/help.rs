@@ -1,4 +1,5 @@
-//! The helpers: a whole plan, with an outcome for each resource (HLP-01 to HLP-23, ERR-29 to ERR-34).
+//! The helpers: a whole plan, with an outcome for each resource (HLP-01 to HLP-23, ERR-29 to
+//! ERR-34).
 
 use std::sync::Arc;
 
@@ -22,13 +23,21 @@ use crate::{
 /// Does what a plan says: everything, or everything but what fails alone.
 pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
     let container = match &plan.container {
-        Some(address) => Some(ground.find_at(address)?.ok_or_else(Error::not_found)?.address()),
+        Some(address) => Some(
+            ground
+                .find_at(address)?
+                .ok_or_else(Error::not_found)?
+                .address(),
+        ),
         None => None,
     };
     let mut outcome = RawOutcome::default();
     if plan.helper == HelperName::Schedule {
         let (Some(message), Some(dates)) = (&plan.container, plan.schedule) else {
-            return Err(Error::unexpected("a schedule call without its message or what it asks for").into());
+            return Err(Error::unexpected(
+                "a schedule call without its message or what it asks for",
+            )
+            .into());
         };
         let message = ground.schedule(message, dates)?;
         outcome.entry(Kind::Message, EntryStatus::Existing);
@@ -38,7 +47,9 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     let mut wrong = Vec::new();
     let mut person = None;
     if let Some(posted) = &plan.person {
-        match person::recognise(ground, posted, plan.merge).map_err(|pause| pause.within(&Property::member("person"))) {
+        match person::recognise(ground, posted, plan.merge)
+            .map_err(|pause| pause.within(&Property::member("person")))
+        {
             Ok((known, is_new)) => {
                 outcome.entry(Kind::Person, EntryStatus::stored(is_new));
                 person = Some(known);
@@ -52,16 +63,24 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
     if let Some(draft) = &plan.action {
         let by = person.as_ref().map(|person| person.record.address());
         let is_canvass = plan.helper == HelperName::RecordCanvass;
-        let part = if is_canvass { Property::member("canvass") } else { Property::default() };
+        let part = if is_canvass {
+            Property::member("canvass")
+        } else {
+            Property::default()
+        };
         match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
                 outcome.entry(plan.helper.records(), EntryStatus::stored(is_new));
                 is_repeat = !is_new;
                 recorded = Some(action);
             }
-            // The person is there: the action alone failed, and what hangs on it is not tried (HLP-10).
+            // The person is there: the action alone failed, and what hangs on it is not tried
+            // (HLP-10).
             Err(Pause::Failed(error)) if person.is_some() && !ground.is_whole() => {
-                outcome.entry(plan.helper.records(), EntryStatus::Failed(error.into_problems()?));
+                outcome.entry(
+                    plan.helper.records(),
+                    EntryStatus::Failed(error.into_problems()?),
+                );
                 outcome.person = person.map(|person| person.record);
                 return Ok(outcome);
             }
@@ -73,10 +92,18 @@ pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcom
         (HelperName::RecordCanvass, ..) => container,
         (_, Some(person), _) => Some(person.record.address()),
         // A link stands for the person where none was posted; a stranger's call has none.
-        (_, None, action) => action.as_ref().and_then(|action| action.record.link("person").cloned()),
+        (_, None, action) => action
+            .as_ref()
+            .and_then(|action| action.record.link("person").cloned()),
     };
     let is_refused = ground.is_refused() || !wrong.is_empty();
-    let done = Done { plan, person: of_call, action: recorded.as_ref(), is_repeat, is_refused };
+    let done = Done {
+        plan,
+        person: of_call,
+        action: recorded.as_ref(),
+        is_repeat,
+        is_refused,
+    };
     functions::run(ground, &plan.functions, &done, &mut outcome)?;
     if is_refused || plan.atomic && outcome.has_failures() {
         wrong.extend(outcome.problems());
@@ -131,7 +158,12 @@ impl Ground for Case<'_> {
         Ok(())
     }
 
-    fn trigger_once_a_day(&mut self, response: ToSend, person: &Id, keys: &[Arc<str>]) -> Asked<()> {
+    fn trigger_once_a_day(
+        &mut self,
+        response: ToSend,
+        person: &Id,
+        keys: &[Arc<str>],
+    ) -> Asked<()> {
         self.send_once_a_day(response, person, keys)
     }
 

@@ -1,4 +1,5 @@
-//! Who holds a ticket: recognised when an attendance is recorded, followed when its tickets change (RES-attendance-14).
+//! Who holds a ticket: recognised when an attendance is recorded, followed when its tickets change
+//! (RES-attendance-14).
 
 use std::collections::BTreeMap;
 
@@ -14,10 +15,12 @@ use crate::{
 };
 
 impl Case<'_> {
-    /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they are, with the place of
-    /// their ticket. From then on the ticket names them by the server's own identifier.
+    /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they
+    /// are, with the place of their ticket. From then on the ticket names them by the server's own
+    /// identifier.
     ///
-    /// `named` are the people that the server's own identifiers name, with the place of their ticket.
+    /// `named` are the people that the server's own identifiers name, with the place of their
+    /// ticket.
     pub(super) fn recognise_holders(
         &mut self,
         fields: &mut Object,
@@ -27,14 +30,20 @@ impl Case<'_> {
     ) -> Asked<Vec<(usize, Id)>> {
         let mut recognised = Vec::new();
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
-            let own = named.iter().find(|(of, _)| *of == place).map(|(_, id)| id.clone());
-            let Some(mut posted) = posted_holder(ticket, own) else { continue };
+            let own = named
+                .iter()
+                .find(|(of, _)| *of == place)
+                .map(|(_, id)| id.clone());
+            let Some(mut posted) = posted_holder(ticket, own) else {
+                continue;
+            };
             let person = match holders {
                 Holders::Recognise(merge) => {
                     let part = Property::member("tickets").element(place).then("person");
                     let wrong = posted.complete(self.call.received);
-                    let holder =
-                        check(wrong).map_err(Pause::from).and_then(|()| person::recognise(self, &posted, merge));
+                    let holder = check(wrong)
+                        .map_err(Pause::from)
+                        .and_then(|()| person::recognise(self, &posted, merge));
                     match holder.map_err(|pause| pause.within(&part)) {
                         Ok((person, _)) => Some(person),
                         Err(Pause::Failed(error)) => {
@@ -47,7 +56,10 @@ impl Case<'_> {
                 Holders::Note => {
                     // Who is not there is not noted.
                     if let Some(own) = &posted.own
-                        && self.ledger.find(&Key::Id(Kind::Person, own.clone()))?.is_none()
+                        && self
+                            .ledger
+                            .find(&Key::Id(Kind::Person, own.clone()))?
+                            .is_none()
                     {
                         posted.own = None;
                     }
@@ -66,16 +78,29 @@ impl Case<'_> {
     pub(super) fn hold(&mut self, attendance: &Stored, holders: Vec<(usize, Id)>) {
         for (place, person) in holders {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
-            self.ledger.change(Change::Hold { at: attendance.at(), place, person });
+            self.ledger.change(Change::Hold {
+                at: attendance.at(),
+                place,
+                person,
+            });
         }
     }
 
     /// Those of the people named who are there, one for each ticket; each other is a problem.
-    pub(super) fn people(&mut self, named: &[(usize, Id)], problems: &mut Vec<Problem>) -> Asked<Vec<(usize, Id)>> {
+    pub(super) fn people(
+        &mut self,
+        named: &[(usize, Id)],
+        problems: &mut Vec<Problem>,
+    ) -> Asked<Vec<(usize, Id)>> {
         let mut known: Vec<(usize, Id)> = Vec::new();
         for (place, id) in named {
             let is_second = known.iter().any(|(of, other)| of == place && other != id);
-            if !is_second && self.ledger.find(&Key::Id(Kind::Person, id.clone()))?.is_some() {
+            if !is_second
+                && self
+                    .ledger
+                    .find(&Key::Id(Kind::Person, id.clone()))?
+                    .is_some()
+            {
                 known.push((*place, id.clone()));
             } else {
                 let part = Property::member("tickets").element(*place).then("person");
@@ -85,34 +110,50 @@ impl Case<'_> {
         Ok(known)
     }
 
-    /// Puts the server's own identifier of their holders into tickets, in front: the way from a ticket to its person.
+    /// Puts the server's own identifier of their holders into tickets, in front: the way from a
+    /// ticket to its person.
     pub(super) fn name_holders(&self, fields: &mut Object, holders: &[(usize, Id)]) {
         if self.call.namespace.is_empty() || holders.is_empty() {
             return;
         }
-        let Some(tickets) = fields.get_mut("tickets").and_then(Json::as_array_mut) else { return };
+        let Some(tickets) = fields.get_mut("tickets").and_then(Json::as_array_mut) else {
+            return;
+        };
         for (place, id) in holders {
             let ticket = tickets.get_mut(*place).and_then(Json::as_object_mut);
-            let Some(holder) = ticket.and_then(|ticket| ticket.get_mut("person")?.as_object_mut()) else { continue };
+            let Some(holder) = ticket.and_then(|ticket| ticket.get_mut("person")?.as_object_mut())
+            else {
+                continue;
+            };
             let own = Json::from(format!("{}:{id}", self.call.namespace));
             let mut identifiers = vec![own.clone()];
-            let known = holder.get("identifiers").and_then(Json::as_array).unwrap_or_default();
+            let known = holder
+                .get("identifiers")
+                .and_then(Json::as_array)
+                .unwrap_or_default();
             identifiers.extend(known.iter().filter(|known| **known != own).cloned());
             holder.insert("identifiers", Json::Array(identifiers));
         }
     }
 
-    /// Follows the holders of an attendance whose tickets were replaced: they are not recognised again
-    /// (RES-attendance-14), but stay known wherever they stand now.
+    /// Follows the holders of an attendance whose tickets were replaced: they are not recognised
+    /// again (RES-attendance-14), but stay known wherever they stand now.
     pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
         let named = |fields: &Object| -> Vec<Option<TicketHolder>> {
-            list(fields, "tickets").iter().map(|ticket| TicketHolder::of(ticket, &self.call.namespace)).collect()
+            list(fields, "tickets")
+                .iter()
+                .map(|ticket| TicketHolder::of(ticket, &self.call.namespace))
+                .collect()
         };
         let (had, mut has) = (named(before), named(after));
         let mut places = Vec::new();
-        let mut left: Vec<(usize, TicketHolder)> =
-            had.into_iter().enumerate().filter_map(|(place, holder)| Some((place, holder?))).collect();
-        // Each ticket takes over one holder: who stands where it stood, then who is the same person, then who reads alike.
+        let mut left: Vec<(usize, TicketHolder)> = had
+            .into_iter()
+            .enumerate()
+            .filter_map(|(place, holder)| Some((place, holder?)))
+            .collect();
+        // Each ticket takes over one holder: who stands where it stood, then who is the same
+        // person, then who reads alike.
         let ways: [Way; 3] = [
             |old, from, new, to| from == to && old.is(new),
             |old, _, new, _| old.own.is_some() && old.own == new.own,
@@ -120,10 +161,9 @@ impl Case<'_> {
         ];
         for is_same in ways {
             left.retain(|(from, old)| {
-                let found = has
-                    .iter()
-                    .enumerate()
-                    .position(|(to, new)| new.as_ref().is_some_and(|new| is_same(old, *from, new, to)));
+                let found = has.iter().enumerate().position(|(to, new)| {
+                    new.as_ref().is_some_and(|new| is_same(old, *from, new, to))
+                });
                 let Some(to) = found else { return true };
                 if let Some(taken) = has.get_mut(to) {
                     *taken = None;
@@ -132,7 +172,10 @@ impl Case<'_> {
                 false
             });
         }
-        self.ledger.change(Change::MoveHolders { at: attendance.at(), places });
+        self.ledger.change(Change::MoveHolders {
+            at: attendance.at(),
+            places,
+        });
     }
 }
 
@@ -151,25 +194,45 @@ impl TicketHolder {
     fn of(ticket: &Json, namespace: &str) -> Option<Self> {
         let mut person = ticket.as_object()?.get("person")?.as_object()?.clone();
         let identifiers = person.remove("identifiers");
-        let mut identifiers = identifiers.iter().filter_map(Json::as_array).flatten().filter_map(Json::as_str);
-        let is_own = |text: &&str| text.strip_prefix(namespace).is_some_and(|rest| rest.starts_with(':'));
+        let mut identifiers = identifiers
+            .iter()
+            .filter_map(Json::as_array)
+            .flatten()
+            .filter_map(Json::as_str);
+        let is_own = |text: &&str| {
+            text.strip_prefix(namespace)
+                .is_some_and(|rest| rest.starts_with(':'))
+        };
         let own = identifiers.find(is_own).map(str::to_owned);
-        Some(Self { own, text: in_order(&Json::Object(person)) })
+        Some(Self {
+            own,
+            text: in_order(&Json::Object(person)),
+        })
     }
 
     /// Whether both say the same of somebody, and do not say that they are two.
     fn is(&self, other: &Self) -> bool {
-        self.text == other.text && (self.own == other.own || self.own.is_none() || other.own.is_none())
+        self.text == other.text
+            && (self.own == other.own || self.own.is_none() || other.own.is_none())
     }
 }
 
-/// The text of a value with the members of objects in the order of their names: what a client sends back may have another.
+/// The text of a value with the members of objects in the order of their names: what a client sends
+/// back may have another.
 pub(super) fn in_order(value: &Json) -> String {
     match value {
-        Json::Array(items) => format!("[{}]", items.iter().map(in_order).collect::<Vec<_>>().join(",")),
+        Json::Array(items) => format!(
+            "[{}]",
+            items.iter().map(in_order).collect::<Vec<_>>().join(",")
+        ),
         Json::Object(object) => {
-            let members: BTreeMap<&str, String> = object.iter().map(|(name, value)| (name, in_order(value))).collect();
-            let members = members.iter().map(|(name, value)| format!("{}:{value}", Json::from(*name)));
+            let members: BTreeMap<&str, String> = object
+                .iter()
+                .map(|(name, value)| (name, in_order(value)))
+                .collect();
+            let members = members
+                .iter()
+                .map(|(name, value)| format!("{}:{value}", Json::from(*name)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         other => other.to_string(),
@@ -179,10 +242,22 @@ pub(super) fn in_order(value: &Json) -> String {
 /// The person that a ticket names, as one that was posted; `None` when it says nothing of one.
 pub(super) fn posted_holder(ticket: &Json, own: Option<Id>) -> Option<RawDraft> {
     let holder = ticket.as_object()?.get("person")?.as_object()?;
-    let mut posted = RawDraft { fields: holder.clone(), own, ..RawDraft::empty(Kind::Person) };
+    let mut posted = RawDraft {
+        fields: holder.clone(),
+        own,
+        ..RawDraft::empty(Kind::Person)
+    };
     let identifiers = posted.fields.remove("identifiers");
-    let identifiers = identifiers.as_ref().and_then(Json::as_array).unwrap_or_default();
-    posted.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
-    let says_nothing = posted.fields.is_empty() && posted.identifiers.is_empty() && posted.own.is_none();
+    let identifiers = identifiers
+        .as_ref()
+        .and_then(Json::as_array)
+        .unwrap_or_default();
+    posted.identifiers = identifiers
+        .iter()
+        .filter_map(Json::as_str)
+        .filter_map(Identifier::parse)
+        .collect();
+    let says_nothing =
+        posted.fields.is_empty() && posted.identifiers.is_empty() && posted.own.is_none();
     (!says_nothing).then_some(posted)
 }

@@ -8,18 +8,29 @@ use crate::store::{Change, Outcome};
 impl Case<'_> {
     /// The answer that is kept of this call, where it has been here before.
     pub(super) fn kept_answer(&mut self) -> Asked<Option<Bytes>> {
-        let Some(keep) = &self.call.keep else { return Ok(None) };
-        let kept = self.ledger.kept(keep.key())?.filter(|kept| kept.is_in_force(self.turn.time));
+        let Some(keep) = &self.call.keep else {
+            return Ok(None);
+        };
+        let kept = self
+            .ledger
+            .kept(keep.key())?
+            .filter(|kept| kept.is_in_force(self.turn.time));
         Ok(kept.map(|kept| kept.answer))
     }
 
     /// Keeps the answer of this call, which is done.
     pub(super) fn keep_answer(&mut self, outcome: &Outcome) -> Asked<()> {
-        let Some(keep) = &self.call.keep else { return Ok(()) };
-        let noted = self.ledger.changes.iter().filter_map(|change| match change {
-            Change::Hold { person, .. } => Some(person.clone()),
-            _ => None,
-        });
+        let Some(keep) = &self.call.keep else {
+            return Ok(());
+        };
+        let noted = self
+            .ledger
+            .changes
+            .iter()
+            .filter_map(|change| match change {
+                Change::Hold { person, .. } => Some(person.clone()),
+                _ => None,
+            });
         let kept = keep.of(self.turn.time, outcome, noted)?;
         self.ledger.change(Change::Keep(Box::new(kept)));
         Ok(())

@@ -1,7 +1,8 @@
 //! The rulebook: what each call of the interface means, decided once for every store.
 //!
-//! Each file has the rules of one thing and reads like the rows of the catalogue that it implements. A rule asks its
-//! `Ground` or `Ledger` and changes the ledger; it never waits, never stores, and may be run again.
+//! Each file has the rules of one thing and reads like the rows of the catalogue that it
+//! implements. A rule asks its `Ground` or `Ledger` and changes the ledger; it never waits, never
+//! stores, and may be run again.
 
 mod action;
 mod answer;
@@ -56,32 +57,60 @@ pub struct Decision {
 
 /// Decides a call: the one place where the interface says what a write means.
 ///
-/// It is synchronous and repeatable: the same call, turn and answers give the same decision. Nothing is changed by it.
+/// It is synchronous and repeatable: the same call, turn and answers give the same decision.
+/// Nothing is changed by it.
 ///
 /// # Errors
 ///
 /// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and every problem that only the store knows (ERR-39), also where there
-/// is none but the call [is refused already](Call::is_refused); with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and with trouble of the store.
-pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &Overlay) -> Result<Decision, Pause> {
-    let mut case = Case { ledger: Ledger::new(answers, before), call, turn, caller: None, made: 0 };
+/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and every problem that only the store knows
+/// (ERR-39), also where there is none but the call [is refused already](Call::is_refused); with
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and
+/// with trouble of the store.
+pub fn decide(
+    call: &Call,
+    turn: &Turn<'_>,
+    answers: &mut dyn Answers,
+    before: &Overlay,
+) -> Result<Decision, Pause> {
+    let mut case = Case {
+        ledger: Ledger::new(answers, before),
+        call,
+        turn,
+        caller: None,
+        made: 0,
+    };
     if let Some(answer) = case.kept_answer()? {
-        return Ok(Decision { changes: Vec::new(), outcome: Outcome::Kept(answer) });
+        return Ok(Decision {
+            changes: Vec::new(),
+            outcome: Outcome::Kept(answer),
+        });
     }
     if let Some(id) = &call.caller {
-        case.caller = case.ledger.find(&Key::Id(Kind::Person, id.clone()))?.map(|found| found.id);
+        case.caller = case
+            .ledger
+            .find(&Key::Id(Kind::Person, id.clone()))?
+            .map(|found| found.id);
     }
     let outcome = match &call.work {
         Work::Create(draft) => {
             let (stored, is_new) = case.create_alone(draft)?;
-            Outcome::Created { record: stored.record, is_new }
+            Outcome::Created {
+                record: stored.record,
+                is_new,
+            }
         }
-        Work::Update(at, patch) => Outcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record)),
+        Work::Update(at, patch) => {
+            Outcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
+        }
         Work::Delete(at) => Outcome::Deleted(case.delete_at(at)?),
         Work::Help(plan) => Outcome::Helped(help(&mut case, plan)?),
         Work::Load(load) => {
             let (stored, is_new) = case.load(load)?;
-            Outcome::Created { record: stored.record, is_new }
+            Outcome::Created {
+                record: stored.record,
+                is_new,
+            }
         }
     };
     match &outcome {
@@ -91,7 +120,10 @@ pub fn decide(call: &Call, turn: &Turn<'_>, answers: &mut dyn Answers, before: &
         _ => return Err(Error::refused(Vec::new()).into()),
     }
     case.keep_answer(&outcome)?;
-    Ok(Decision { changes: case.ledger.changes, outcome })
+    Ok(Decision {
+        changes: case.ledger.changes,
+        outcome,
+    })
 }
 
 /// A call that is being decided.
@@ -99,7 +131,8 @@ struct Case<'a> {
     ledger: Ledger<'a>,
     call: &'a Call,
     turn: &'a Turn<'a>,
-    /// The person that the caller's key is bound to, where there is such a person (RES-petition-17).
+    /// The person that the caller's key is bound to, where there is such a person
+    /// (RES-petition-17).
     caller: Option<Id>,
     /// How many ids are taken: a record that is new has one, and what is to be sent.
     made: usize,
@@ -115,7 +148,8 @@ impl Case<'_> {
         Ok(record.read_fields(self.turn.share_names)?)
     }
 
-    /// Whether there is a record at an address: one with another parent than the address says is not there (COL-19).
+    /// Whether there is a record at an address: one with another parent than the address says is
+    /// not there (COL-19).
     fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
         let found = self.ledger.find(&Key::from(address))?;
         Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
@@ -136,11 +170,17 @@ impl Case<'_> {
 
     /// The link to the person that the caller's key is bound to.
     fn link_to_caller(&self) -> Option<Ref> {
-        self.caller.clone().map(|id| Address::top(Kind::Person, id).into())
+        self.caller
+            .clone()
+            .map(|id| Address::top(Kind::Person, id).into())
     }
 }
 
 /// Ends a rule when something is wrong, with all of it.
 pub(crate) fn check(problems: Vec<Problem>) -> Result<(), Error> {
-    if problems.is_empty() { Ok(()) } else { Err(Error::refused(problems)) }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::refused(problems))
+    }
 }

@@ -14,7 +14,11 @@ use crate::{
 };
 
 /// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
-pub(super) fn recognise<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) -> Asked<(Stored, bool)> {
+pub(super) fn recognise<G: Ground>(
+    ground: &mut G,
+    posted: &RawDraft,
+    merge: Merge,
+) -> Asked<(Stored, bool)> {
     match known(ground, posted, merge)? {
         Some(known) if merge == Merge::Keep => Ok((known, false)),
         Some(known) => Ok((join(ground, known, posted, merge)?, false)),
@@ -23,7 +27,11 @@ pub(super) fn recognise<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Mer
 }
 
 /// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
-pub(super) fn known<G: Ground>(ground: &mut G, posted: &RawDraft, merge: Merge) -> Asked<Option<Stored>> {
+pub(super) fn known<G: Ground>(
+    ground: &mut G,
+    posted: &RawDraft,
+    merge: Merge,
+) -> Asked<Option<Stored>> {
     if merge == Merge::Apart {
         return Ok(None);
     }
@@ -49,8 +57,8 @@ pub(super) fn person_key(key: &MatchKey) -> Key {
     }
 }
 
-/// The first key decides, and e-mail addresses behind each other together: the oldest person with any of them counts
-/// ([`PersonMatching::keys`]).
+/// The first key decides, and e-mail addresses behind each other together: the oldest person with
+/// any of them counts ([`PersonMatching::keys`]).
 fn decided_by<T, E>(
     keys: Vec<MatchKey>,
     by_age: impl Fn(&T, &T) -> Ordering,
@@ -74,7 +82,12 @@ fn unknown_own() -> Error {
     Error::invalid(Problem::own_identifier_in_use())
 }
 
-fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merge) -> Asked<Stored> {
+fn join<G: Ground>(
+    ground: &mut G,
+    known: Stored,
+    posted: &RawDraft,
+    merge: Merge,
+) -> Asked<Stored> {
     let before = known.record.read_fields(ground.share_names())?;
     let fields = merged_fields(&before, &posted.sent_fields(), merge);
     let has = known.record.meta().identifiers.to_vec();
@@ -82,14 +95,20 @@ fn join<G: Ground>(ground: &mut G, known: Stored, posted: &RawDraft, merge: Merg
         let owner = ground.find(&Key::Identifier(Kind::Person, identifier.clone()));
         owner.map(|owner| owner.is_some())
     })?;
-    // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's call that brings nothing
-    // new leaves no trace.
+    // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's
+    // call that brings nothing new leaves no trace.
     if merge != Merge::Replace && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
-    let patch = RawPatch { identifiers, ..RawPatch::new(Kind::Person, fields) };
+    let patch = RawPatch {
+        identifiers,
+        ..RawPatch::new(Kind::Person, fields)
+    };
     if !problems.is_empty() {
-        let mut rules = patch.apply_to(&mut before.clone(), ground.received()).err().unwrap_or_default();
+        let mut rules = patch
+            .apply_to(&mut before.clone(), ground.received())
+            .err()
+            .unwrap_or_default();
         rules.append(&mut problems);
         problems = rules;
     }
@@ -105,8 +124,8 @@ fn merged_fields(before: &Object, posted: &Object, merge: Merge) -> Object {
     after
 }
 
-/// The identifiers of a known person with those that were posted, `None` when there are no new ones; and each that is
-/// somebody else's (UND-24). They count where what is sent replaces.
+/// The identifiers of a known person with those that were posted, `None` when there are no new
+/// ones; and each that is somebody else's (UND-24). They count where what is sent replaces.
 fn joined<E>(
     known: &[Identifier],
     posted: &[Identifier],
@@ -130,9 +149,11 @@ fn joined<E>(
     Ok(((all.len() > known.len()).then_some(all), problems))
 }
 
-/// What a runner of a vendor's own has to look up before it can say who a posted person is (HLP-04, UND-24).
+/// What a runner of a vendor's own has to look up before it can say who a posted person is (HLP-04,
+/// UND-24).
 ///
-/// Two steps, and nothing of it waits: fetch the candidates with one query, then [`decide`](Self::decide).
+/// Two steps, and nothing of it waits: fetch the candidates with one query, then
+/// [`decide`](Self::decide).
 ///
 /// # Examples
 ///
@@ -165,7 +186,11 @@ impl Wanted {
     pub fn of(posted: &Draft<Person>, matching: &dyn PersonMatching) -> Self {
         let posted = posted.as_raw();
         let keys = matching.keys(&posted.identifiers, &posted.fields);
-        Self { own: posted.own.clone(), posted: posted.identifiers.clone(), keys }
+        Self {
+            own: posted.own.clone(),
+            posted: posted.identifiers.clone(),
+            keys,
+        }
     }
 
     /// The id that an identifier in the server's own namespace names.
@@ -192,13 +217,19 @@ impl Wanted {
         self.keys.iter().filter_map(email).collect()
     }
 
-    /// Who the posted person is, of the people that have the id, one of the identifiers, or one of the addresses; `None`
-    /// for somebody new. A stranger is found by an address only: a [`Plan`](crate::helper::Plan) has no identifiers of his.
+    /// Who the posted person is, of the people that have the id, one of the identifiers, or one of
+    /// the addresses; `None` for somebody new. A stranger is found by an address only: a
+    /// [`Plan`](crate::helper::Plan) has no identifiers of his.
     ///
     /// # Errors
     ///
-    /// `IdentifierInUse` for an own id that nobody has; where what is sent replaces, for each identifier of somebody else, too.
-    pub fn decide<K: Ord + Clone>(&self, people: &[Candidate<K>], merge: Merge) -> Result<Option<Known<K>>> {
+    /// `IdentifierInUse` for an own id that nobody has; where what is sent replaces, for each
+    /// identifier of somebody else, too.
+    pub fn decide<K: Ord + Clone>(
+        &self,
+        people: &[Candidate<K>],
+        merge: Merge,
+    ) -> Result<Option<Known<K>>> {
         if merge == Merge::Apart {
             return Ok(None);
         }
@@ -211,21 +242,37 @@ impl Wanted {
         };
         let by_age = |one: &&Candidate<K>, other: &&Candidate<K>| one.key.cmp(&other.key);
         let matched = decided_by(self.keys.clone(), by_age, |key| {
-            Ok::<_, Error>(people.iter().filter(|person| person.has(key)).min_by(by_age))
+            Ok::<_, Error>(
+                people
+                    .iter()
+                    .filter(|person| person.has(key))
+                    .min_by(by_age),
+            )
         })?;
-        let Some(person) = own.or(matched) else { return Ok(None) };
+        let Some(person) = own.or(matched) else {
+            return Ok(None);
+        };
         let (_, problems) = joined(&person.identifiers, &self.posted, merge, |identifier| {
-            Ok::<_, Error>(people.iter().any(|other| other.identifiers.contains(identifier)))
+            Ok::<_, Error>(
+                people
+                    .iter()
+                    .any(|other| other.identifiers.contains(identifier)),
+            )
         })?;
         check(problems)?;
-        let is_free =
-            |it: &&Identifier| merge == Merge::Replace && !people.iter().any(|person| person.identifiers.contains(it));
+        let is_free = |it: &&Identifier| {
+            merge == Merge::Replace && !people.iter().any(|person| person.identifiers.contains(it))
+        };
         let new_identifiers = self.posted.iter().filter(is_free).cloned().collect();
-        Ok(Some(Known { key: person.key.clone(), new_identifiers }))
+        Ok(Some(Known {
+            key: person.key.clone(),
+            new_identifiers,
+        }))
     }
 }
 
-/// Somebody who may be the person that was posted: with every wanted identifier and address that it has.
+/// Somebody who may be the person that was posted: with every wanted identifier and address that it
+/// has.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Candidate<K> {
@@ -236,9 +283,15 @@ pub struct Candidate<K> {
 }
 
 impl<K> Candidate<K> {
-    /// A person of the vendor's. By `key` older people come first, such as their row numbers; `id` is the one in addresses.
+    /// A person of the vendor's. By `key` older people come first, such as their row numbers; `id`
+    /// is the one in addresses.
     pub fn new(key: K, id: Id) -> Self {
-        Self { key, id, identifiers: Vec::new(), emails: Vec::new() }
+        Self {
+            key,
+            id,
+            identifiers: Vec::new(),
+            emails: Vec::new(),
+        }
     }
 
     /// With an e-mail address, in any spelling.
@@ -279,21 +332,36 @@ mod tests {
     use crate::{error::Code, helper::StockMatching, model::shared::EmailAddress};
 
     fn all(texts: &[&str]) -> Vec<Identifier> {
-        texts.iter().filter_map(|text| Identifier::parse(text)).collect()
+        texts
+            .iter()
+            .filter_map(|text| Identifier::parse(text))
+            .collect()
     }
 
     fn wanted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> Wanted {
-        let email = |address: &&str| EmailAddress { address: Some((*address).to_owned()), ..EmailAddress::default() };
-        let person = Person { email_addresses: Some(emails.iter().map(email).collect()), ..Person::default() };
-        let posted =
-            RawDraft { identifiers: all(identifiers), own: own.map(Id::from), ..Draft::new(&person).into_raw() };
+        let email = |address: &&str| EmailAddress {
+            address: Some((*address).to_owned()),
+            ..EmailAddress::default()
+        };
+        let person = Person {
+            email_addresses: Some(emails.iter().map(email).collect()),
+            ..Person::default()
+        };
+        let posted = RawDraft {
+            identifiers: all(identifiers),
+            own: own.map(Id::from),
+            ..Draft::new(&person).into_raw()
+        };
         Wanted::of(&Draft::from_raw(posted), &StockMatching)
     }
 
     /// People 1 to 3, in no order, with the letters of their addresses as they were typed.
     fn people() -> Vec<Candidate<i64>> {
         let person = |number: i64| Candidate::new(number, number.into());
-        let [a, b] = [Identifier::parse("a:3").unwrap(), Identifier::parse("b:1").unwrap()];
+        let [a, b] = [
+            Identifier::parse("a:3").unwrap(),
+            Identifier::parse("b:1").unwrap(),
+        ];
         vec![
             person(3).identifier(a),
             person(2).email("New@example.org"),
@@ -303,7 +371,15 @@ mod tests {
 
     fn refused<T: std::fmt::Debug>(result: Result<T>) -> Vec<(Code, Vec<String>)> {
         let problems = result.unwrap_err().into_problems().unwrap();
-        problems.into_iter().map(|it| (it.code, it.properties.iter().map(ToString::to_string).collect())).collect()
+        problems
+            .into_iter()
+            .map(|it| {
+                (
+                    it.code,
+                    it.properties.iter().map(ToString::to_string).collect(),
+                )
+            })
+            .collect()
     }
 
     #[test]
@@ -316,26 +392,65 @@ mod tests {
 
     #[test]
     fn hlp_04_the_own_id_decides_then_identifiers_then_the_oldest_with_an_address() {
-        let known = |wanted: &Wanted, merge| wanted.decide(&people(), merge).map(|known| known.map(|it| it.key));
+        let known = |wanted: &Wanted, merge| {
+            wanted
+                .decide(&people(), merge)
+                .map(|known| known.map(|it| it.key))
+        };
         let emails = ["new@example.org", "OLD@example.org"];
-        assert_eq!(known(&wanted(&emails, &[], None), Merge::Replace).unwrap(), Some(1), "the oldest of both");
-        assert_eq!(known(&wanted(&emails, &["a:3"], None), Merge::Replace).unwrap(), Some(3));
-        assert_eq!(known(&wanted(&emails, &[], Some(2)), Merge::Replace).unwrap(), Some(2), "UND-24");
-        assert_eq!(known(&wanted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(), None);
+        assert_eq!(
+            known(&wanted(&emails, &[], None), Merge::Replace).unwrap(),
+            Some(1),
+            "the oldest of both"
+        );
+        assert_eq!(
+            known(&wanted(&emails, &["a:3"], None), Merge::Replace).unwrap(),
+            Some(3)
+        );
+        assert_eq!(
+            known(&wanted(&emails, &[], Some(2)), Merge::Replace).unwrap(),
+            Some(2),
+            "UND-24"
+        );
+        assert_eq!(
+            known(&wanted(&["x@example.org"], &["a:9"], None), Merge::Replace).unwrap(),
+            None
+        );
         let nobody = wanted(&emails, &[], Some(9));
-        assert_eq!(known(&wanted(&emails, &[], None), Merge::Apart).unwrap(), None, "a stranger who is never matched");
+        assert_eq!(
+            known(&wanted(&emails, &[], None), Merge::Apart).unwrap(),
+            None,
+            "a stranger who is never matched"
+        );
         let told = refused(known(&nobody, Merge::Replace));
-        assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers".to_owned()])], "UND-24");
+        assert_eq!(
+            told,
+            [(Code::IdentifierInUse, vec!["identifiers".to_owned()])],
+            "UND-24"
+        );
     }
 
     #[test]
     fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
         let join = |posted: &[&str], merge| wanted(&[], posted, Some(1)).decide(&people(), merge);
         let new = |known: Option<Known<i64>>| known.map(|known| (known.key, known.new_identifiers));
-        assert_eq!(new(join(&["b:1"], Merge::Replace).unwrap()), Some((1, Vec::new())));
-        assert_eq!(new(join(&["b:1", "b:2"], Merge::Replace).unwrap()), Some((1, all(&["b:2"]))));
-        assert_eq!(new(join(&["a:3", "b:2"], Merge::Keep).unwrap()), Some((1, Vec::new())), "HLP-07");
+        assert_eq!(
+            new(join(&["b:1"], Merge::Replace).unwrap()),
+            Some((1, Vec::new()))
+        );
+        assert_eq!(
+            new(join(&["b:1", "b:2"], Merge::Replace).unwrap()),
+            Some((1, all(&["b:2"])))
+        );
+        assert_eq!(
+            new(join(&["a:3", "b:2"], Merge::Keep).unwrap()),
+            Some((1, Vec::new())),
+            "HLP-07"
+        );
         let told = refused(join(&["b:2", "a:3"], Merge::Replace));
-        assert_eq!(told, [(Code::IdentifierInUse, vec!["identifiers[1]".to_owned()])]);
+        assert_eq!(
+            told,
+            [(Code::IdentifierInUse, vec!["identifiers[1]".to_owned()])]
+        );
     }
 }

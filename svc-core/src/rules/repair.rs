@@ -1,9 +1,12 @@
-//! What older versions of this library have stored, brought to the rules of today: amounts within their bounds, marks of
-//! phone numbers as text, currencies in capitals, e-mail addresses in today's normal form, and sums counted anew.
+//! What older versions of this library have stored, brought to the rules of today: amounts within
+//! their bounds, marks of phone numbers as text, currencies in capitals, e-mail addresses in
+//! today's normal form, and sums counted anew.
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{attendance::Share, donation, holders::posted_holder, person::person_key, update::list};
+use super::{
+    attendance::Share, donation, holders::posted_holder, person::person_key, update::list,
+};
 use crate::{
     draft::RawDraft,
     error::{Property, Result},
@@ -42,14 +45,30 @@ pub struct Rounded {
 
 impl fmt::Display for Rounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, id, property, was, now } = self;
-        write!(f, "{} {id}: `{property}` was {was} and is {now} now", kind.singular())
+        let Self {
+            kind,
+            id,
+            property,
+            was,
+            now,
+        } = self;
+        write!(
+            f,
+            "{} {id}: `{property}` was {was} and is {now} now",
+            kind.singular()
+        )
     }
 }
 
 impl Repair {
     /// The kinds to go through, in this order: what is summed up before what shows the sum.
-    pub const KINDS: [Kind; 5] = [Kind::Person, Kind::Donation, Kind::Attendance, Kind::FundraisingPage, Kind::Event];
+    pub const KINDS: [Kind; 5] = [
+        Kind::Person,
+        Kind::Donation,
+        Kind::Attendance,
+        Kind::FundraisingPage,
+        Kind::Event,
+    ];
 
     /// What has to be changed about a record. Its date of change stays: nobody has changed it.
     ///
@@ -57,13 +76,18 @@ impl Repair {
     ///
     /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for fields that cannot be read.
     pub fn record(&mut self, stored: &Stored) -> Result<Vec<Change>> {
-        // They are written under the names that they were read by, whatever the share objects are called.
+        // They are written under the names that they were read by, whatever the share objects are
+        // called.
         let names = ShareNames::default();
         let record = &stored.record;
         let before = record.read_fields(&names)?;
         let mut after = before.clone();
         let (kind, id) = (record.kind(), &record.meta().id);
-        let mut walk = Walk { kind, id, rounded: &mut self.rounded };
+        let mut walk = Walk {
+            kind,
+            id,
+            rounded: &mut self.rounded,
+        };
         walk.object(kind.schema().fields, &mut after, &Property::default());
         let mut changes = Vec::new();
         match (kind, record.parent()) {
@@ -79,7 +103,11 @@ impl Repair {
                 let share = Share::of(Some(&after));
                 *sum = sum.plus(Sum::new(share.places, 0, Amount::ZERO));
                 for (title, (number, amounts)) in share.tickets {
-                    let sold = Sum::new(0, number, amounts.into_iter().fold(Amount::ZERO, Amount::plus));
+                    let sold = Sum::new(
+                        0,
+                        number,
+                        amounts.into_iter().fold(Amount::ZERO, Amount::plus),
+                    );
                     let part = parts.entry(title).or_default();
                     (*part, *sum) = (part.plus(sold), sum.plus(sold));
                 }
@@ -96,8 +124,11 @@ impl Repair {
             }
             _ => {}
         }
-        let (had, has) =
-            if kind == Kind::Person { (folded(&before), distinct_emails(&after)) } else { (Vec::new(), Vec::new()) };
+        let (had, has) = if kind == Kind::Person {
+            (folded(&before), distinct_emails(&after))
+        } else {
+            (Vec::new(), Vec::new())
+        };
         if before != after || had != has {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());
             changes.push(Change::Replace(Box::new(Replace {
@@ -110,15 +141,23 @@ impl Repair {
                 identifiers_freed: Vec::new(),
                 identifiers_tied: Vec::new(),
                 name: None,
-                emails_tied: has.iter().filter(|address| !had.contains(address)).cloned().collect(),
-                emails_freed: had.into_iter().filter(|address| !has.contains(address)).collect(),
+                emails_tied: has
+                    .iter()
+                    .filter(|address| !had.contains(address))
+                    .cloned()
+                    .collect(),
+                emails_freed: had
+                    .into_iter()
+                    .filter(|address| !has.contains(address))
+                    .collect(),
             })));
         }
         Ok(changes)
     }
 
-    /// Whom the tickets of an attendance name: the place of each, and what somebody is looked up by, the first that is there
-    /// (RES-attendance-14). Older versions did not note whom a change of tickets named.
+    /// Whom the tickets of an attendance name: the place of each, and what somebody is looked up
+    /// by, the first that is there (RES-attendance-14). Older versions did not note whom a change
+    /// of tickets named.
     ///
     /// # Errors
     ///
@@ -129,10 +168,18 @@ impl Repair {
         }
         let fields = stored.record.read_fields(&ShareNames::default())?;
         let tickets = (0..).zip(list(&fields, "tickets"));
-        let named = tickets.filter_map(|(place, ticket)| Some((place, posted_holder(ticket, None)?)));
-        let keys =
-            |posted: &RawDraft| matching.keys(&posted.identifiers, &posted.fields).iter().map(person_key).collect();
-        Ok(named.map(|(place, posted)| (place, keys(&posted))).collect())
+        let named =
+            tickets.filter_map(|(place, ticket)| Some((place, posted_holder(ticket, None)?)));
+        let keys = |posted: &RawDraft| {
+            matching
+                .keys(&posted.identifiers, &posted.fields)
+                .iter()
+                .map(person_key)
+                .collect()
+        };
+        Ok(named
+            .map(|(place, posted)| (place, keys(&posted)))
+            .collect())
     }
 
     /// The amounts that were rounded.
@@ -157,8 +204,19 @@ fn totals(
     sum: Sum,
 ) -> impl Iterator<Item = Change> {
     let of = (kind, id.clone());
-    let all = Change::SetSum { of: of.clone(), members, sum };
-    parts.into_iter().map(move |(name, sum)| Change::SetPart { of: of.clone(), name, sum }).chain([all])
+    let all = Change::SetSum {
+        of: of.clone(),
+        members,
+        sum,
+    };
+    parts
+        .into_iter()
+        .map(move |(name, sum)| Change::SetPart {
+            of: of.clone(),
+            name,
+            sum,
+        })
+        .chain([all])
 }
 
 /// A walk through the fields of a record.
@@ -187,7 +245,11 @@ impl Walk<'_> {
             }
             (Type::OneOrMany(item), value) => self.value(item, rules, value, at),
             (Type::Flag, value @ Json::Bool(_)) => {
-                *value = Json::from(if *value == Json::Bool(true) { "true" } else { "false" });
+                *value = Json::from(if *value == Json::Bool(true) {
+                    "true"
+                } else {
+                    "false"
+                });
             }
             (Type::Amount, value @ Json::Number(_)) => self.amount(value, at),
             (Type::String, value @ Json::String(_)) if rules.contains(&Rule::CurrencyCode) => {
@@ -199,14 +261,23 @@ impl Walk<'_> {
         }
     }
 
-    /// An amount keeps what money may have: six digits behind the point, sixteen before it, and nothing below zero (TYP-03).
+    /// An amount keeps what money may have: six digits behind the point, sixteen before it, and
+    /// nothing below zero (TYP-03).
     fn amount(&mut self, value: &mut Json, at: &Property) {
-        let Some(was) = value.as_number().map(Number::as_str) else { return };
+        let Some(was) = value.as_number().map(Number::as_str) else {
+            return;
+        };
         let known = Amount::parse(was);
         let now = known.map_or(Amount::ZERO, Amount::as_money);
         if known != Some(now) {
             let (kind, id, was) = (self.kind, self.id.clone(), was.to_owned());
-            self.rounded.push(Rounded { kind, id, property: at.clone(), was, now });
+            self.rounded.push(Rounded {
+                kind,
+                id,
+                property: at.clone(),
+                was,
+                now,
+            });
         }
         *value = Json::from(now);
     }

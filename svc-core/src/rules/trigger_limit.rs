@@ -1,7 +1,7 @@
 //! Server responses that anonymous callers trigger are sent at most once in 24 hours (HAF-14).
 //!
-//! The limit is for a person, a trigger and a container. A call that creates a person has a new one each time, so each e-mail address
-//! and phone number of the posted person is limited, too.
+//! The limit is for a person, a trigger and a container. A call that creates a person has a new one
+//! each time, so each e-mail address and phone number of the posted person is limited, too.
 
 use std::sync::Arc;
 
@@ -16,15 +16,25 @@ use crate::{
 };
 
 impl Case<'_> {
-    /// Notes a server response to send to a person, unless one was noted under any of the keys within 24 hours.
+    /// Notes a server response to send to a person, unless one was noted under any of the keys
+    /// within 24 hours.
     ///
-    /// The notes are stored as responses of calls with `Idempotency-Key` are: for 24 hours, and no longer than the person. The reply to
-    /// the caller is the same in both cases, and so are the lookups.
-    pub(super) fn send_once_a_day(&mut self, response: ToSend, person: &Id, keys: &[Arc<str>]) -> Asked<()> {
+    /// The notes are stored as responses of calls with `Idempotency-Key` are: for 24 hours, and no
+    /// longer than the person. The reply to the caller is the same in both cases, and so are the
+    /// lookups.
+    pub(super) fn send_once_a_day(
+        &mut self,
+        response: ToSend,
+        person: &Id,
+        keys: &[Arc<str>],
+    ) -> Asked<()> {
         let now = self.turn.time;
         let mut was_sent = false;
         for key in keys {
-            was_sent |= self.ledger.kept(key)?.is_some_and(|kept| kept.is_in_force(now));
+            was_sent |= self
+                .ledger
+                .kept(key)?
+                .is_some_and(|kept| kept.is_in_force(now));
         }
         if was_sent {
             return Ok(());
@@ -45,16 +55,29 @@ pub(super) fn limit_keys(plan: &RawPlan, trigger: TriggerName, person: &Id) -> V
     keys
 }
 
-/// The keys that do not depend on the id of the person: one for each e-mail address and phone number that is posted.
+/// The keys that do not depend on the id of the person: one for each e-mail address and phone
+/// number that is posted.
 pub(super) fn contact_keys(plan: &RawPlan, trigger: TriggerName) -> Vec<Arc<str>> {
-    let Some(person) = &plan.person else { return Vec::new() };
+    let Some(person) = &plan.person else {
+        return Vec::new();
+    };
     let texts = |name: &str, member: &'static str| {
         let entries = list(&person.fields, name).iter();
-        entries.filter_map(move |entry| entry.as_object()?.get(member)?.as_str()).map(str::to_owned).collect::<Vec<_>>()
+        entries
+            .filter_map(move |entry| entry.as_object()?.get(member)?.as_str())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
-    let emails = texts("email_addresses", "address").into_iter().map(|address| normal_email(&address));
-    let numbers = texts("phone_numbers", "number").into_iter().map(|number| normal_phone(&number));
-    let mut keys: Vec<Arc<str>> = emails.chain(numbers).map(|contact| key(plan, trigger, &contact)).collect();
+    let emails = texts("email_addresses", "address")
+        .into_iter()
+        .map(|address| normal_email(&address));
+    let numbers = texts("phone_numbers", "number")
+        .into_iter()
+        .map(|number| normal_phone(&number));
+    let mut keys: Vec<Arc<str>> = emails
+        .chain(numbers)
+        .map(|contact| key(plan, trigger, &contact))
+        .collect();
     keys.sort();
     keys.dedup();
     keys
@@ -62,12 +85,23 @@ pub(super) fn contact_keys(plan: &RawPlan, trigger: TriggerName) -> Vec<Arc<str>
 
 /// The digits of a number, without the zeros that it may begin with.
 fn normal_phone(number: &str) -> String {
-    number.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').collect()
+    number
+        .chars()
+        .filter(char::is_ascii_digit)
+        .skip_while(|digit| *digit == '0')
+        .collect()
 }
 
 /// A key that no stored response has: those begin with the scope of their caller.
 fn key(plan: &RawPlan, trigger: TriggerName, whom: &str) -> Arc<str> {
-    let container = plan.container.as_ref().map_or("", |container| container.id.as_str());
-    let text = format!("{} {} {container} {whom}", trigger.as_str(), plan.helper.as_str());
+    let container = plan
+        .container
+        .as_ref()
+        .map_or("", |container| container.id.as_str());
+    let text = format!(
+        "{} {} {container} {whom}",
+        trigger.as_str(),
+        plan.helper.as_str()
+    );
     format!("trigger {:032x}", digest(text.as_bytes())).into()
 }

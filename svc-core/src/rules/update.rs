@@ -20,13 +20,19 @@ impl Case<'_> {
     /// Changes the record at an address; `None` where there is none.
     pub(super) fn update_at(&mut self, at: &Address, patch: &RawPatch) -> Asked<Option<Stored>> {
         let stored = self.ledger.record(&Key::from(at))?;
-        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else { return Ok(None) };
-        if patch.if_match.is_some_and(|seen| !seen.is_still(stored.record.meta())) {
+        let Some(stored) = stored.filter(|stored| at.admits_parent(stored.record.parent())) else {
+            return Ok(None);
+        };
+        if patch
+            .if_match
+            .is_some_and(|seen| !seen.is_still(stored.record.meta()))
+        {
             return Err(Error::conflict().into());
         }
         self.call.check(&stored.record)?;
         let before = match self.fields(&stored.record) {
-            // A damaged body is replaced by what is sent. What a total has counted of it is not known: that is in a backup only.
+            // A damaged body is replaced by what is sent. What a total has counted of it is not
+            // known: that is in a backup only.
             Err(_) if !matches!(at.kind, Kind::Attendance | Kind::Donation) => Object::new(),
             fields => fields?,
         };
@@ -34,16 +40,27 @@ impl Case<'_> {
     }
 
     /// Changes a record by a merge patch, with everything that follows from its fields.
-    pub(super) fn update(&mut self, mut stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
+    pub(super) fn update(
+        &mut self,
+        mut stored: Stored,
+        before: &Object,
+        patch: &RawPatch,
+    ) -> Asked<Stored> {
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
         let mut after = before.clone();
         let named = self.people(&patch.holders, &mut problems)?;
-        problems.extend(patch.apply_to(&mut after, self.call.received).err().unwrap_or_default());
+        problems.extend(
+            patch
+                .apply_to(&mut after, self.call.received)
+                .err()
+                .unwrap_or_default(),
+        );
         problems.extend(grown(&self.call.caps, &stored, before, &after, patch));
         self.name_holders(&mut after, &named);
-        // Tickets that came back as they were read are none that were sent: their level may be gone by now.
+        // Tickets that came back as they were read are none that were sent: their level may be gone
+        // by now.
         let tickets = |fields: &Object| fields.get("tickets").map(in_order);
         let tickets_sent = patch.fields.contains("tickets") && tickets(before) != tickets(&after);
         if let Some(identifiers) = &patch.identifiers {
@@ -53,10 +70,17 @@ impl Case<'_> {
         self.ledger.note(&stored);
         match (kind, stored.record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
-                self.settle_attendance(&event, Some(before), Some(&mut after), tickets_sent, &mut problems)?;
+                self.settle_attendance(
+                    &event,
+                    Some(before),
+                    Some(&mut after),
+                    tickets_sent,
+                    &mut problems,
+                )?;
                 if tickets_sent {
                     self.move_holders(&stored, before, &after);
-                    let known = self.recognise_holders(&mut after, &named, Holders::Note, &mut problems)?;
+                    let known =
+                        self.recognise_holders(&mut after, &named, Holders::Note, &mut problems)?;
                     self.hold(&stored, known);
                 }
             }
@@ -74,7 +98,13 @@ impl Case<'_> {
         }
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
-        self.replace(&mut stored, before, &after, patch.identifiers.as_deref(), name);
+        self.replace(
+            &mut stored,
+            before,
+            &after,
+            patch.identifiers.as_deref(),
+            name,
+        );
         for (link, to) in links {
             self.lead_elsewhere(&mut stored, link, to);
         }
@@ -111,7 +141,11 @@ impl Case<'_> {
             let (old, new): (HashSet<&Identifier>, HashSet<&Identifier>) =
                 (had.iter().collect(), identifiers.iter().collect());
             freed = had.iter().filter(|it| !new.contains(it)).cloned().collect();
-            tied = identifiers.iter().filter(|it| !old.contains(it)).cloned().collect();
+            tied = identifiers
+                .iter()
+                .filter(|it| !old.contains(it))
+                .cloned()
+                .collect();
             stored.record.meta.identifiers = Identifiers::of(identifiers);
         }
         let (mut emails_freed, mut emails_tied) = (Vec::new(), Vec::new());
@@ -121,9 +155,12 @@ impl Case<'_> {
             emails_tied = has.into_iter().filter(|it| !had.contains(it)).collect();
         }
         let fields = after.to_wire(self.names());
-        // Strictly increasing, whatever the clock does (CRU-19); what a call changes twice, it changes at one moment: the next
-        // one may belong to the call after it.
-        if !self.ledger.has_dated(stored.record.kind(), &stored.record.meta.id) {
+        // Strictly increasing, whatever the clock does (CRU-19); what a call changes twice, it
+        // changes at one moment: the next one may belong to the call after it.
+        if !self
+            .ledger
+            .has_dated(stored.record.kind(), &stored.record.meta.id)
+        {
             stored.record.meta.modified = self.turn.time.after(stored.record.meta.modified);
         }
         if let Some(link) = stored.record.kind().schema().link("modified_by") {
@@ -150,7 +187,12 @@ impl Case<'_> {
         let from = stored.record.link(link).map(|address| address.id.clone());
         let now = to.as_ref().map(|address| address.id.clone());
         if from != now {
-            self.ledger.change(Change::SetLink { at: stored.at(), link, from, to: now });
+            self.ledger.change(Change::SetLink {
+                at: stored.at(),
+                link,
+                from,
+                to: now,
+            });
         }
         stored.record.set_link(link, to.map(Ref::Local));
     }
@@ -163,7 +205,8 @@ type ChangedLinks = Vec<(&'static str, Option<Address>)>;
 const EMAILS: &str = "email_addresses";
 
 impl Object {
-    /// The members ready for the wire, without braces: share objects under the names that a store keeps them by.
+    /// The members ready for the wire, without braces: share objects under the names that a store
+    /// keeps them by.
     pub(crate) fn to_wire(&self, names: &crate::link::ShareNames) -> bytes::Bytes {
         let mut members = Vec::with_capacity(512);
         if names.is_default() {
@@ -179,5 +222,8 @@ impl Object {
 
 /// Whether a list of a JSON object holds anything.
 pub(super) fn list<'a>(fields: &'a Object, name: &str) -> &'a [Json] {
-    fields.get(name).and_then(Json::as_array).unwrap_or_default()
+    fields
+        .get(name)
+        .and_then(Json::as_array)
+        .unwrap_or_default()
 }

@@ -6,7 +6,8 @@ use crate::{
     value::Timestamp,
 };
 
-/// The whole record after a write, for the rules between its fields (ERR-35, RES-person-08, RES-event-24).
+/// The whole record after a write, for the rules between its fields (ERR-35, RES-person-08,
+/// RES-event-24).
 #[derive(Debug)]
 pub struct Rules<'a> {
     fields: &'a mut Object,
@@ -23,13 +24,20 @@ impl<'a> Rules<'a> {
         problems: &'a mut Vec<Problem>,
         now: Timestamp,
     ) -> Self {
-        Self { fields, sent, problems, now }
+        Self {
+            fields,
+            sent,
+            problems,
+            now,
+        }
     }
 
-    /// Whether the write is about one of these fields: a new record is about all of its own, a change about what it sends.
+    /// Whether the write is about one of these fields: a new record is about all of its own, a
+    /// change about what it sends.
     #[must_use]
     pub fn is_about(&self, names: &[&str]) -> bool {
-        self.sent.is_none_or(|sent| names.iter().any(|name| sent.contains(name)))
+        self.sent
+            .is_none_or(|sent| names.iter().any(|name| sent.contains(name)))
     }
 
     /// Whether the field has a value.
@@ -87,6 +95,7 @@ impl<'a> Rules<'a> {
 
     /// Reports a problem between fields.
     pub fn problem(&mut self, code: Code, properties: &[&str], description: &str) {
-        self.problems.push(Problem::between(code, properties, description.to_owned()));
+        self.problems
+            .push(Problem::between(code, properties, description.to_owned()));
     }
 }

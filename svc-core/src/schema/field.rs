@@ -56,7 +56,8 @@ pub enum Mode {
 
 /// Where the value of a computed field comes from.
 ///
-/// A store matches it without a wildcard: a source that is added here does not compile until each store has it.
+/// A store matches it without a wildcard: a source that is added here does not compile until each
+/// store has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// The clock of the store, at the write.
@@ -69,12 +70,12 @@ pub enum Source {
     Count(Kind),
     /// The records of the kind under this one that accept (RES-event-18).
     Accepted(Kind),
-    /// How many the sum of the records of the kind under this one is made of: the tickets that attendances bought, or the
-    /// donations that are summed; in a part of this record, of that part (RES-event-16, RES-event-19,
-    /// RES-fundraising_page-09).
+    /// How many the sum of the records of the kind under this one is made of: the tickets that
+    /// attendances bought, or the donations that are summed; in a part of this record, of that part
+    /// (RES-event-16, RES-event-19, RES-fundraising_page-09).
     Number(Kind),
-    /// The money of the records of the kind under this one; in a part of this record, that of that part (RES-event-17,
-    /// RES-event-20, RES-fundraising_page-10).
+    /// The money of the records of the kind under this one; in a part of this record, that of that
+    /// part (RES-event-17, RES-event-20, RES-fundraising_page-10).
     Sum(Kind),
     /// When sending starts (RES-message-01).
     ScheduledStart,
@@ -87,8 +88,14 @@ impl Source {
     #[must_use]
     pub const fn adds_up(self) -> Option<Kind> {
         match self {
-            Self::Count(kind) | Self::Accepted(kind) | Self::Number(kind) | Self::Sum(kind) => Some(kind),
-            Self::Clock | Self::Outside | Self::Relation(_) | Self::ScheduledStart | Self::ScheduledStop => None,
+            Self::Count(kind) | Self::Accepted(kind) | Self::Number(kind) | Self::Sum(kind) => {
+                Some(kind)
+            }
+            Self::Clock
+            | Self::Outside
+            | Self::Relation(_)
+            | Self::ScheduledStart
+            | Self::ScheduledStop => None,
         }
     }
 }
@@ -117,7 +124,8 @@ pub enum Type {
     FlexEnum(&'static [&'static str]),
     /// A flag that is sent as a boolean or as the strings `true` and `false` (RES-phone_number-01).
     Flag,
-    /// An address or an identifier of a record: a string, or an object with `href` (RES-canvass-09).
+    /// An address or an identifier of a record: a string, or an object with `href`
+    /// (RES-canvass-09).
     Reference,
     /// Object with string values under free keys (RES-person-36).
     StringMap,
@@ -151,7 +159,8 @@ pub enum Rule {
     NotNegative,
     /// An e-mail address: has an `@` and no control characters (RES-email_address-03).
     Email,
-    /// Text without control characters, such as line breaks: it may become the header of a mail (RES-event-43, UND-10).
+    /// Text without control characters, such as line breaks: it may become the header of a mail
+    /// (RES-event-43, UND-10).
     OneLine,
     /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
     CountryCode,
@@ -163,7 +172,8 @@ pub enum Rule {
     LanguageCode,
     /// A well-formed tag of RFC 5646, or a list of them (RES-person-17, RES-person-18).
     LanguageTag,
-    /// Elements whose `number` begins with the country code of their `country` (RES-phone_number-03).
+    /// Elements whose `number` begins with the country code of their `country`
+    /// (RES-phone_number-03).
     CountryCalls,
     /// Digits only; a JSON number and the usual separators are accepted (RES-phone_number-03).
     PhoneNumber,

@@ -78,8 +78,8 @@ pub struct Reference {
     pub name: &'static str,
     /// The kind it leads to.
     pub kind: Kind,
-    /// Whether it is sent as a link. Others are known to the store only, such as the canvass that an answer was
-    /// recorded by (UND-01).
+    /// Whether it is sent as a link. Others are known to the store only, such as the canvass that
+    /// an answer was recorded by (UND-01).
     pub is_link: bool,
     /// Whether the records are listed under what it leads to (COL-04 to COL-18).
     pub is_scope: bool,
@@ -88,7 +88,8 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// The link from the record that it leads to, to the container of that, when that is part of its address (COL-19).
+    /// The link from the record that it leads to, to the container of that, when that is part of
+    /// its address (COL-19).
     #[must_use]
     pub fn home_link(&self) -> Option<&'static str> {
         let schema = self.kind.schema();
@@ -98,20 +99,34 @@ impl Reference {
     pub(super) fn all_of(schema: &'static KindSchema) -> Vec<Self> {
         let scopes: Vec<Kind> = schema.scopes().collect();
         let links = schema.links.iter().filter_map(|link| match link.target {
-            LinkTarget::One { kind, on_delete, .. } => Some((link.name, kind, on_delete)),
+            LinkTarget::One {
+                kind, on_delete, ..
+            } => Some((link.name, kind, on_delete)),
             _ => None,
         });
         let mut all: Vec<Self> = links
             .map(|(name, kind, on_delete)| {
                 // A canvass is listed under its target, not under the canvasser.
                 let names_scope = Some(name) == schema.parent || name == kind.singular();
-                Self { name, kind, is_link: true, is_scope: names_scope && scopes.contains(&kind), on_delete }
+                Self {
+                    name,
+                    kind,
+                    is_link: true,
+                    is_scope: names_scope && scopes.contains(&kind),
+                    on_delete,
+                }
             })
             .collect();
         for kind in scopes {
             if !all.iter().any(|known| known.kind == kind && known.is_scope) {
                 let on_delete = OnDelete::Clear;
-                all.push(Self { name: kind.singular(), kind, is_link: false, is_scope: true, on_delete });
+                all.push(Self {
+                    name: kind.singular(),
+                    kind,
+                    is_link: false,
+                    is_scope: true,
+                    on_delete,
+                });
             }
         }
         all
@@ -123,7 +138,10 @@ impl Problem {
     #[must_use]
     pub fn leads_nowhere(kind: Kind, link: &'static str) -> Self {
         let code = Code::not_found(kind);
-        let text = format!("{{property}} leads to no {} of this server.", kind.singular());
+        let text = format!(
+            "{{property}} leads to no {} of this server.",
+            kind.singular()
+        );
         Self::new(code, Property::link(link), text)
     }
 }
@@ -131,6 +149,10 @@ impl Problem {
 impl Code {
     /// The code of a link that leads to nothing: some kinds have their own (Annex C).
     pub(crate) fn not_found(kind: Kind) -> Self {
-        if kind.schema().has(Peculiarity::OwnNotFound) { Self::PersonNotFound } else { Self::LinkNotFound }
+        if kind.schema().has(Peculiarity::OwnNotFound) {
+            Self::PersonNotFound
+        } else {
+            Self::LinkNotFound
+        }
     }
 }

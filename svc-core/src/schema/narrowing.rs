@@ -1,14 +1,17 @@
-//! What a server has of a kind that is narrower than the interface: the one truth of what validation enforces, what records
-//! show, and what capability document, schemas and pages say (CAP-04 to CAP-08).
+//! What a server has of a kind that is narrower than the interface: the one truth of what
+//! validation enforces, what records show, and what capability document, schemas and pages say
+//! (CAP-04 to CAP-08).
 
 use std::collections::BTreeMap;
 
 use crate::value::Amount;
 
-/// What a server has of one kind's fields that is narrower than the interface, by the names of the tables.
+/// What a server has of one kind's fields that is narrower than the interface, by the names of the
+/// tables.
 ///
-/// Registration fills it (`.required(...)`, `.values(...)`, ... of [`Exposure`](crate::api::Exposure)); a program that learns
-/// it when it starts, such as from its tables, hands it over with [`ApiBuilder::narrow`](crate::ApiBuilder::narrow).
+/// Registration fills it (`.required(...)`, `.values(...)`, ... of
+/// [`Exposure`](crate::api::Exposure)); a program that learns it when it starts, such as from its
+/// tables, hands it over with [`ApiBuilder::narrow`](crate::ApiBuilder::narrow).
 ///
 /// # Examples
 ///
@@ -27,8 +30,8 @@ pub struct Narrowing {
     members: BTreeMap<String, Narrow>,
 }
 
-/// What is narrower at one field, or at one member of an object or of a list's objects. The default is as the interface has
-/// it.
+/// What is narrower at one field, or at one member of an object or of a list's objects. The default
+/// is as the interface has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Narrow {
@@ -40,8 +43,8 @@ pub struct Narrow {
     pub unwritable: bool,
     /// The only values of an enum; those of a flexible enum close it (TYP-08, TYP-09).
     pub values: Option<Vec<String>>,
-    /// What it is where a create leaves it out, and where a change empties it (CAP-08): a text, or a number, `true` or
-    /// `false` as text.
+    /// What it is where a create leaves it out, and where a change empties it (CAP-08): a text, or
+    /// a number, `true` or `false` as text.
     pub default: Option<String>,
     /// The least whole number or amount.
     pub least: Option<Amount>,
@@ -49,17 +52,23 @@ pub struct Narrow {
     pub most: Option<Amount>,
     /// How many characters a text has at most.
     pub longest: Option<u32>,
-    /// What is narrower at the members of the object, or of each object of the list, that stands here.
+    /// What is narrower at the members of the object, or of each object of the list, that stands
+    /// here.
     pub members: Narrowing,
 }
 
 impl Narrowing {
-    /// What is narrower at the end of a path of names, to be set. An empty path leads nowhere: what is set there is not
-    /// found again.
+    /// What is narrower at the end of a path of names, to be set. An empty path leads nowhere: what
+    /// is set there is not found again.
     pub fn at(&mut self, path: &[&str]) -> &mut Narrow {
         match path {
             [] | [_] => self.members.entry(path.concat()).or_default(),
-            [name, rest @ ..] => self.members.entry((*name).to_owned()).or_default().members.at(rest),
+            [name, rest @ ..] => self
+                .members
+                .entry((*name).to_owned())
+                .or_default()
+                .members
+                .at(rest),
         }
     }
 
@@ -81,7 +90,9 @@ impl Narrowing {
 
     /// The fields at which something is narrower.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Narrow)> {
-        self.members.iter().map(|(name, narrow)| (name.as_str(), narrow))
+        self.members
+            .iter()
+            .map(|(name, narrow)| (name.as_str(), narrow))
     }
 
     /// Whether all is as the interface has it.
@@ -90,7 +101,8 @@ impl Narrowing {
         self.members.values().all(Narrow::is_empty)
     }
 
-    /// Adds what another one says. What both say holds both; of two defaults the one that is there already stays.
+    /// Adds what another one says. What both say holds both; of two defaults the one that is there
+    /// already stays.
     pub fn merge(&mut self, other: Self) {
         for (name, narrow) in other.members {
             self.members.entry(name).or_default().merge(narrow);
@@ -99,7 +111,8 @@ impl Narrowing {
 }
 
 impl Narrow {
-    /// Leaves the field out: the server has no such field, so that it is neither shown nor taken nor declared.
+    /// Leaves the field out: the server has no such field, so that it is neither shown nor taken
+    /// nor declared.
     pub fn leave_out(&mut self) {
         (self.unreadable, self.unwritable) = (true, true);
     }
@@ -111,7 +124,17 @@ impl Narrow {
     }
 
     fn is_empty(&self) -> bool {
-        let Self { required, unreadable, unwritable, values, default, least, most, longest, members } = self;
+        let Self {
+            required,
+            unreadable,
+            unwritable,
+            values,
+            default,
+            least,
+            most,
+            longest,
+            members,
+        } = self;
         let flags = *required || *unreadable || *unwritable;
         let bounds = values.is_some() || least.is_some() || most.is_some() || longest.is_some();
         !flags && !bounds && default.is_none() && members.is_empty()
@@ -122,7 +145,11 @@ impl Narrow {
         self.unreadable |= other.unreadable;
         self.unwritable |= other.unwritable;
         self.values = match (self.values.take(), other.values) {
-            (Some(mine), Some(theirs)) => Some(mine.into_iter().filter(|value| theirs.contains(value)).collect()),
+            (Some(mine), Some(theirs)) => Some(
+                mine.into_iter()
+                    .filter(|value| theirs.contains(value))
+                    .collect(),
+            ),
             (mine, theirs) => mine.or(theirs),
         };
         self.default = self.default.take().or(other.default);
@@ -137,10 +164,18 @@ impl Narrow {
 mod tests {
     use super::*;
 
-    /// CAP-04: what a registration says and what the tables say hold together, whatever is said first.
+    /// CAP-04: what a registration says and what the tables say hold together, whatever is said
+    /// first.
     #[test]
     fn cap_04_what_two_say_holds_both() {
-        let texts = |values: &[&str]| Some(values.iter().map(|&value| value.to_owned()).collect::<Vec<_>>());
+        let texts = |values: &[&str]| {
+            Some(
+                values
+                    .iter()
+                    .map(|&value| value.to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
         let mut mine = Narrowing::default();
         *mine.at(&["status"]) = Narrow {
             values: texts(&["accepted", "declined"]),
@@ -171,7 +206,10 @@ mod tests {
             ..Narrow::default()
         };
         assert_eq!(mine.get(&["status"]), Some(&both));
-        assert!(mine.get(&["tickets", "title"]).is_some_and(Narrow::is_absent));
+        assert!(
+            mine.get(&["tickets", "title"])
+                .is_some_and(Narrow::is_absent)
+        );
         assert!(!mine.is_empty());
         assert_eq!(mine.get(&[]), None);
         let mut nothing = Narrowing::default();

@@ -2,7 +2,8 @@
 
 use super::{Field, ObjectSchema, is_same};
 
-/// Places of fields by a hash of their names; twice as many as a table has fields at most, so that a search ends soon.
+/// Places of fields by a hash of their names; twice as many as a table has fields at most, so that
+/// a search ends soon.
 #[derive(Debug)]
 pub(super) struct Places([u8; SLOTS]);
 
@@ -10,16 +11,25 @@ const SLOTS: usize = 2 * ObjectSchema::MOST;
 const EMPTY: u8 = u8::MAX;
 
 impl Places {
-    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would report a panic")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated by the compiler, which would report a panic"
+    )]
     pub(super) const fn of(fields: &[Field]) -> Self {
-        assert!(fields.len() <= ObjectSchema::MOST, "a table has at most 64 fields");
+        assert!(
+            fields.len() <= ObjectSchema::MOST,
+            "a table has at most 64 fields"
+        );
         let mut slots = [EMPTY; SLOTS];
         let (mut rest, mut place) = (fields, 0_u8);
         while let [field, more @ ..] = rest {
             let mut slot = first_slot(field.name.as_bytes());
             while slots[slot] != EMPTY {
                 let other = fields[slots[slot] as usize].name;
-                assert!(!is_same(other.as_bytes(), field.name.as_bytes()), "a table has two fields of one name");
+                assert!(
+                    !is_same(other.as_bytes(), field.name.as_bytes()),
+                    "a table has two fields of one name"
+                );
                 slot = (slot + 1) % SLOTS;
             }
             slots[slot] = place;
@@ -29,7 +39,11 @@ impl Places {
     }
 
     /// The field of this name, with its place.
-    pub(super) fn find(&self, fields: &'static [Field], name: &str) -> Option<(usize, &'static Field)> {
+    pub(super) fn find(
+        &self,
+        fields: &'static [Field],
+        name: &str,
+    ) -> Option<(usize, &'static Field)> {
         let (before, from) = self.0.split_at_checked(first_slot(name.as_bytes()))?;
         for slot in from.iter().chain(before).take_while(|slot| **slot != EMPTY) {
             let place = usize::from(*slot);
@@ -42,7 +56,8 @@ impl Places {
     }
 }
 
-/// Where the search for a name begins. Names of one table seldom agree in length, first and last letter.
+/// Where the search for a name begins. Names of one table seldom agree in length, first and last
+/// letter.
 const fn first_slot(name: &[u8]) -> usize {
     match name {
         [first, .., last] => (name.len() * 5 + *first as usize * 31 + *last as usize * 7) % SLOTS,
@@ -56,12 +71,25 @@ mod tests {
 
     #[test]
     fn each_field_is_found_by_its_name_and_nothing_else_is() {
-        for table in Kind::ALL.iter().map(|kind| kind.schema().fields).chain([COMMON]) {
+        for table in Kind::ALL
+            .iter()
+            .map(|kind| kind.schema().fields)
+            .chain([COMMON])
+        {
             for (place, field) in table.fields.iter().enumerate() {
-                assert_eq!(table.find(field.name).map(|(place, field)| (place, field.row)), Some((place, field.row)));
+                assert_eq!(
+                    table
+                        .find(field.name)
+                        .map(|(place, field)| (place, field.row)),
+                    Some((place, field.row))
+                );
                 assert!(table.find(&format!("{}_", field.name)).is_none());
             }
-            assert!(["", "x", "_links", "person name"].iter().all(|name| table.find(name).is_none()));
+            assert!(
+                ["", "x", "_links", "person name"]
+                    .iter()
+                    .all(|name| table.find(name).is_none())
+            );
         }
     }
 }

@@ -14,14 +14,18 @@ const NETWORK_B: &str = "network_b_share";
 
 impl Default for ShareNames {
     fn default() -> Self {
-        Self { network_a: NETWORK_A.to_owned(), network_b: NETWORK_B.to_owned() }
+        Self {
+            network_a: NETWORK_A.to_owned(),
+            network_b: NETWORK_B.to_owned(),
+        }
     }
 }
 
 impl ShareNames {
     /// Names for the first and the second network.
     ///
-    /// `None` unless both are 1 to 64 of `[A-Za-z0-9_]`, different from each other and from `email_share`.
+    /// `None` unless both are 1 to 64 of `[A-Za-z0-9_]`, different from each other and from
+    /// `email_share`.
     #[must_use]
     pub fn new(network_a: &str, network_b: &str) -> Option<Self> {
         let good = |name: &str| {
@@ -29,7 +33,10 @@ impl ShareNames {
                 && name != "email_share"
                 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         };
-        let names = Self { network_a: network_a.to_owned(), network_b: network_b.to_owned() };
+        let names = Self {
+            network_a: network_a.to_owned(),
+            network_b: network_b.to_owned(),
+        };
         (good(network_a) && good(network_b) && network_a != network_b).then_some(names)
     }
 
@@ -73,12 +80,14 @@ impl ShareNames {
         self.network_a == NETWORK_A && self.network_b == NETWORK_B
     }
 
-    /// Renames the share objects in a record's fields from the names of the tables to those of the wire.
+    /// Renames the share objects in a record's fields from the names of the tables to those of the
+    /// wire.
     pub fn rename_to_wire(&self, fields: &mut Object) {
         self.rename(fields, |names, name| names.to_wire(name).to_owned());
     }
 
-    /// Renames the share objects in a record's fields from the names of the wire to those of the tables.
+    /// Renames the share objects in a record's fields from the names of the wire to those of the
+    /// tables.
     pub fn rename_from_wire(&self, fields: &mut Object) {
         self.rename(fields, |names, name| names.from_wire(name).to_owned());
     }
@@ -87,10 +96,14 @@ impl ShareNames {
         if self.is_default() {
             return;
         }
-        let Some(Json::Array(options)) = fields.get_mut("share_options") else { return };
+        let Some(Json::Array(options)) = fields.get_mut("share_options") else {
+            return;
+        };
         for option in options {
             if let Json::Object(members) = option {
-                let renamed = std::mem::take(members).into_iter().map(|(name, value)| (name_of(self, &name), value));
+                let renamed = std::mem::take(members)
+                    .into_iter()
+                    .map(|(name, value)| (name_of(self, &name), value));
                 *members = renamed.collect();
             }
         }

@@ -31,7 +31,8 @@ pub struct Call {
     pub namespace: Arc<str>,
     /// What it asks for.
     pub work: Work,
-    /// Whether its body is refused already: nothing is changed, and it is told what else is wrong (ERR-39).
+    /// Whether its body is refused already: nothing is changed, and it is told what else is wrong
+    /// (ERR-39).
     pub is_refused: bool,
     /// What has to be true of the record that it changes or deletes.
     pub condition: Option<Condition>,
@@ -58,24 +59,35 @@ impl Call {
     /// The same call, if this is true of the record that it changes or deletes.
     #[must_use]
     pub(crate) fn only_if(self, condition: Option<&Condition>) -> Self {
-        Self { condition: condition.cloned(), ..self }
+        Self {
+            condition: condition.cloned(),
+            ..self
+        }
     }
 
     /// The same call, whose answer is kept.
     #[must_use]
     pub(crate) fn keeping(self, keep: &Keep) -> Self {
-        Self { keep: Some(keep.clone()), ..self }
+        Self {
+            keep: Some(keep.clone()),
+            ..self
+        }
     }
 
     /// Whether what the client asks of the record is true of it.
     pub(crate) fn check(&self, record: &RawRecord) -> Result<()> {
-        self.condition.as_ref().map_or(Ok(()), |condition| condition.check(record))
+        self.condition
+            .as_ref()
+            .map_or(Ok(()), |condition| condition.check(record))
     }
 
     /// The same call with a body that is refused already: `work` holds what of it is valid.
     #[must_use]
     pub fn refused(self) -> Self {
-        Self { is_refused: true, ..self }
+        Self {
+            is_refused: true,
+            ..self
+        }
     }
 }
 
@@ -103,8 +115,9 @@ pub struct Load {
     pub id: Id,
     /// When it was created and last changed.
     pub created: Timestamp,
-    /// Its fields with their defaults, its identifiers, and its links, the container among them. A message may have the
-    /// dates of its schedule among its fields. Nobody is matched: a person is a new one.
+    /// Its fields with their defaults, its identifiers, and its links, the container among them. A
+    /// message may have the dates of its schedule among its fields. Nobody is matched: a person is
+    /// a new one.
     pub draft: RawDraft,
 }
 
@@ -154,11 +167,13 @@ impl Outcome {
     }
 }
 
-/// What the rulebook is told besides the call and the answers: everything that is not the same each time.
+/// What the rulebook is told besides the call and the answers: everything that is not the same each
+/// time.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Turn<'a> {
-    /// The moment of the turn, which new and changed records get: later than that of every turn of the tenant before.
+    /// The moment of the turn, which new and changed records get: later than that of every turn of
+    /// the tenant before.
     pub time: Timestamp,
     /// The ids of new records.
     pub ids: &'a Ids,
@@ -166,16 +181,27 @@ pub struct Turn<'a> {
     pub share_names: &'a ShareNames,
     /// How it is decided whether a posted person is known already (HLP-04).
     pub matching: &'a dyn PersonMatching,
-    /// The kinds of which a container has one record for each person, besides those of which it is so by the interface
-    /// (UND-38): who calls again is answered the one that is there.
+    /// The kinds of which a container has one record for each person, besides those of which it is
+    /// so by the interface (UND-38): who calls again is answered the one that is there.
     pub once_per_person: &'a [Kind],
 }
 
 impl<'a> Turn<'a> {
     /// A turn at a moment.
     #[must_use]
-    pub fn new(time: Timestamp, ids: &'a Ids, share_names: &'a ShareNames, matching: &'a dyn PersonMatching) -> Self {
-        Self { time, ids, share_names, matching, once_per_person: &[] }
+    pub fn new(
+        time: Timestamp,
+        ids: &'a Ids,
+        share_names: &'a ShareNames,
+        matching: &'a dyn PersonMatching,
+    ) -> Self {
+        Self {
+            time,
+            ids,
+            share_names,
+            matching,
+            once_per_person: &[],
+        }
     }
 
     /// The same in a store that has one record of these kinds for each person in a container.
@@ -186,7 +212,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// The ids that one turn gives to new records: the same ones in the same order, however often the rulebook runs.
+/// The ids that one turn gives to new records: the same ones in the same order, however often the
+/// rulebook runs.
 #[derive(Debug)]
 pub struct Ids {
     made: Mutex<Vec<Id>>,
@@ -204,12 +231,18 @@ impl Ids {
     /// Ids that this function makes, each another one.
     #[must_use]
     pub fn made_by(make: fn() -> Id) -> Self {
-        Self { made: Mutex::default(), make }
+        Self {
+            made: Mutex::default(),
+            make,
+        }
     }
 
     /// The id of the new record with `place` new records before it.
     pub(crate) fn nth(&self, place: usize) -> Id {
-        let mut made = self.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut made = self
+            .made
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         while made.len() <= place {
             made.push((self.make)());
         }

@@ -1,4 +1,5 @@
-//! What a decided call changes, as plain data. A store applies the changes of a call in their order, all or none of them.
+//! What a decided call changes, as plain data. A store applies the changes of a call in their
+//! order, all or none of them.
 
 use bytes::Bytes;
 
@@ -16,8 +17,9 @@ use crate::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Change {
-    /// A new record, the youngest of its kind. It is found by its id, its identifiers, its unique name and its e-mail
-    /// addresses, and counts in the collection of all and in each that its links name.
+    /// A new record, the youngest of its kind. It is found by its id, its identifiers, its unique
+    /// name and its e-mail addresses, and counts in the collection of all and in each that its
+    /// links name.
     Insert(Box<Insert>),
     /// Fields and identifiers of a record are replaced, and it was changed at this moment.
     Replace(Box<Replace>),
@@ -28,8 +30,8 @@ pub enum Change {
         /// Its fields, ready for the wire.
         fields: Bytes,
     },
-    /// A link of a record leads elsewhere; where the records are listed under what it leads to, the record leaves one
-    /// collection and joins another.
+    /// A link of a record leads elsewhere; where the records are listed under what it leads to, the
+    /// record leaves one collection and joins another.
     SetLink {
         /// The record.
         at: At,
@@ -49,10 +51,11 @@ pub enum Change {
         /// When sending stops.
         stop: Option<Timestamp>,
     },
-    /// Records go: with each its identifiers, e-mail addresses, what it counts for, the totals and parts that it has, and
-    /// what its tickets note.
+    /// Records go: with each its identifiers, e-mail addresses, what it counts for, the totals and
+    /// parts that it has, and what its tickets note.
     Delete(Set),
-    /// A link no longer leads to the records of a set, which go next: the records that have it stay, without it.
+    /// A link no longer leads to the records of a set, which go next: the records that have it
+    /// stay, without it.
     ClearLink {
         /// The kind of the records that have the link.
         kind: Kind,
@@ -83,24 +86,29 @@ pub enum Change {
     Hold {
         /// The attendance.
         at: At,
-        /// The place of the ticket; below zero where it is not known any more, which only another store says.
+        /// The place of the ticket; below zero where it is not known any more, which only another
+        /// store says.
         place: i64,
         /// The person.
         person: Id,
     },
-    /// The tickets of an attendance were replaced: who was noted at a place is at another now, or at none that is known.
+    /// The tickets of an attendance were replaced: who was noted at a place is at another now, or
+    /// at none that is known.
     MoveHolders {
         /// The attendance.
         at: At,
-        /// From each place that was known to the place now. Places that are not listed are not known any more.
+        /// From each place that was known to the place now. Places that are not listed are not
+        /// known any more.
         places: Vec<(i64, i64)>,
     },
-    /// Nothing of a person is noted any more in tickets, nothing is sent to it, and no answer is kept that may tell of it.
+    /// Nothing of a person is noted any more in tickets, nothing is sent to it, and no answer is
+    /// kept that may tell of it.
     Forget(Id),
-    /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older ones than
-    /// [`Kept::oldest`] may go.
+    /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
+    /// ones than [`Kept::oldest`] may go.
     Keep(Box<Kept>),
-    /// Something to send: a server response that a helper call asks for (HAF-11), or a message when its sending starts (SCH-01).
+    /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
+    /// its sending starts (SCH-01).
     Outbox(Box<Dispatch>),
     /// Nothing is sent any more of a message by the schedule that it had (SCH-04).
     Recall(Id),
@@ -114,8 +122,8 @@ pub struct At {
     pub kind: Kind,
     /// Its id.
     pub id: Id,
-    /// Its place in the store's order, as the store gave it; [`Stored::NEW`](super::Stored::NEW) for a record that the
-    /// same call has made.
+    /// Its place in the store's order, as the store gave it; [`Stored::NEW`](super::Stored::NEW)
+    /// for a record that the same call has made.
     pub row: i64,
 }
 
@@ -131,7 +139,8 @@ impl At {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Insert {
-    /// The record: its fields are ready for the wire, its links have full addresses, hidden references among them.
+    /// The record: its fields are ready for the wire, its links have full addresses, hidden
+    /// references among them.
     pub record: RawRecord,
     /// Its foreign identifiers, one by one.
     pub identifiers: Vec<Identifier>,
@@ -145,7 +154,12 @@ impl Insert {
     /// A record that is found by its address only.
     #[must_use]
     pub fn new(record: RawRecord) -> Self {
-        Self { record, identifiers: Vec::new(), name: None, emails: Vec::new() }
+        Self {
+            record,
+            identifiers: Vec::new(),
+            name: None,
+            emails: Vec::new(),
+        }
     }
 }
 

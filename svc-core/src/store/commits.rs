@@ -24,7 +24,8 @@ pub struct Committed {
     pub writes: u64,
     /// Writes in the largest of them.
     pub largest_batch: u64,
-    /// Time spent in COMMIT, nearly all of it in the sync; where what was changed travels with COMMIT, that as well.
+    /// Time spent in COMMIT, nearly all of it in the sync; where what was changed travels with
+    /// COMMIT, that as well.
     pub time: Duration,
 }
 
@@ -35,7 +36,10 @@ impl Commits {
         self.batches.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(writes, Ordering::Relaxed);
         self.largest.fetch_max(writes, Ordering::Relaxed);
-        self.nanos.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.nanos.fetch_add(
+            u64::try_from(time.as_nanos()).unwrap_or(u64::MAX),
+            Ordering::Relaxed,
+        );
     }
 
     /// What was counted so far.
@@ -61,6 +65,14 @@ mod tests {
         commits.count(3, Duration::from_millis(2));
         commits.count(1, Duration::from_millis(5));
         let time = Duration::from_millis(7);
-        assert_eq!(commits.so_far(), Committed { batches: 2, writes: 4, largest_batch: 3, time });
+        assert_eq!(
+            commits.so_far(),
+            Committed {
+                batches: 2,
+                writes: 4,
+                largest_batch: 3,
+                time
+            }
+        );
     }
 }

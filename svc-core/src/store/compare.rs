@@ -20,13 +20,19 @@ use crate::{
 /// A store whose records can be read one after the other, whatever collections they are in.
 #[async_trait]
 pub trait Scan: Store {
-    /// Records of a kind behind a row, in the order of creation, with hidden references: so many at most, one at least where
-    /// there is one; and whether they are the last ones.
+    /// Records of a kind behind a row, in the order of creation, with hidden references: so many at
+    /// most, one at least where there is one; and whether they are the last ones.
     ///
     /// # Errors
     ///
     /// Storage trouble, or an unknown tenant.
-    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)>;
+    async fn scan(
+        &self,
+        tenant: &Tenant,
+        kind: Kind,
+        after: i64,
+        most: u32,
+    ) -> Result<(Vec<Stored>, bool)>;
 }
 
 /// What two stores have alike.
@@ -39,7 +45,8 @@ pub struct Compared {
     pub digest: String,
 }
 
-/// The first thing that two stores do not have alike. It names a record, and nothing of what the record says.
+/// The first thing that two stores do not have alike. It names a record, and nothing of what the
+/// record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -53,7 +60,11 @@ pub struct Difference {
 
 impl Difference {
     fn about(record: &RawRecord, what: String) -> Self {
-        Self { kind: record.kind(), id: Some(record.meta().id.clone()), what }
+        Self {
+            kind: record.kind(),
+            id: Some(record.meta().id.clone()),
+            what,
+        }
     }
 }
 
@@ -69,11 +80,13 @@ impl fmt::Display for Difference {
 /// Records that are read at once.
 const PAGE: u32 = 500;
 
-/// Compares everything that two stores say of a tenant's records, in the order of creation: ids, dates, identifiers, fields,
-/// links and hidden references, computed values; and the total of each collection of all. Of each page one record is also
-/// looked up by what finds it, and the totals under it are compared. `progress` is told how many records it were so far.
+/// Compares everything that two stores say of a tenant's records, in the order of creation: ids,
+/// dates, identifiers, fields, links and hidden references, computed values; and the total of each
+/// collection of all. Of each page one record is also looked up by what finds it, and the totals
+/// under it are compared. `progress` is told how many records it were so far.
 ///
-/// Where the records have the same fields written otherwise, they differ: stores keep them as they are sent.
+/// Where the records have the same fields written otherwise, they differ: stores keep them as they
+/// are sent.
 ///
 /// # Errors
 ///
@@ -95,7 +108,9 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
             let sample = here.records.front().map(|stored| stored.record.clone());
             while let Some((a, b)) = here.records.front().zip(there.records.front()) {
                 let [told, meant] = [&a.record, &b.record].map(parts);
-                if let Some(((what, _), _)) = told.iter().zip(&meant).find(|(told, meant)| told != meant) {
+                if let Some(((what, _), _)) =
+                    told.iter().zip(&meant).find(|(told, meant)| told != meant)
+                {
                     return Ok(Err(Difference::about(&a.record, format!("{what} differs"))));
                 }
                 for (_, text) in told {
@@ -108,9 +123,20 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
             }
             progress(records);
             // One side has nothing left of what was read.
-            let alone = if there.ends { here.records.front() } else { None };
-            if let Some(alone) = alone.or(if here.ends { there.records.front() } else { None }) {
-                return Ok(Err(Difference::about(&alone.record, "only one of both has it".to_owned())));
+            let alone = if there.ends {
+                here.records.front()
+            } else {
+                None
+            };
+            if let Some(alone) = alone.or(if here.ends {
+                there.records.front()
+            } else {
+                None
+            }) {
+                return Ok(Err(Difference::about(
+                    &alone.record,
+                    "only one of both has it".to_owned(),
+                )));
             }
             if let Some(sample) = sample
                 && let Some(difference) = sampled(one, other, &cx, &sample).await?
@@ -126,11 +152,18 @@ pub async fn compare<A: Scan + ?Sized, B: Scan + ?Sized>(
             let counted = records.saturating_sub(before);
             if [a, b] != [counted; 2] {
                 let what = format!("the totals are {a} and {b}, the records {counted}");
-                return Ok(Err(Difference { kind: *kind, id: None, what }));
+                return Ok(Err(Difference {
+                    kind: *kind,
+                    id: None,
+                    what,
+                }));
             }
         }
     }
-    Ok(Ok(Compared { records, digest: hex::encode(&digest.finalize()) }))
+    Ok(Ok(Compared {
+        records,
+        digest: hex::encode(&digest.finalize()),
+    }))
 }
 
 /// What was read of one store and not compared yet.
@@ -142,7 +175,12 @@ struct Side {
 }
 
 impl Side {
-    async fn fill<S: Scan + ?Sized>(&mut self, store: &S, tenant: &Tenant, kind: Kind) -> Result<()> {
+    async fn fill<S: Scan + ?Sized>(
+        &mut self,
+        store: &S,
+        tenant: &Tenant,
+        kind: Kind,
+    ) -> Result<()> {
         if self.records.is_empty() && !self.ends {
             let (page, is_end) = store.scan(tenant, kind, self.after, PAGE).await?;
             self.ends = is_end;
@@ -175,17 +213,30 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
         }
     }
     [
-        ("the id or the order", format!("{} {}", record.kind().singular(), meta.id).into_bytes()),
-        ("its date of creation", meta.created.micros().to_string().into_bytes()),
-        ("its date of change", meta.modified.micros().to_string().into_bytes()),
-        ("an identifier", meta.identifiers.as_json().as_bytes().to_vec()),
+        (
+            "the id or the order",
+            format!("{} {}", record.kind().singular(), meta.id).into_bytes(),
+        ),
+        (
+            "its date of creation",
+            meta.created.micros().to_string().into_bytes(),
+        ),
+        (
+            "its date of change",
+            meta.modified.micros().to_string().into_bytes(),
+        ),
+        (
+            "an identifier",
+            meta.identifiers.as_json().as_bytes().to_vec(),
+        ),
         ("a field", record.stored_fields().to_vec()),
         ("a link", links.into_bytes()),
         ("a computed value", computed.into_bytes()),
     ]
 }
 
-/// Looks a record up by what finds it in both stores, and compares the totals of the collections under it.
+/// Looks a record up by what finds it in both stores, and compares the totals of the collections
+/// under it.
 async fn sampled<A: Scan + ?Sized, B: Scan + ?Sized>(
     one: &A,
     other: &B,
@@ -195,11 +246,20 @@ async fn sampled<A: Scan + ?Sized, B: Scan + ?Sized>(
     let kind = record.kind();
     let differs = |what: String| Ok(Some(Difference::about(record, what)));
     let (name, emails) = found_by(record)?;
-    let identifiers = record.meta().identifiers.to_vec().into_iter().map(|it| Key::Identifier(kind, it));
+    let identifiers = record
+        .meta()
+        .identifiers
+        .to_vec()
+        .into_iter()
+        .map(|it| Key::Identifier(kind, it));
     let names = name.map(|name| Key::Name(kind, name));
-    for key in identifiers.chain(names).chain(emails.into_iter().map(Key::Email)) {
+    for key in identifiers
+        .chain(names)
+        .chain(emails.into_iter().map(Key::Email))
+    {
         let (here, there) = (one.find(cx, &key).await?, other.find(cx, &key).await?);
-        let [here, there] = [&here, &there].map(|found| found.as_ref().map(|found| &found.meta().id));
+        let [here, there] =
+            [&here, &there].map(|found| found.as_ref().map(|found| &found.meta().id));
         if here.is_none() || here != there {
             let by = match key {
                 Key::Identifier(..) => "an identifier",
@@ -209,10 +269,16 @@ async fn sampled<A: Scan + ?Sized, B: Scan + ?Sized>(
             return differs(format!("whom {by} finds differs"));
         }
     }
-    for members in Kind::ALL.iter().filter(|members| members.schema().scopes().any(|of| of == kind)) {
+    for members in Kind::ALL
+        .iter()
+        .filter(|members| members.schema().scopes().any(|of| of == kind))
+    {
         let [a, b] = totals(one, other, cx, *members, &Scope::Under(record.address())).await?;
         if a != b {
-            return differs(format!("the totals of its {} are {a} and {b}", members.plural()));
+            return differs(format!(
+                "the totals of its {} are {a} and {b}",
+                members.plural()
+            ));
         }
     }
     Ok(None)
@@ -226,5 +292,8 @@ async fn totals<A: Scan + ?Sized, B: Scan + ?Sized>(
     scope: &Scope,
 ) -> Result<[u64; 2]> {
     let request = ListRequest::new(scope.clone(), PageRequest::new(1, 1));
-    Ok([one.list(cx, kind, &request).await?.total, other.list(cx, kind, &request).await?.total])
+    Ok([
+        one.list(cx, kind, &request).await?.total,
+        other.list(cx, kind, &request).await?.total,
+    ])
 }

@@ -7,9 +7,11 @@ use crate::{
     record::RawRecord,
 };
 
-/// What has to be true of a record for its change or deletion to go on, as the caller sees the record (ETG-07).
+/// What has to be true of a record for its change or deletion to go on, as the caller sees the
+/// record (ETG-07).
 ///
-/// It is judged inside the turn, on the record that the turn changes: nobody writes between the judgement and the change.
+/// It is judged inside the turn, on the record that the turn changes: nobody writes between the
+/// judgement and the change.
 #[derive(Clone)]
 pub struct Condition {
     holds: Arc<dyn Fn(&RawRecord) -> bool + Send + Sync>,
@@ -17,9 +19,16 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// A condition; `is_of_state` says whether it is one of what the record holds, not only of its being there.
-    pub(crate) fn new(is_of_state: bool, holds: impl Fn(&RawRecord) -> bool + Send + Sync + 'static) -> Self {
-        Self { holds: Arc::new(holds), is_of_state }
+    /// A condition; `is_of_state` says whether it is one of what the record holds, not only of its
+    /// being there.
+    pub(crate) fn new(
+        is_of_state: bool,
+        holds: impl Fn(&RawRecord) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            holds: Arc::new(holds),
+            is_of_state,
+        }
     }
 
     /// Whether a record that was changed since it was judged has to be judged again.
@@ -33,12 +42,18 @@ impl Condition {
     ///
     /// [`ErrorKind::PreconditionFailed`](crate::ErrorKind::PreconditionFailed) where it is not.
     pub fn check(&self, record: &RawRecord) -> Result<()> {
-        if (self.holds)(record) { Ok(()) } else { Err(Error::precondition_failed()) }
+        if (self.holds)(record) {
+            Ok(())
+        } else {
+            Err(Error::precondition_failed())
+        }
     }
 }
 
 impl fmt::Debug for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Condition").field("is_of_state", &self.is_of_state).finish_non_exhaustive()
+        f.debug_struct("Condition")
+            .field("is_of_state", &self.is_of_state)
+            .finish_non_exhaustive()
     }
 }

@@ -12,7 +12,8 @@ pub type Collection = (Kind, Option<(Kind, Id)>);
 pub struct Counts(BTreeMap<Collection, i64>);
 
 impl Counts {
-    /// Records of a kind come into the collection of all, or that under a record; with a number below 0 they leave it.
+    /// Records of a kind come into the collection of all, or that under a record; with a number
+    /// below 0 they leave it.
     pub fn add(&mut self, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
         let won = self.0.entry(collection(members, under)).or_default();
         *won = won.saturating_add(by);
@@ -21,7 +22,14 @@ impl Counts {
     /// How many records a collection has won.
     #[must_use]
     pub fn won(&self, members: Kind, under: Option<(Kind, &Id)>) -> i64 {
-        if self.0.is_empty() { 0 } else { self.0.get(&collection(members, under)).copied().unwrap_or_default() }
+        if self.0.is_empty() {
+            0
+        } else {
+            self.0
+                .get(&collection(members, under))
+                .copied()
+                .unwrap_or_default()
+        }
     }
 
     /// Whether no collection has won or lost anything.
@@ -32,7 +40,9 @@ impl Counts {
 
     /// Hands over what each collection has won, to be added to its total, and begins anew.
     pub fn take(&mut self) -> impl Iterator<Item = (Collection, i64)> + use<> {
-        std::mem::take(&mut self.0).into_iter().filter(|(_, won)| *won != 0)
+        std::mem::take(&mut self.0)
+            .into_iter()
+            .filter(|(_, won)| *won != 0)
     }
 }
 

@@ -1,5 +1,6 @@
-//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it (UND-14), and what follows
-//! from it for a page. Cursors of the change feed are encrypted in the same way (SYN-07).
+//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it
+//! (UND-14), and what follows from it for a page. Cursors of the change feed are encrypted in the
+//! same way (SYN-07).
 
 use std::fmt;
 
@@ -22,7 +23,8 @@ const NUMBER: usize = 8;
 pub enum Start {
     /// After this row; 0 stands for the beginning.
     After(i64),
-    /// At the member with so many members before it (COL-22): see [`OffsetIndex`](super::offset_index::OffsetIndex).
+    /// At the member with so many members before it (COL-22): see
+    /// [`OffsetIndex`](super::offset_index::OffsetIndex).
     At(u64),
 }
 
@@ -30,9 +32,9 @@ pub enum Start {
 pub const REREADS: u32 = 3;
 
 impl Start {
-    /// Whether a page that was read from here agrees with its own total: it has as many records as the total says, and a next page
-    /// if there are more. Records and total of different moments may not. A page that a continuation leads to has no number that
-    /// could contradict its total.
+    /// Whether a page that was read from here agrees with its own total: it has as many records as
+    /// the total says, and a next page if there are more. Records and total of different moments
+    /// may not. A page that a continuation leads to has no number that could contradict its total.
     ///
     /// Requirements: COL-23, COL-28.
     #[must_use]
@@ -49,7 +51,8 @@ impl Start {
             Next::End => false,
             Next::ByNumber => rest > size,
         };
-        u64::try_from(found.records.len()).is_ok_and(|records| records == rest.min(size)) && has_next == (rest > size)
+        u64::try_from(found.records.len()).is_ok_and(|records| records == rest.min(size))
+            && has_next == (rest > size)
     }
 }
 
@@ -113,8 +116,9 @@ impl Purpose {
 
 /// Writes and reads the cursors of one store.
 ///
-/// A cursor is bound to its tenant, its collection, its page and its size. Elsewhere, or when a single character was
-/// changed, it reads as nothing. The row id is hidden, so that nobody learns how many records other tenants have.
+/// A cursor is bound to its tenant, its collection, its page and its size. Elsewhere, or when a
+/// single character was changed, it reads as nothing. The row id is hidden, so that nobody learns
+/// how many records other tenants have.
 #[derive(Clone)]
 pub struct Cursors {
     mac: Hmac<Sha256>,
@@ -129,15 +133,19 @@ impl Cursors {
         for (byte, of_secret) in block.iter_mut().zip(secret) {
             *byte = *of_secret;
         }
-        Self { mac: Hmac::new(&block.into()) }
+        Self {
+            mac: Hmac::new(&block.into()),
+        }
     }
 
-    /// Where a page begins. A cursor that does not lead to this page of this collection is ignored: on another page it
-    /// would show records under a wrong number.
+    /// Where a page begins. A cursor that does not lead to this page of this collection is ignored:
+    /// on another page it would show records under a wrong number.
     #[must_use]
     pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> Start {
-        let after =
-            page.after.as_deref().and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
+        let after = page
+            .after
+            .as_deref()
+            .and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
         match after {
             Some([row]) => Start::After(row),
             None if page.number <= 1 => Start::After(0),
@@ -147,34 +155,56 @@ impl Cursors {
 
     /// What comes after a page: `last` is the row of its last record when more records follow.
     #[must_use]
-    pub fn next(&self, tenant: i64, collection: &[u8], page: &PageRequest, last: Option<i64>) -> Next {
+    pub fn next(
+        &self,
+        tenant: i64,
+        collection: &[u8],
+        page: &PageRequest,
+        last: Option<i64>,
+    ) -> Next {
         let next = PageRequest::new(page.number.saturating_add(1), page.size);
         last.map_or(Next::End, |row| {
             Next::After(self.write(Purpose::Row, tenant, &leading_to(collection, &next), [row]))
         })
     }
 
-    /// Where a page of a filtered or ordered collection begins. A continuation of another filter or order is ignored as one
-    /// of another collection is (FLT-08).
+    /// Where a page of a filtered or ordered collection begins. A continuation of another filter or
+    /// order is ignored as one of another collection is (FLT-08).
     #[must_use]
-    pub fn ordered_start(&self, tenant: i64, collection: &[u8], request: &ListRequest) -> OrderedStart {
+    pub fn ordered_start(
+        &self,
+        tenant: i64,
+        collection: &[u8],
+        request: &ListRequest,
+    ) -> OrderedStart {
         let page = &request.page;
         let read = page.after.as_deref().and_then(|text| {
             let place = ordered(collection, request, page.number);
             self.read(Purpose::Mark, tenant, &place, text)
         });
         match read {
-            Some([time, row, total]) => {
-                OrderedStart::After(Mark::new(time, row, u64::try_from(total).unwrap_or_default()))
-            }
+            Some([time, row, total]) => OrderedStart::After(Mark::new(
+                time,
+                row,
+                u64::try_from(total).unwrap_or_default(),
+            )),
             None => OrderedStart::At(page.skipped()),
         }
     }
 
-    /// What comes after a page of a filtered or ordered collection: `last` is its last record when more follow.
+    /// What comes after a page of a filtered or ordered collection: `last` is its last record when
+    /// more follow.
     #[must_use]
-    pub fn ordered_next(&self, tenant: i64, collection: &[u8], request: &ListRequest, last: Option<Mark>) -> Next {
-        let Some(Mark { time, row, total }) = last else { return Next::End };
+    pub fn ordered_next(
+        &self,
+        tenant: i64,
+        collection: &[u8],
+        request: &ListRequest,
+        last: Option<Mark>,
+    ) -> Next {
+        let Some(Mark { time, row, total }) = last else {
+            return Next::End;
+        };
         let place = ordered(collection, request, request.page.number.saturating_add(1));
         let total = i64::try_from(total).unwrap_or(i64::MAX);
         Next::After(self.write(Purpose::Mark, tenant, &place, [time, row, total]))
@@ -188,14 +218,21 @@ impl Cursors {
         place: &[u8],
         numbers: [i64; N],
     ) -> String {
-        let hidden: Vec<u8> = numbers.iter().flat_map(|number| number.to_be_bytes()).collect();
+        let hidden: Vec<u8> = numbers
+            .iter()
+            .flat_map(|number| number.to_be_bytes())
+            .collect();
         let tag = self.tag(purpose, tenant, place, &hidden);
         let hide = self.hide(purpose, tenant, place, tag);
-        let bytes: Vec<u8> = tag.into_iter().chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b)).collect();
+        let bytes: Vec<u8> = tag
+            .into_iter()
+            .chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b))
+            .collect();
         hex::encode(&bytes)
     }
 
-    /// The numbers in a cursor; `None` when it is damaged, or of another tenant, place, purpose or store.
+    /// The numbers in a cursor; `None` when it is damaged, or of another tenant, place, purpose or
+    /// store.
     pub(super) fn read<const N: usize>(
         &self,
         purpose: Purpose,
@@ -242,17 +279,39 @@ impl Cursors {
 
 /// What a cursor that leads to a page of a collection is bound to.
 fn leading_to(collection: &[u8], page: &PageRequest) -> Vec<u8> {
-    [collection, &page.number.to_be_bytes(), &page.size.to_be_bytes()].concat()
+    [
+        collection,
+        &page.number.to_be_bytes(),
+        &page.size.to_be_bytes(),
+    ]
+    .concat()
 }
 
-/// What a cursor to a page of a filtered or ordered collection is bound to: filter and order are among it. Their lengths
-/// stand before them, so that no two are alike.
+/// What a cursor to a page of a filtered or ordered collection is bound to: filter and order are
+/// among it. Their lengths stand before them, so that no two are alike.
 fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
-    let filter = request.filter.as_ref().map(Filter::text).unwrap_or_default().as_bytes();
-    let order = request.order.map(Filterable::as_str).unwrap_or_default().as_bytes();
+    let filter = request
+        .filter
+        .as_ref()
+        .map(Filter::text)
+        .unwrap_or_default()
+        .as_bytes();
+    let order = request
+        .order
+        .map(Filterable::as_str)
+        .unwrap_or_default()
+        .as_bytes();
     let length = |part: &[u8]| (part.len() as u64).to_be_bytes();
     let page = leading_to(&[], &PageRequest::new(number, request.page.size));
-    let parts: [&[u8]; 7] = [&length(collection), collection, &length(filter), filter, &length(order), order, &page];
+    let parts: [&[u8]; 7] = [
+        &length(collection),
+        collection,
+        &length(filter),
+        filter,
+        &length(order),
+        order,
+        &page,
+    ];
     parts.concat()
 }
 
@@ -274,13 +333,21 @@ mod tests {
 
     const SECRET: [u8; 32] = [7; 32];
 
-    /// UND-14: cursors of older versions read on: RFC 4231, test case 2 with its key filled with zeros.
+    /// UND-14: cursors of older versions read on: RFC 4231, test case 2 with its key filled with
+    /// zeros.
     #[test]
     fn the_mac_is_hmac() {
         let mut key = [0; 32];
         key[..4].copy_from_slice(b"Jefe");
-        let mac = Cursors::new(&key).mac.chain_update(b"what do ya want for nothing?").finalize().into_bytes();
-        assert_eq!(hex::encode(&mac), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        let mac = Cursors::new(&key)
+            .mac
+            .chain_update(b"what do ya want for nothing?")
+            .finalize()
+            .into_bytes();
+        assert_eq!(
+            hex::encode(&mac),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
     }
 
     /// UND-14, UND-19, COL-22: a cursor leads to its own page; anything else goes by the number.
@@ -291,23 +358,46 @@ mod tests {
             let page = PageRequest::new(number, size);
             after.map_or(page.clone(), |after| page.after(after))
         };
-        let Next::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77)) else { panic!("no cursor") };
-        let start = |number, size, after: &str| cursors.start(1, b"people", &page(number, size, Some(after)));
+        let Next::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77)) else {
+            panic!("no cursor")
+        };
+        let start = |number, size, after: &str| {
+            cursors.start(1, b"people", &page(number, size, Some(after)))
+        };
         assert_eq!(start(3, 25, &after), Start::After(77));
         assert_eq!(start(4, 25, &after), Start::At(75));
         assert_eq!(start(3, 10, &after), Start::At(20));
-        assert_eq!(cursors.start(2, b"people", &page(3, 25, Some(&after))), Start::At(50));
-        assert_eq!(cursors.start(1, b"tags", &page(3, 25, Some(&after))), Start::At(50));
+        assert_eq!(
+            cursors.start(2, b"people", &page(3, 25, Some(&after))),
+            Start::At(50)
+        );
+        assert_eq!(
+            cursors.start(1, b"tags", &page(3, 25, Some(&after))),
+            Start::At(50)
+        );
         assert_eq!(start(1, 25, "damaged"), Start::After(0));
-        assert_eq!(cursors.start(1, b"people", &page(1, 25, None)), Start::After(0));
-        assert_eq!(cursors.next(1, b"people", &page(2, 25, None), None), Next::End);
+        assert_eq!(
+            cursors.start(1, b"people", &page(1, 25, None)),
+            Start::After(0)
+        );
+        assert_eq!(
+            cursors.next(1, b"people", &page(2, 25, None), None),
+            Next::End
+        );
     }
 
     #[test]
     fn neighbours_look_unrelated() {
         let file = Cursors::new(&SECRET);
-        let (one, two) = (file.write(Purpose::Row, 1, b"people", [1]), file.write(Purpose::Row, 1, b"people", [2]));
-        let alike = one.bytes().zip(two.bytes()).filter(|(one, two)| one == two).count();
+        let (one, two) = (
+            file.write(Purpose::Row, 1, b"people", [1]),
+            file.write(Purpose::Row, 1, b"people", [2]),
+        );
+        let alike = one
+            .bytes()
+            .zip(two.bytes())
+            .filter(|(one, two)| one == two)
+            .count();
         assert!(alike < 12, "{one} {two}");
     }
 

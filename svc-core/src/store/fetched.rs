@@ -1,4 +1,5 @@
-//! What a store has fetched so far for one transaction: answers for stores that cannot look anything up while a rule runs.
+//! What a store has fetched so far for one transaction: answers for stores that cannot look
+//! anything up while a rule runs.
 
 use std::collections::HashMap;
 
@@ -51,9 +52,11 @@ impl Fetched {
         if let Key::Id(kind, id) = key {
             self.places.insert((*kind, id.clone()), found.cloned());
         } else {
-            self.ids.insert(key.clone(), found.map(|found| found.id.clone()));
+            self.ids
+                .insert(key.clone(), found.map(|found| found.id.clone()));
             if let Some(found) = found {
-                self.places.insert((found.kind, found.id.clone()), Some(found.clone()));
+                self.places
+                    .insert((found.kind, found.id.clone()), Some(found.clone()));
             }
         }
     }
@@ -72,30 +75,50 @@ impl Fetched {
     }
 
     fn same(&self, one: &Key, other: &Key) -> bool {
-        one == other || one.kind() == other.kind() && self.id_of(one).is_some_and(|id| Some(id) == self.id_of(other))
+        one == other
+            || one.kind() == other.kind()
+                && self
+                    .id_of(one)
+                    .is_some_and(|id| Some(id) == self.id_of(other))
     }
 
     fn covers(&self, fetched: &[Key], asked: &[Key]) -> bool {
-        asked.iter().all(|asked| self.is_nothing(asked) || fetched.iter().any(|key| self.same(key, asked)))
+        asked
+            .iter()
+            .all(|asked| self.is_nothing(asked) || fetched.iter().any(|key| self.same(key, asked)))
     }
 
     /// Whether the answer to one question holds the answer to another.
     fn answers_too(&self, fetched: &Question, asked: &Question) -> bool {
         match (fetched, asked) {
             (
-                Question::Members { kind, groups, people },
-                Question::Members { kind: of, groups: some_groups, people: some_people },
+                Question::Members {
+                    kind,
+                    groups,
+                    people,
+                },
+                Question::Members {
+                    kind: of,
+                    groups: some_groups,
+                    people: some_people,
+                },
             ) => kind == of && self.covers(groups, some_groups) && self.covers(people, some_people),
             (
                 Question::Answered { people, questions },
-                Question::Answered { people: some_people, questions: some_questions },
+                Question::Answered {
+                    people: some_people,
+                    questions: some_questions,
+                },
             ) => self.covers(people, some_people) && self.covers(questions, some_questions),
-            (Question::Count { kind, of }, Question::Count { kind: asked, of: under }) => {
-                kind == asked && self.same(of, under)
-            }
-            (Question::Sum(key), Question::Sum(asked)) | (Question::Parts(key), Question::Parts(asked)) => {
-                self.same(key, asked)
-            }
+            (
+                Question::Count { kind, of },
+                Question::Count {
+                    kind: asked,
+                    of: under,
+                },
+            ) => kind == asked && self.same(of, under),
+            (Question::Sum(key), Question::Sum(asked))
+            | (Question::Parts(key), Question::Parts(asked)) => self.same(key, asked),
             _ => false,
         }
     }
@@ -118,11 +141,17 @@ impl Fetched {
                     return Some(Answer::Found(None));
                 }
                 let at = (key.kind()?, self.id_of(key)?);
-                self.places.get(&at).map(|found| Answer::Found(found.clone()))
+                self.places
+                    .get(&at)
+                    .map(|found| Answer::Found(found.clone()))
             }
             question => {
                 let same = self.answers.get(question);
-                let other = || self.answers.iter().find(|(fetched, _)| self.answers_too(fetched, question));
+                let other = || {
+                    self.answers
+                        .iter()
+                        .find(|(fetched, _)| self.answers_too(fetched, question))
+                };
                 same.or_else(|| other().map(|(_, answer)| answer)).cloned()
             }
         }
@@ -131,6 +160,7 @@ impl Fetched {
 
 impl Answers for Fetched {
     fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
-        self.known(question).ok_or_else(|| Pause::Missing(vec![question.clone()]))
+        self.known(question)
+            .ok_or_else(|| Pause::Missing(vec![question.clone()]))
     }
 }

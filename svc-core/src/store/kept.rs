@@ -19,8 +19,8 @@ type Answering = Arc<dyn Fn(&Outcome) -> Result<Bytes> + Send + Sync>;
 
 /// The key of a call that may come again, and how its answer is made of what it comes to.
 ///
-/// The answer is made in the turn of the call and stored with what the call changes: whoever sends the call again, because
-/// the first answer was lost, is given it and changes nothing.
+/// The answer is made in the turn of the call and stored with what the call changes: whoever sends
+/// the call again, because the first answer was lost, is given it and changes nothing.
 #[derive(Clone)]
 pub struct Keep {
     key: Arc<str>,
@@ -28,22 +28,39 @@ pub struct Keep {
 }
 
 impl Keep {
-    pub(crate) fn new(key: Arc<str>, answer: impl Fn(&Outcome) -> Result<Bytes> + Send + Sync + 'static) -> Self {
-        Self { key, answer: Arc::new(answer) }
+    pub(crate) fn new(
+        key: Arc<str>,
+        answer: impl Fn(&Outcome) -> Result<Bytes> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            key,
+            answer: Arc::new(answer),
+        }
     }
 
-    /// What the answer is kept under: at most 320 bytes; those of one tenant tell its calls and their callers apart.
+    /// What the answer is kept under: at most 320 bytes; those of one tenant tell its calls and
+    /// their callers apart.
     #[must_use]
     pub fn key(&self) -> &Arc<str> {
         &self.key
     }
 
     /// What is kept of a call that came to this, at this moment, and noted these people in tickets.
-    pub(crate) fn of(&self, at: Timestamp, outcome: &Outcome, noted: impl Iterator<Item = Id>) -> Result<Kept> {
+    pub(crate) fn of(
+        &self,
+        at: Timestamp,
+        outcome: &Outcome,
+        noted: impl Iterator<Item = Id>,
+    ) -> Result<Kept> {
         let mut people: Vec<Id> = outcome.records().flat_map(people).chain(noted).collect();
         people.sort();
         people.dedup();
-        Ok(Kept::new(Arc::clone(&self.key), at, people, (self.answer)(outcome)?))
+        Ok(Kept::new(
+            Arc::clone(&self.key),
+            at,
+            people,
+            (self.answer)(outcome)?,
+        ))
     }
 }
 

@@ -1,7 +1,8 @@
-//! API keys: random, stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to AUT-08, UND-15).
+//! API keys: random, stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to
+//! AUT-08, UND-15).
 //!
-//! A store keeps a [`KeyInfo`] and a [`TokenHash`] for each key, and a number that another one follows whenever a key was
-//! issued or revoked: the epoch of [`KeyCache`].
+//! A store keeps a [`KeyInfo`] and a [`TokenHash`] for each key, and a number that another one
+//! follows whenever a key was issued or revoked: the epoch of [`KeyCache`].
 
 mod cache;
 
@@ -40,7 +41,9 @@ impl TokenHash {
     /// The part that keys are looked up with; the rest is compared in constant time.
     #[must_use]
     pub fn prefix(&self) -> i64 {
-        self.0.first_chunk().map_or(0, |first| i64::from_be_bytes(*first))
+        self.0
+            .first_chunk()
+            .map_or(0, |first| i64::from_be_bytes(*first))
     }
 
     /// What is stored.
@@ -93,16 +96,22 @@ impl IssuedKey {
         Self { info, hash }
     }
 
-    /// The characters that a chosen token has at least: nothing slows down whoever tries short ones.
+    /// The characters that a chosen token has at least: nothing slows down whoever tries short
+    /// ones.
     pub const SHORTEST: usize = 20;
 
     /// A key with a token that was chosen before (UND-15).
     ///
     /// # Errors
     ///
-    /// A token that fits into no header or is shorter than [`SHORTEST`](Self::SHORTEST); or the system has no random
-    /// numbers.
-    pub fn with_token(tenant: &Tenant, token: &str, options: KeyOptions, now: Timestamp) -> Result<Self, KeyError> {
+    /// A token that fits into no header or is shorter than [`SHORTEST`](Self::SHORTEST); or the
+    /// system has no random numbers.
+    pub fn with_token(
+        tenant: &Tenant,
+        token: &str,
+        options: KeyOptions,
+        now: Timestamp,
+    ) -> Result<Self, KeyError> {
         if token.len() > 256 || !token.bytes().all(|letter| letter.is_ascii_graphic()) {
             return Err(KeyError::TokenUnfit);
         }
@@ -124,10 +133,14 @@ impl IssuedKey {
             expires: options.expires,
             ..KeyInfo::new(hex::encode(&id), tenant.clone(), now)
         };
-        Ok(Self { info, hash: TokenHash::of(token) })
+        Ok(Self {
+            info,
+            hash: TokenHash::of(token),
+        })
     }
 
-    /// What is answered where there is a key with this token already: that one when it is the tenant's own and in force.
+    /// What is answered where there is a key with this token already: that one when it is the
+    /// tenant's own and in force.
     ///
     /// # Errors
     ///
@@ -144,17 +157,22 @@ impl IssuedKey {
 /// The characters of the shortest token of which something is stored in clear.
 const HINTED: usize = 16;
 
-/// What is stored of a token besides its hash, so that a person knows it again: its last four characters; nothing of a short
-/// one, which they would help to guess.
+/// What is stored of a token besides its hash, so that a person knows it again: its last four
+/// characters; nothing of a short one, which they would help to guess.
 fn hint(token: &str) -> String {
     if token.len() < HINTED {
         return String::new();
     }
-    let start = token.char_indices().rev().nth(3).map_or(0, |(index, _)| index);
+    let start = token
+        .char_indices()
+        .rev()
+        .nth(3)
+        .map_or(0, |(index, _)| index);
     token.get(start..).unwrap_or_default().to_owned()
 }
 
-/// What a new key may do, and for how long (UND-15, AUT-04). The default may do everything, for ever.
+/// What a new key may do, and for how long (UND-15, AUT-04). The default may do everything, for
+/// ever.
 ///
 /// ```
 /// use svc_core::store::keys::KeyOptions;
@@ -175,7 +193,10 @@ pub struct KeyOptions {
 impl KeyOptions {
     /// A key that may do everything; the label is for the people who manage keys.
     pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into(), ..Self::default() }
+        Self {
+            label: label.into(),
+            ..Self::default()
+        }
     }
 
     /// It may do only this.
@@ -251,7 +272,8 @@ impl KeyInfo {
         }
     }
 
-    /// Whom the key stands for at this moment; `None` when it is revoked or expired (AUT-03, AUT-04).
+    /// Whom the key stands for at this moment; `None` when it is revoked or expired (AUT-03,
+    /// AUT-04).
     #[must_use]
     pub fn holder(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
         let is_in_force = self.revoked.is_none() && self.expires.is_none_or(|end| now < end);
@@ -259,15 +281,30 @@ impl KeyInfo {
     }
 
     fn caller(&self) -> Caller {
-        let rights = self.rights.as_ref().map_or_else(Rights::all, |rights| Rights::only(rights.iter().copied()));
-        let rights = if self.read_only { rights.reading() } else { rights };
-        Caller::with_rights(rights).bound_to(self.person.clone()).named(&*self.id)
+        let rights = self
+            .rights
+            .as_ref()
+            .map_or_else(Rights::all, |rights| Rights::only(rights.iter().copied()));
+        let rights = if self.read_only {
+            rights.reading()
+        } else {
+            rights
+        };
+        Caller::with_rights(rights)
+            .bound_to(self.person.clone())
+            .named(&*self.id)
     }
 
     /// The rights as they are stored: `people.create helper.record_signature`; `None` for all.
     #[must_use]
     pub fn stored_rights(&self) -> Option<String> {
-        let names = |rights: &BTreeSet<Right>| rights.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        let names = |rights: &BTreeSet<Right>| {
+            rights
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
         self.rights.as_ref().map(names)
     }
 
@@ -278,7 +315,10 @@ impl KeyInfo {
     /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for a text that names none.
     pub fn read_rights(&mut self, stored: Option<&str>) -> Result<()> {
         let rights = |text: &str| text.split_ascii_whitespace().map(str::parse).collect();
-        self.rights = stored.map(rights).transpose().map_err(|unknown: UnknownRight| Error::from(unknown))?;
+        self.rights = stored
+            .map(rights)
+            .transpose()
+            .map_err(|unknown: UnknownRight| Error::from(unknown))?;
         Ok(())
     }
 }
@@ -295,7 +335,9 @@ pub struct NewKey {
 
 impl fmt::Debug for NewKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NewKey").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("NewKey")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -327,7 +369,8 @@ pub enum KeyError {
     Storage(Error),
 }
 
-/// What happens to the webhooks of a key that is revoked: those that it created or was the last to change.
+/// What happens to the webhooks of a key that is revoked: those that it created or was the last to
+/// change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyWebhooks {
     /// They are disabled, so that no receiver outlives its key.
@@ -363,11 +406,20 @@ mod tests {
     /// UND-15: the token is random and in no record of the key but its last four characters.
     #[test]
     fn a_token_is_told_once() {
-        let ((key, told), (_, other)) = (issued(KeyOptions::new("a")), issued(KeyOptions::new("a")));
-        assert!(told.token.starts_with("svck_") && told.token.len() == 69 && told.token != other.token);
+        let ((key, told), (_, other)) =
+            (issued(KeyOptions::new("a")), issued(KeyOptions::new("a")));
+        assert!(
+            told.token.starts_with("svck_") && told.token.len() == 69 && told.token != other.token
+        );
         assert!(told.token.ends_with(&key.info.hint) && key.info.hint.len() == 4);
-        assert!(!format!("{key:?} {told:?}").contains(&told.token[5..]), "UND-42");
-        assert!(key.hash.is(TokenHash::of(&told.token).as_bytes()) && !key.hash.is(TokenHash::of("x").as_bytes()));
+        assert!(
+            !format!("{key:?} {told:?}").contains(&told.token[5..]),
+            "UND-42"
+        );
+        assert!(
+            key.hash.is(TokenHash::of(&told.token).as_bytes())
+                && !key.hash.is(TokenHash::of("x").as_bytes())
+        );
         assert!(!key.hash.is(&[]));
     }
 
@@ -375,23 +427,46 @@ mod tests {
     #[test]
     fn chosen_tokens() {
         let key = |tenant: &str, token: &str| {
-            IssuedKey::with_token(&Tenant::new(tenant), token, KeyOptions::default(), Timestamp::MIN)
+            IssuedKey::with_token(
+                &Tenant::new(tenant),
+                token,
+                KeyOptions::default(),
+                Timestamp::MIN,
+            )
         };
         for token in ["a b", "ä", "a\n", &"x".repeat(257)] {
-            assert!(matches!(key("a", token), Err(KeyError::TokenUnfit)), "{token:?}");
+            assert!(
+                matches!(key("a", token), Err(KeyError::TokenUnfit)),
+                "{token:?}"
+            );
         }
         for token in ["", "sesame", &"x".repeat(19)] {
-            assert!(matches!(key("a", token), Err(KeyError::TokenShort)), "{token:?}");
+            assert!(
+                matches!(key("a", token), Err(KeyError::TokenShort)),
+                "{token:?}"
+            );
         }
         let said = KeyError::TokenShort.to_string();
-        assert!(said.contains("at least 20 characters") && said.contains("openssl rand"), "{said}");
+        assert!(
+            said.contains("at least 20 characters") && said.contains("openssl rand"),
+            "{said}"
+        );
         let token = "open-sesame-0123456789";
         let (own, foreign) = (key("a", token).unwrap(), key("b", token).unwrap());
         assert_eq!(key("a", &"x".repeat(20)).unwrap().info.hint, "xxxx");
-        let revoked = KeyInfo { revoked: Some(Timestamp::MIN), ..own.info.clone() };
+        let revoked = KeyInfo {
+            revoked: Some(Timestamp::MIN),
+            ..own.info.clone()
+        };
         assert_eq!(own.or_existing(own.info.clone()).unwrap(), own.info);
-        assert!(matches!(own.or_existing(foreign.info), Err(KeyError::TokenTaken)));
-        assert!(matches!(own.or_existing(revoked), Err(KeyError::TokenRevoked)));
+        assert!(matches!(
+            own.or_existing(foreign.info),
+            Err(KeyError::TokenTaken)
+        ));
+        assert!(matches!(
+            own.or_existing(revoked),
+            Err(KeyError::TokenRevoked)
+        ));
     }
 
     /// UND-15: of a short token nothing stands in clear.
@@ -409,7 +484,8 @@ mod tests {
         let rights = ["people.read", "helper.record_signature"].map(|name| name.parse().unwrap());
         let (key, _) = issued(KeyOptions::new("a").only(rights));
         let mut read = KeyInfo::new(String::new(), Tenant::new("acme"), Timestamp::MIN);
-        read.read_rights(key.info.stored_rights().as_deref()).unwrap();
+        read.read_rights(key.info.stored_rights().as_deref())
+            .unwrap();
         assert_eq!(read.rights, key.info.rights);
         assert!(read.read_rights(Some("people.fly")).is_err());
         read.read_rights(None).unwrap();

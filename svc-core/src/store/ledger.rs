@@ -1,11 +1,14 @@
-//! The answers that a rule sees: what the store says, with what this transaction has changed already.
+//! The answers that a rule sees: what the store says, with what this transaction has changed
+//! already.
 
 use std::{
     collections::{BTreeMap, HashSet},
     sync::Arc,
 };
 
-use super::{Answer, Answers, Change, Found, Holding, Kept, Key, Overlay, Pause, Question, Stored, Sum};
+use super::{
+    Answer, Answers, Change, Found, Holding, Kept, Key, Overlay, Pause, Question, Stored, Sum,
+};
 use crate::{
     error::Error,
     link::Ref,
@@ -28,13 +31,21 @@ pub(crate) struct Ledger<'a> {
 
 impl<'a> Ledger<'a> {
     pub(crate) fn new(answers: &'a mut dyn Answers, before: &'a Overlay) -> Self {
-        Self { answers, before, own: Overlay::default(), dated: HashSet::new(), changes: Vec::new() }
+        Self {
+            answers,
+            before,
+            own: Overlay::default(),
+            dated: HashSet::new(),
+            changes: Vec::new(),
+        }
     }
 
     /// Changes something.
     pub(crate) fn change(&mut self, change: Change) {
         match &change {
-            Change::Insert(insert) => self.dated.insert((insert.record.kind(), insert.record.meta().id.clone())),
+            Change::Insert(insert) => self
+                .dated
+                .insert((insert.record.kind(), insert.record.meta().id.clone())),
             Change::Replace(replace) => self.dated.insert((replace.at.kind, replace.at.id.clone())),
             _ => false,
         };
@@ -64,7 +75,11 @@ impl<'a> Ledger<'a> {
 
     /// Ends the run where the store's answer would not show what was changed before.
     fn settled(&self) -> Result<(), Pause> {
-        if self.before.unsettled { Err(Pause::Unsettled) } else { Ok(()) }
+        if self.before.unsettled {
+            Err(Pause::Unsettled)
+        } else {
+            Ok(())
+        }
     }
 
     fn ask(&mut self, question: &Question) -> Result<Answer, Pause> {
@@ -75,7 +90,11 @@ impl<'a> Ledger<'a> {
     /// What this transaction has made of the record with this id.
     fn fate(&self, kind: Kind, id: &Id) -> Fate<'_> {
         let key = (kind, id.clone());
-        match self.layers().into_iter().find_map(|layer| layer.records.get(&key)) {
+        match self
+            .layers()
+            .into_iter()
+            .find_map(|layer| layer.records.get(&key))
+        {
             Some(Some(stored)) => Fate::Changed(stored),
             Some(None) => Fate::Gone,
             None => Fate::Untouched,
@@ -90,11 +109,18 @@ impl<'a> Ledger<'a> {
         match key {
             Key::Id(..) => Lead::AsStored,
             Key::Link(kind, id, name) => match self.fate(*kind, id) {
-                Fate::Changed(stored) => stored.record.link(name).map_or(Lead::Nowhere, |to| Lead::To(Key::from(to))),
+                Fate::Changed(stored) => stored
+                    .record
+                    .link(name)
+                    .map_or(Lead::Nowhere, |to| Lead::To(Key::from(to))),
                 Fate::Gone => Lead::Nowhere,
                 Fate::Untouched => Lead::AsStored,
             },
-            _ => match self.layers().into_iter().find_map(|layer| layer.keys.get(key)) {
+            _ => match self
+                .layers()
+                .into_iter()
+                .find_map(|layer| layer.keys.get(key))
+            {
                 Some(Some((kind, id))) => Lead::To(Key::Id(*kind, id.clone())),
                 Some(None) => Lead::Nowhere,
                 None => Lead::AsStored,
@@ -102,7 +128,8 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// The key to ask the store for; `None` when what it names is gone, or is no longer named by it.
+    /// The key to ask the store for; `None` when what it names is gone, or is no longer named by
+    /// it.
     fn current(&self, key: &Key) -> Option<Key> {
         match (key, self.lead(key)) {
             // An address that a new person has may have an older one in the store.
@@ -114,7 +141,11 @@ impl<'a> Ledger<'a> {
 
     /// The answer that is kept under a key.
     pub(crate) fn kept(&mut self, key: &Arc<str>) -> Result<Option<Kept>, Pause> {
-        if let Some(kept) = self.layers().into_iter().find_map(|layer| layer.kept.get(key)) {
+        if let Some(kept) = self
+            .layers()
+            .into_iter()
+            .find_map(|layer| layer.kept.get(key))
+        {
             return Ok(Some(kept.clone()));
         }
         match self.ask(&Question::Kept(Arc::clone(key)))? {
@@ -125,7 +156,9 @@ impl<'a> Ledger<'a> {
 
     /// Whether there is such a record, and where.
     pub(crate) fn find(&mut self, key: &Key) -> Result<Option<Found>, Pause> {
-        let Some(key) = self.current(key) else { return Ok(None) };
+        let Some(key) = self.current(key) else {
+            return Ok(None);
+        };
         if let Key::Id(kind, id) = &key {
             match self.fate(*kind, id) {
                 Fate::Changed(stored) => return Ok(Some(stored.found())),
@@ -133,9 +166,13 @@ impl<'a> Ledger<'a> {
                 Fate::Untouched => {}
             }
         }
-        let Answer::Found(found) = self.ask(&Question::Find(key.clone()))? else { return Err(unfitting()) };
+        let Answer::Found(found) = self.ask(&Question::Find(key.clone()))? else {
+            return Err(unfitting());
+        };
         let found = found.filter(|found| !matches!(self.fate(found.kind, &found.id), Fate::Gone));
-        let Lead::To(Key::Id(kind, id)) = self.lead(&key) else { return Ok(found) };
+        let Lead::To(Key::Id(kind, id)) = self.lead(&key) else {
+            return Ok(found);
+        };
         // An address that somebody was given on the way: the older of both has it.
         let given = self.changed(kind, &id).map(Stored::found);
         Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
@@ -144,14 +181,27 @@ impl<'a> Ledger<'a> {
     /// The record that a key names.
     pub(crate) fn record(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
         let stored = self.record_but_for_counts(key)?;
-        let has_counts = self.layers().into_iter().any(|layer| !layer.counts.is_empty());
-        Ok(stored.map(|stored| if has_counts { self.counting(stored, i64::saturating_add) } else { stored }))
+        let has_counts = self
+            .layers()
+            .into_iter()
+            .any(|layer| !layer.counts.is_empty());
+        Ok(stored.map(|stored| {
+            if has_counts {
+                self.counting(stored, i64::saturating_add)
+            } else {
+                stored
+            }
+        }))
     }
 
     fn record_but_for_counts(&mut self, key: &Key) -> Result<Option<Stored>, Pause> {
-        let Some(mut current) = self.current(key) else { return Ok(None) };
+        let Some(mut current) = self.current(key) else {
+            return Ok(None);
+        };
         if matches!(current, Key::Email(_)) && !self.is_plain() {
-            let Some(found) = self.find(&current)? else { return Ok(None) };
+            let Some(found) = self.find(&current)? else {
+                return Ok(None);
+            };
             current = Key::Id(found.kind, found.id);
         }
         if let Key::Id(kind, id) = &current {
@@ -161,8 +211,12 @@ impl<'a> Ledger<'a> {
                 Fate::Untouched => {}
             }
         }
-        let Answer::Record(stored) = self.ask(&Question::Record(current))? else { return Err(unfitting()) };
-        let Some(stored) = stored else { return Ok(None) };
+        let Answer::Record(stored) = self.ask(&Question::Record(current))? else {
+            return Err(unfitting());
+        };
+        let Some(stored) = stored else {
+            return Ok(None);
+        };
         match self.fate(stored.record.kind(), &stored.record.meta().id) {
             Fate::Changed(changed) => Ok(Some(changed.clone())),
             Fate::Gone => Ok(None),
@@ -179,19 +233,39 @@ impl<'a> Ledger<'a> {
     }
 
     /// The membership that ties a person to a group.
-    pub(crate) fn member(&mut self, kind: Kind, group: &Id, person: &Id) -> Result<Option<Stored>, Pause> {
-        let Some(link) = kind.schema().parent else { return Ok(None) };
-        let Some(of) = kind.schema().parent_kind() else { return Ok(None) };
+    pub(crate) fn member(
+        &mut self,
+        kind: Kind,
+        group: &Id,
+        person: &Id,
+    ) -> Result<Option<Stored>, Pause> {
+        let Some(link) = kind.schema().parent else {
+            return Ok(None);
+        };
+        let Some(of) = kind.schema().parent_kind() else {
+            return Ok(None);
+        };
         let ties = |stored: &&Stored| {
-            let leads = |link: &str, to: &Id| stored.record.link(link).is_some_and(|address| address.id == *to);
+            let leads = |link: &str, to: &Id| {
+                stored
+                    .record
+                    .link(link)
+                    .is_some_and(|address| address.id == *to)
+            };
             leads(link, group) && leads(Kind::Person.singular(), person)
         };
         let made = (kind, group.clone(), person.clone());
-        let made = self.layers().into_iter().find_map(|layer| layer.members.get(&made));
+        let made = self
+            .layers()
+            .into_iter()
+            .find_map(|layer| layer.members.get(&made));
         if let Some(stored) = made.and_then(|id| self.changed(kind, id)) {
             return Ok(Some(stored.clone()));
         }
-        let made_here = |of, id: &Id| self.changed(of, id).is_some_and(|stored| stored.row == Stored::NEW);
+        let made_here = |of, id: &Id| {
+            self.changed(of, id)
+                .is_some_and(|stored| stored.row == Stored::NEW)
+        };
         if made_here(of, group) || made_here(Kind::Person, person) {
             return Ok(None);
         }
@@ -200,18 +274,39 @@ impl<'a> Ledger<'a> {
             groups: vec![Key::Id(of, group.clone())],
             people: vec![Key::Id(Kind::Person, person.clone())],
         };
-        Ok(self.records(&question)?.into_iter().find(|stored| ties(&stored)))
+        Ok(self
+            .records(&question)?
+            .into_iter()
+            .find(|stored| ties(&stored)))
     }
 
     /// What a person has answered to these questions, or more.
-    pub(crate) fn answered(&mut self, person: &Id, questions: Vec<Key>) -> Result<Vec<Stored>, Pause> {
+    pub(crate) fn answered(
+        &mut self,
+        person: &Id,
+        questions: Vec<Key>,
+    ) -> Result<Vec<Stored>, Pause> {
         let people = vec![Key::Id(Kind::Person, person.clone())];
-        let is_new = self.changed(Kind::Person, person).is_some_and(|stored| stored.row == Stored::NEW);
-        let mut answers = if is_new { Vec::new() } else { self.records(&Question::Answered { people, questions })? };
-        answers.retain(|answer| answer.record.link(Kind::Person.singular()).is_some_and(|to| to.id == *person));
+        let is_new = self
+            .changed(Kind::Person, person)
+            .is_some_and(|stored| stored.row == Stored::NEW);
+        let mut answers = if is_new {
+            Vec::new()
+        } else {
+            self.records(&Question::Answered { people, questions })?
+        };
+        answers.retain(|answer| {
+            answer
+                .record
+                .link(Kind::Person.singular())
+                .is_some_and(|to| to.id == *person)
+        });
         for layer in self.layers() {
             let made = layer.answers.get(person).into_iter().flatten();
-            answers.extend(made.filter_map(|id| self.changed(Kind::Answer, id)).cloned());
+            answers.extend(
+                made.filter_map(|id| self.changed(Kind::Answer, id))
+                    .cloned(),
+            );
         }
         Ok(answers)
     }
@@ -226,21 +321,36 @@ impl<'a> Ledger<'a> {
 
     /// How many records of a kind are under a record.
     pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, Pause> {
-        let question = Question::Count { kind, of: Key::Id(of, id.clone()) };
-        let Answer::Number(stored) = self.ask(&question)? else { return Err(unfitting()) };
+        let question = Question::Count {
+            kind,
+            of: Key::Id(of, id.clone()),
+        };
+        let Answer::Number(stored) = self.ask(&question)? else {
+            return Err(unfitting());
+        };
         Ok(stored.saturating_add_signed(self.won(kind, of, id)))
     }
 
     /// How many records of a kind this transaction has put under a record.
     fn won(&self, kind: Kind, of: Kind, id: &Id) -> i64 {
-        let [own, before] = self.layers().map(|layer| layer.counts.won(kind, Some((of, id))));
+        let [own, before] = self
+            .layers()
+            .map(|layer| layer.counts.won(kind, Some((of, id))));
         own.saturating_add(before)
     }
 
-    /// A record whose counts of members have those that this transaction has put under it, or have them no longer.
+    /// A record whose counts of members have those that this transaction has put under it, or have
+    /// them no longer.
     fn counting(&self, mut stored: Stored, change: fn(i64, i64) -> i64) -> Stored {
         let record = &mut stored.record;
-        for source in record.kind().schema().fields.fields.iter().filter_map(Field::source) {
+        for source in record
+            .kind()
+            .schema()
+            .fields
+            .fields
+            .iter()
+            .filter_map(Field::source)
+        {
             if let Source::Count(members) = source
                 && let Some(Computed::Count(count)) = record.computed_value(source)
             {
@@ -254,7 +364,11 @@ impl<'a> Ledger<'a> {
     /// What the counted members of a record come to.
     pub(crate) fn sum(&mut self, of: Kind, id: &Id) -> Result<Sum, Pause> {
         let key = (of, id.clone());
-        if let Some(sum) = self.layers().into_iter().find_map(|layer| layer.sums.get(&key)) {
+        if let Some(sum) = self
+            .layers()
+            .into_iter()
+            .find_map(|layer| layer.sums.get(&key))
+        {
             return Ok(*sum);
         }
         match self.ask(&Question::Sum(Key::Id(of, id.clone())))? {
@@ -265,10 +379,11 @@ impl<'a> Ledger<'a> {
 
     /// The same for each part.
     pub(crate) fn parts(&mut self, of: Kind, id: &Id) -> Result<BTreeMap<String, Sum>, Pause> {
-        let mut parts: BTreeMap<String, Sum> = match self.ask(&Question::Parts(Key::Id(of, id.clone())))? {
-            Answer::Parts(parts) => parts.into_iter().collect(),
-            _ => return Err(unfitting()),
-        };
+        let mut parts: BTreeMap<String, Sum> =
+            match self.ask(&Question::Parts(Key::Id(of, id.clone())))? {
+                Answer::Parts(parts) => parts.into_iter().collect(),
+                _ => return Err(unfitting()),
+            };
         let key = (of, id.clone());
         for layer in [self.before, &self.own] {
             for (name, sum) in layer.parts.get(&key).into_iter().flatten() {
@@ -310,14 +425,19 @@ enum Lead {
 impl RawRecord {
     /// Sets the computed field with this source, or takes it away.
     pub(crate) fn set_computed(&mut self, source: Source, value: Option<Computed>) {
-        let Some(field) = self.kind().schema().computed_from(source) else { return };
+        let Some(field) = self.kind().schema().computed_from(source) else {
+            return;
+        };
         self.computed.retain(|(name, _)| *name != field.name);
         self.computed.extend(value.map(|value| (field.name, value)));
     }
 
     /// Sets the computed fields that show what counted members come to.
     pub(crate) fn set_sum(&mut self, members: Kind, sum: Sum) {
-        self.set_computed(Source::Accepted(members), Some(Computed::Count(sum.accepted)));
+        self.set_computed(
+            Source::Accepted(members),
+            Some(Computed::Count(sum.accepted)),
+        );
         self.set_computed(Source::Number(members), Some(Computed::Count(sum.number)));
         self.set_computed(Source::Sum(members), Some(Computed::Amount(sum.amount)));
     }
@@ -330,5 +450,7 @@ impl RawRecord {
 }
 
 fn unfitting() -> Pause {
-    Pause::Failed(Error::unexpected("a store answered another question than the one that was asked"))
+    Pause::Failed(Error::unexpected(
+        "a store answered another question than the one that was asked",
+    ))
 }

@@ -6,7 +6,9 @@ use crate::error::{Error, Problem};
 /// Names the record in what a call was refused for, where the call loads one: a load has many.
 #[must_use]
 pub fn at_fault(call: &Call, error: Error) -> Error {
-    let Work::Load(load) = &call.work else { return error };
+    let Work::Load(load) = &call.work else {
+        return error;
+    };
     let (kind, id) = (load.draft.kind.singular(), &load.id);
     let named = |problem: Problem| problem.about(&format!("{kind} {id}"));
     if error.is_not_found() {

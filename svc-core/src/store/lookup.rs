@@ -13,7 +13,8 @@ pub fn identifier(identifier: &Identifier) -> Hash {
     hash(identifier.as_str())
 }
 
-/// What an e-mail address is looked up by: compared without regard to the case of Latin letters (HLP-04).
+/// What an e-mail address is looked up by: compared without regard to the case of Latin letters
+/// (HLP-04).
 #[must_use]
 pub fn email(address: &str) -> Hash {
     hash(&normal_email(address))

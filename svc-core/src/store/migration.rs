@@ -13,7 +13,8 @@ pub struct Migration {
     pub name: &'static str,
     /// Its statements.
     pub sql: &'static str,
-    /// Whether the records are brought to the rules of today behind it: see [`Repair`](crate::rules::Repair).
+    /// Whether the records are brought to the rules of today behind it: see
+    /// [`Repair`](crate::rules::Repair).
     pub repairs: bool,
 }
 
@@ -21,13 +22,21 @@ impl Migration {
     /// A change of the tables only.
     #[must_use]
     pub const fn new(number: u32, name: &'static str, sql: &'static str) -> Self {
-        Self { number, name, sql, repairs: false }
+        Self {
+            number,
+            name,
+            sql,
+            repairs: false,
+        }
     }
 
     /// A change behind which the records are repaired.
     #[must_use]
     pub const fn repairing(self) -> Self {
-        Self { repairs: true, ..self }
+        Self {
+            repairs: true,
+            ..self
+        }
     }
 
     /// SHA-256 of the text, in hex; line ends do not count, so that it is the same on every system.
@@ -56,7 +65,10 @@ pub enum Mismatch {
 /// # Errors
 ///
 /// What was made is not what this program knows.
-pub fn missing<'a>(all: &'a [Migration], made: &[(u32, String)]) -> Result<&'a [Migration], Mismatch> {
+pub fn missing<'a>(
+    all: &'a [Migration],
+    made: &[(u32, String)],
+) -> Result<&'a [Migration], Mismatch> {
     let known = all.last().map_or(0, |migration| migration.number);
     if let Some((number, _)) = made.last().filter(|(number, _)| *number > known) {
         return Err(Mismatch::Newer(*number));
@@ -80,17 +92,24 @@ mod tests {
 
     #[test]
     fn line_ends_do_not_change_a_checksum() {
-        let windows = Migration { sql: "CREATE TABLE one (a);\r\n", ..ALL[0] };
+        let windows = Migration {
+            sql: "CREATE TABLE one (a);\r\n",
+            ..ALL[0]
+        };
         assert_eq!(ALL[0].checksum(), windows.checksum());
     }
 
     #[test]
     fn what_was_made_decides_what_is_missing() {
         let made = |numbers: &[u32]| -> Vec<(u32, String)> {
-            numbers.iter().map(|number| (*number, ALL[(number - 1) as usize % 2].checksum())).collect()
+            numbers
+                .iter()
+                .map(|number| (*number, ALL[(number - 1) as usize % 2].checksum()))
+                .collect()
         };
         let numbers = |made: &[(u32, String)]| {
-            missing(&ALL, made).map(|missing| missing.iter().map(|it| it.number).collect::<Vec<_>>())
+            missing(&ALL, made)
+                .map(|missing| missing.iter().map(|it| it.number).collect::<Vec<_>>())
         };
         assert_eq!(numbers(&[]), Ok(vec![1, 2]));
         assert_eq!(numbers(&made(&[1])), Ok(vec![2]));

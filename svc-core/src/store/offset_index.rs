@@ -1,8 +1,9 @@
 //! Where page n of a collection begins, at the same cost for page 2 and page 40 000 (COL-22).
 //!
-//! The members of a collection are read once, at the first jump into it, and then follow the commits of the store. No
-//! counter of rows is stored. Telling [`RankBitmap`] twice what it knows changes nothing, so a commit that the first read
-//! has seen already does no harm when it is told again, and only its order with other commits matters.
+//! The members of a collection are read once, at the first jump into it, and then follow the
+//! commits of the store. No counter of rows is stored. Telling [`RankBitmap`] twice what it knows
+//! changes nothing, so a commit that the first read has seen already does no harm when it is told
+//! again, and only its order with other commits matters.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,8 +25,8 @@ const BYTES: usize = 8 * 1024 * 1024;
 /// Names a collection: bytes that no other collection of the store has.
 pub type Collection = Box<[u8]>;
 
-/// Names a collection of a tenant: of all records of a kind, or of those under one record, by its kind and the bytes of
-/// its id.
+/// Names a collection of a tenant: of all records of a kind, or of those under one record, by its
+/// kind and the bytes of its id.
 #[must_use]
 pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> Collection {
     let code = |kind| u8::try_from(kind_code(kind)).unwrap_or_default();
@@ -55,7 +56,11 @@ impl Move {
     /// A row that comes into a collection, or leaves it.
     #[must_use]
     pub fn new(collection: Collection, row: i64, is_member: bool) -> Self {
-        Self { collection, row, is_member }
+        Self {
+            collection,
+            row,
+            is_member,
+        }
     }
 }
 
@@ -90,7 +95,8 @@ struct Slot {
 }
 
 enum State {
-    /// Being read since `since`; what is committed meanwhile is kept, and the callers who wait are woken when this goes.
+    /// Being read since `since`; what is committed meanwhile is kept, and the callers who wait are
+    /// woken when this goes.
     Loading {
         since: u64,
         meanwhile: Vec<(i64, bool)>,
@@ -116,25 +122,36 @@ impl OffsetIndex {
     /// For so many collections and bytes at most; the one that was used last is always kept.
     #[must_use]
     pub fn with_limits(collections: usize, bytes: usize) -> Self {
-        Self { known: Mutex::default(), followed: AtomicU64::new(0), collections, bytes }
+        Self {
+            known: Mutex::default(),
+            followed: AtomicU64::new(0),
+            collections,
+            bytes,
+        }
     }
 
     /// Follows a commit: called in the order of commits, and before the commit is answered.
     pub fn follow(&self, moves: &[Move]) {
         let mut known = self.known();
         for change in moves {
-            match known.slots.get_mut(&change.collection).map(|slot| &mut slot.state) {
+            match known
+                .slots
+                .get_mut(&change.collection)
+                .map(|slot| &mut slot.state)
+            {
                 Some(State::Ready(members)) if change.is_member => members.insert(change.row),
                 Some(State::Ready(members)) => members.remove(change.row),
-                Some(State::Loading { meanwhile, .. }) => meanwhile.push((change.row, change.is_member)),
+                Some(State::Loading { meanwhile, .. }) => {
+                    meanwhile.push((change.row, change.is_member))
+                }
                 None => {}
             }
         }
         self.followed.fetch_add(1, Ordering::Release);
     }
 
-    /// Another number after every commit that was followed: pages found before and after it may differ, though the file
-    /// is the same.
+    /// Another number after every commit that was followed: pages found before and after it may
+    /// differ, though the file is the same.
     #[must_use]
     pub fn followed(&self) -> u64 {
         self.followed.load(Ordering::Acquire)
@@ -142,8 +159,9 @@ impl OffsetIndex {
 
     /// The row of the member with `position` members before it; `None` after the last one.
     ///
-    /// `read` tells the load every row of the collection, best in ascending order, and finishes it. It is called only when
-    /// the collection is not in memory, by one caller at a time; a load that goes unfinished is the next caller's.
+    /// `read` tells the load every row of the collection, best in ascending order, and finishes it.
+    /// It is called only when the collection is not in memory, by one caller at a time; a load that
+    /// goes unfinished is the next caller's.
     ///
     /// # Errors
     ///
@@ -175,11 +193,23 @@ impl OffsetIndex {
         let mut known = self.known();
         let now = known.tick();
         let Some(slot) = known.slots.get_mut(collection) else {
-            let state = State::Loading { since: now, meanwhile: Vec::new(), waiting: Vec::new() };
-            known.slots.insert(collection.into(), Slot { used: now, state });
+            let state = State::Loading {
+                since: now,
+                meanwhile: Vec::new(),
+                waiting: Vec::new(),
+            };
+            known
+                .slots
+                .insert(collection.into(), Slot { used: now, state });
             let index = Arc::clone(self);
             let members = RankBitmap::default();
-            return Look::Load(Load { index, collection: collection.into(), since: now, members, position });
+            return Look::Load(Load {
+                index,
+                collection: collection.into(),
+                since: now,
+                members,
+                position,
+            });
         };
         slot.used = now;
         match &mut slot.state {
@@ -195,7 +225,9 @@ impl OffsetIndex {
 
 impl fmt::Debug for OffsetIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OffsetIndex").field("collections", &self.known().slots.len()).finish_non_exhaustive()
+        f.debug_struct("OffsetIndex")
+            .field("collections", &self.known().slots.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -205,7 +237,8 @@ impl Known {
         self.clock
     }
 
-    /// Forgets the collections that were not used for longest until the rest keeps the limits; never the last one.
+    /// Forgets the collections that were not used for longest until the rest keeps the limits;
+    /// never the last one.
     fn shrink(&mut self, collections: usize, bytes: usize) {
         loop {
             let ready: Vec<_> = self
@@ -216,11 +249,15 @@ impl Known {
                     State::Loading { .. } => None,
                 })
                 .collect();
-            let total = ready.iter().fold(0_usize, |total, (_, bytes, _)| total.saturating_add(*bytes));
+            let total = ready
+                .iter()
+                .fold(0_usize, |total, (_, bytes, _)| total.saturating_add(*bytes));
             if ready.len() <= 1 || (ready.len() <= collections && total <= bytes) {
                 return;
             }
-            let Some(oldest) = ready.into_iter().min().map(|(_, _, name)| name.clone()) else { return };
+            let Some(oldest) = ready.into_iter().min().map(|(_, _, name)| name.clone()) else {
+                return;
+            };
             self.slots.remove(&oldest);
         }
     }
@@ -242,18 +279,22 @@ impl Load {
         self.members.insert(row);
     }
 
-    /// Puts the members in place with what was committed meanwhile, and answers the caller's own question.
+    /// Puts the members in place with what was committed meanwhile, and answers the caller's own
+    /// question.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) when nobody waits for this load any more, which cannot be.
+    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) when nobody waits for this load any
+    /// more, which cannot be.
     pub fn finish(mut self) -> Result<Option<i64>> {
         let mut members = std::mem::take(&mut self.members);
         let mut known = self.index.known();
         let now = known.tick();
         let slot = known.slots.get_mut(&self.collection);
         let Some(slot) = slot.filter(|slot| self.is_of(slot)) else {
-            return Err(Error::unexpected("a collection was forgotten while it was read"));
+            return Err(Error::unexpected(
+                "a collection was forgotten while it was read",
+            ));
         };
         if let State::Loading { meanwhile, .. } = &slot.state {
             for (row, is_member) in meanwhile {
@@ -265,7 +306,10 @@ impl Load {
             }
         }
         let row = members.nth(self.position);
-        *slot = Slot { used: now, state: State::Ready(members) };
+        *slot = Slot {
+            used: now,
+            state: State::Ready(members),
+        };
         known.shrink(self.index.collections, self.index.bytes);
         drop(known);
         Ok(row)
@@ -278,14 +322,20 @@ impl Load {
 
 impl fmt::Debug for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Load").field("position", &self.position).finish_non_exhaustive()
+        f.debug_struct("Load")
+            .field("position", &self.position)
+            .finish_non_exhaustive()
     }
 }
 
 impl Drop for Load {
     fn drop(&mut self) {
         let mut known = self.index.known();
-        if known.slots.get(&self.collection).is_some_and(|slot| self.is_of(slot)) {
+        if known
+            .slots
+            .get(&self.collection)
+            .is_some_and(|slot| self.is_of(slot))
+        {
             known.slots.remove(&self.collection);
         }
     }

@@ -1,4 +1,5 @@
-//! What a store keeps to be sent, and how long it is tried: the rules of it, without a clock or a database.
+//! What a store keeps to be sent, and how long it is tried: the rules of it, without a clock or a
+//! database.
 
 use std::time::Duration;
 
@@ -11,18 +12,21 @@ use crate::{
     value::{Timestamp, short_digest},
 };
 
-/// What a store has to be sent, of all tenants (HAF-11, SCH-01): what [`Change::Outbox`](super::Change::Outbox) has put there.
+/// What a store has to be sent, of all tenants (HAF-11, SCH-01): what
+/// [`Change::Outbox`](super::Change::Outbox) has put there.
 ///
 /// # Behaviour
 ///
-/// - What is due is claimed by one of those who ask, in whatever process, and seen by nobody else until the claim ends: so it is sent
-///   by one, as a rule, and by another where the first one is no more.
+/// - What is due is claimed by one of those who ask, in whatever process, and seen by nobody else
+///   until the claim ends: so it is sent by one, as a rule, and by another where the first one is
+///   no more.
 /// - Each claim counts as an attempt, so that what ends a process is not tried for ever.
-/// - What a person's deletion or a message's cancelling takes away is not there any more: [`done`](Self::done) and
-///   [`again`](Self::again) of it change nothing.
+/// - What a person's deletion or a message's cancelling takes away is not there any more:
+///   [`done`](Self::done) and [`again`](Self::again) of it change nothing.
 #[async_trait]
 pub trait Outgoing: Send + Sync + 'static {
-    /// Claims what is due at a moment, the longest due first, so many at most: nobody else is given it before `until`.
+    /// Claims what is due at a moment, the longest due first, so many at most: nobody else is given
+    /// it before `until`.
     ///
     /// # Errors
     ///
@@ -43,7 +47,8 @@ pub trait Outgoing: Send + Sync + 'static {
     /// Trouble of the store.
     async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()>;
 
-    /// Is done when something was put there since; whoever waits looks again after a while in any case.
+    /// Is done when something was put there since; whoever waits looks again after a while in any
+    /// case.
     fn listen(&self) -> Listening {
         Listening::deaf()
     }
@@ -94,7 +99,8 @@ pub enum Settled {
 }
 
 impl Claim {
-    /// How long a claim lasts where an attempt may take so long: as long again, so that who has done it can say so.
+    /// How long a claim lasts where an attempt may take so long: as long again, so that who has
+    /// done it can say so.
     #[must_use]
     pub fn lease(patience: Duration) -> Duration {
         patience.saturating_mul(2).max(Duration::from_secs(10))
@@ -103,21 +109,37 @@ impl Claim {
     /// Something of a tenant, at its place in the store.
     #[must_use]
     pub fn new(tenant: Tenant, row: i64, attempts: u32, dispatch: Dispatch) -> Self {
-        Self { tenant, row, attempts, dispatch }
+        Self {
+            tenant,
+            row,
+            attempts,
+            dispatch,
+        }
     }
 
-    /// The same as a store has it. What another version has written is told of, and stays for that version.
+    /// The same as a store has it. What another version has written is told of, and stays for that
+    /// version.
     #[cfg(any(feature = "store", feature = "mapped"))]
     #[must_use]
     pub fn stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
         let dispatch = Dispatch::from_stored(body);
         if dispatch.is_none() {
-            tracing::error!(tenant = tenant.as_str(), row, "what is to be sent there is of another version");
+            tracing::error!(
+                tenant = tenant.as_str(),
+                row,
+                "what is to be sent there is of another version"
+            );
         }
-        Some(Self::new(tenant, row, u32::try_from(attempts).unwrap_or(u32::MAX), dispatch?))
+        Some(Self::new(
+            tenant,
+            row,
+            u32::try_from(attempts).unwrap_or(u32::MAX),
+            dispatch?,
+        ))
     }
 
-    /// Why it is not even tried at a moment: where each attempt before ended the process that made it, or it is too late.
+    /// Why it is not even tried at a moment: where each attempt before ended the process that made
+    /// it, or it is too late.
     #[must_use]
     pub fn refused(&self, now: Timestamp) -> Option<&'static str> {
         if Backoff::STANDARD.is_over(self.attempts) {
@@ -139,7 +161,8 @@ impl Claim {
             None => Duration::ZERO,
         };
         // The same number for the same attempt: a chance that needs no chance.
-        let number = short_digest(format!("{} {}", self.dispatch.id.as_str(), self.attempts).as_bytes());
+        let number =
+            short_digest(format!("{} {}", self.dispatch.id.as_str(), self.attempts).as_bytes());
         match Backoff::STANDARD.after(self.attempts, number) {
             Some(pause) => Settled::Again(now.plus(pause.max(asked))),
             None => Settled::GivenUp("it was tried as often as may be"),
@@ -160,11 +183,21 @@ mod tests {
     }
 
     fn claim(attempts: u32) -> Claim {
-        let what = ToSend::Message { message: Id::from(1), start: at(0), stop: Some(at(1_000)) };
-        Claim::new(Tenant::new("acme"), 1, attempts, Dispatch::new(Id::from(7), at(0), what))
+        let what = ToSend::Message {
+            message: Id::from(1),
+            start: at(0),
+            stop: Some(at(1_000)),
+        };
+        Claim::new(
+            Tenant::new("acme"),
+            1,
+            attempts,
+            Dispatch::new(Id::from(7), at(0), what),
+        )
     }
 
-    /// HAF-11: what fails is tried by the schedule, each pause from the end of the attempt on, and given up after the tenth.
+    /// HAF-11: what fails is tried by the schedule, each pause from the end of the attempt on, and
+    /// given up after the tenth.
     #[test]
     fn haf_11_what_fails_is_tried_again_and_given_up() {
         for attempts in 1..10 {
@@ -172,28 +205,49 @@ mod tests {
             let pause = Backoff::STANDARD.after(attempts, number).unwrap();
             let expected = Settled::Again(at(100).plus(pause));
             assert_eq!(claim(attempts).settle(None, at(100)), expected);
-            assert_eq!(claim(attempts).settle(Some(Delivered::Later(Duration::ZERO)), at(100)), expected);
+            assert_eq!(
+                claim(attempts).settle(Some(Delivered::Later(Duration::ZERO)), at(100)),
+                expected
+            );
         }
         let day = Duration::from_secs(24 * 60 * 60);
-        assert_eq!(claim(1).settle(Some(Delivered::Later(day)), at(100)), Settled::Again(at(100).plus(day)));
+        assert_eq!(
+            claim(1).settle(Some(Delivered::Later(day)), at(100)),
+            Settled::Again(at(100).plus(day))
+        );
         let last = claim(10).settle(Some(Delivered::Later(day)), at(100));
         assert_eq!(last, Settled::GivenUp("it was tried as often as may be"));
-        assert_eq!(claim(10).settle(Some(Delivered::Done), at(100)), Settled::Done);
-        assert_eq!(claim(1).settle(Some(Delivered::GivenUp("no mail")), at(100)), Settled::GivenUp("no mail"));
+        assert_eq!(
+            claim(10).settle(Some(Delivered::Done), at(100)),
+            Settled::Done
+        );
+        assert_eq!(
+            claim(1).settle(Some(Delivered::GivenUp("no mail")), at(100)),
+            Settled::GivenUp("no mail")
+        );
     }
 
-    /// What ended every process that tried it is not tried for ever, and a message not when its sending has stopped.
+    /// What ended every process that tried it is not tried for ever, and a message not when its
+    /// sending has stopped.
     #[test]
     fn sch_01_what_cannot_be_is_not_tried() {
         assert_eq!(claim(10).refused(at(1_000)), None);
-        assert_eq!(claim(11).refused(at(1_000)), Some("no attempt came to an end"));
+        assert_eq!(
+            claim(11).refused(at(1_000)),
+            Some("no attempt came to an end")
+        );
         assert_eq!(claim(1).refused(at(1_001)), Some("its sending has stopped"));
     }
 
     /// Who has done it at the last moment can still say so before somebody else begins.
     #[test]
     fn a_claim_outlasts_an_attempt() {
-        for patience in [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(30), Duration::MAX] {
+        for patience in [
+            Duration::ZERO,
+            Duration::from_secs(1),
+            Duration::from_secs(30),
+            Duration::MAX,
+        ] {
             assert!(Claim::lease(patience) > patience || patience == Duration::MAX);
         }
     }

@@ -15,11 +15,12 @@ use crate::{
 
 /// What the calls of one transaction have changed so far.
 ///
-/// A store that applies the changes of each call at once needs none: it hands an empty one to every call, or one with
-/// nothing but the [`counts`](Self::counts) that it writes later.
+/// A store that applies the changes of each call at once needs none: it hands an empty one to every
+/// call, or one with nothing but the [`counts`](Self::counts) that it writes later.
 #[derive(Debug, Clone, Default)]
 pub struct Overlay {
-    /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for one that is gone.
+    /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for
+    /// one that is gone.
     pub(super) records: HashMap<(Kind, Id), Option<Stored>>,
     /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
     pub(super) keys: HashMap<Key, Option<(Kind, Id)>>,
@@ -33,7 +34,8 @@ pub struct Overlay {
     pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
     /// Answers that are kept, by their keys.
     pub(super) kept: HashMap<Arc<str>, Kept>,
-    /// Something was changed that cannot be told apart from what is stored: see [`Pause::Unsettled`].
+    /// Something was changed that cannot be told apart from what is stored: see
+    /// [`Pause::Unsettled`].
     pub(super) unsettled: bool,
 }
 
@@ -57,7 +59,10 @@ impl Overlay {
                 self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
             }
             Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
-                for (source, date) in [(Source::ScheduledStart, start), (Source::ScheduledStop, stop)] {
+                for (source, date) in [
+                    (Source::ScheduledStart, start),
+                    (Source::ScheduledStop, stop),
+                ] {
                     record.set_computed(source, date.map(Computed::Timestamp));
                 }
             }),
@@ -66,7 +71,10 @@ impl Overlay {
                 self.edit(of.0, &of.1, |record| record.set_sum(*members, *sum));
             }
             Change::SetPart { of, name, sum } => {
-                self.parts.entry(of.clone()).or_default().insert(name.clone(), *sum);
+                self.parts
+                    .entry(of.clone())
+                    .or_default()
+                    .insert(name.clone(), *sum);
             }
             Change::Keep(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
             Change::Outbox(_) | Change::Recall(_) => {}
@@ -85,26 +93,36 @@ impl Overlay {
         let (kind, id) = (record.kind(), record.meta().id.clone());
         let own = Some((kind, id.clone()));
         for identifier in &insert.identifiers {
-            self.keys.insert(Key::Identifier(kind, identifier.clone()), own.clone());
+            self.keys
+                .insert(Key::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &insert.name {
             self.keys.insert(Key::Name(kind, name.clone()), own.clone());
         }
-        self.records.insert((kind, id.clone()), Some(Stored::new(Stored::NEW, record.clone())));
+        self.records.insert(
+            (kind, id.clone()),
+            Some(Stored::new(Stored::NEW, record.clone())),
+        );
         for email in &insert.emails {
             self.tie_email(email, kind, &id);
         }
         if let Some([group, person]) = kind.schema().unique_links()
             && let (Some(group), Some(person)) = (record.link(group), record.link(person))
         {
-            self.members.insert((kind, group.id.clone(), person.id.clone()), id.clone());
+            self.members
+                .insert((kind, group.id.clone(), person.id.clone()), id.clone());
         }
         if kind == Kind::Answer
             && let Some(person) = record.link(Kind::Person.singular())
         {
             self.answers.entry(person.id.clone()).or_default().push(id);
         }
-        for reference in kind.schema().references().iter().filter(|reference| reference.is_scope) {
+        for reference in kind
+            .schema()
+            .references()
+            .iter()
+            .filter(|reference| reference.is_scope)
+        {
             if let Some(owner) = record.link(reference.name) {
                 self.counts.add(kind, Some((reference.kind, &owner.id)), 1);
             }
@@ -113,10 +131,19 @@ impl Overlay {
 
     /// Makes a person found by an address, unless an older one is.
     fn tie_email(&mut self, email: &str, kind: Kind, id: &Id) {
-        let row = |of: &(Kind, Id)| self.records.get(of).and_then(Option::as_ref).map_or(Stored::NEW, |it| it.row);
+        let row = |of: &(Kind, Id)| {
+            self.records
+                .get(of)
+                .and_then(Option::as_ref)
+                .map_or(Stored::NEW, |it| it.row)
+        };
         let key = Key::Email(email.to_owned());
         let own = (kind, id.clone());
-        let has_older = self.keys.get(&key).and_then(Option::as_ref).is_some_and(|known| row(known) <= row(&own));
+        let has_older = self
+            .keys
+            .get(&key)
+            .and_then(Option::as_ref)
+            .is_some_and(|known| row(known) <= row(&own));
         if !has_older {
             self.keys.insert(key, Some(own));
         }
@@ -126,10 +153,12 @@ impl Overlay {
         let (kind, id) = (replace.at.kind, &replace.at.id);
         let own = Some((kind, id.clone()));
         for identifier in &replace.identifiers_freed {
-            self.keys.insert(Key::Identifier(kind, identifier.clone()), None);
+            self.keys
+                .insert(Key::Identifier(kind, identifier.clone()), None);
         }
         for identifier in &replace.identifiers_tied {
-            self.keys.insert(Key::Identifier(kind, identifier.clone()), own.clone());
+            self.keys
+                .insert(Key::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &replace.name {
             self.keys.insert(Key::Name(kind, name.clone()), own);
@@ -137,7 +166,8 @@ impl Overlay {
         for email in &replace.emails_tied {
             self.tie_email(email, kind, id);
         }
-        // Who else has an address that is freed is known to the store alone; and so is who has a name that is free now.
+        // Who else has an address that is freed is known to the store alone; and so is who has a
+        // name that is free now.
         let renames = kind.schema().unique_name().is_some();
         self.unsettled |= renames || !replace.emails_freed.is_empty();
         self.edit(kind, id, |record| {

@@ -21,7 +21,8 @@ pub enum Key {
     Name(Kind, String),
     /// The record that has this foreign identifier (UND-24).
     Identifier(Kind, Identifier),
-    /// The oldest person with this e-mail address, in normal form: see [`normal_email`](crate::helper::normal_email).
+    /// The oldest person with this e-mail address, in normal form: see
+    /// [`normal_email`](crate::helper::normal_email).
     Email(String),
     /// The record that a link of the record with this id leads to, by the link's name in the table.
     Link(Kind, Id, &'static str),
@@ -45,7 +46,8 @@ impl Key {
 }
 
 impl Key {
-    /// What a [`Point`] of a filter on records of a kind leads to. An e-mail address leads to every person that has it.
+    /// What a [`Point`] of a filter on records of a kind leads to. An e-mail address leads to every
+    /// person that has it.
     #[must_use]
     pub fn of_point(kind: Kind, point: &Point) -> Self {
         match point {
@@ -74,7 +76,8 @@ pub enum Question {
     Find(Key),
     /// The whole record: [`Answer::Record`].
     Record(Key),
-    /// The records of `kind` that tie one of these people to one of these groups (UND-38): [`Answer::Records`].
+    /// The records of `kind` that tie one of these people to one of these groups (UND-38):
+    /// [`Answer::Records`].
     Members {
         /// The kind of the membership, such as a tagging.
         kind: Kind,
@@ -99,7 +102,8 @@ pub enum Question {
     },
     /// What the counted members of a record come to in all: [`Answer::Sum`].
     Sum(Key),
-    /// The same for each ticket level of an event or currency of a page, by name: [`Answer::Parts`].
+    /// The same for each ticket level of an event or currency of a page, by name:
+    /// [`Answer::Parts`].
     Parts(Key),
     /// The attendances in whose tickets this person was recognised: [`Answer::Holdings`].
     Holdings(Id),
@@ -129,8 +133,8 @@ pub enum Answer {
     Kept(Option<Kept>),
 }
 
-/// An attendance in whose tickets a person was recognised, and the places of the tickets, ascending; `None` stands for a
-/// place that is not known any more.
+/// An attendance in whose tickets a person was recognised, and the places of the tickets,
+/// ascending; `None` stands for a place that is not known any more.
 pub type Holding = (Stored, Vec<Option<i64>>);
 
 /// Where a record is, without the record.
@@ -151,32 +155,45 @@ impl Found {
     /// A record at its place.
     #[must_use]
     pub fn new(kind: Kind, id: Id, row: i64, parent: Option<Id>) -> Self {
-        Self { kind, id, row, parent }
+        Self {
+            kind,
+            id,
+            row,
+            parent,
+        }
     }
 
     /// Which of two records is older.
     pub(crate) fn by_age(&self, other: &Self) -> Ordering {
-        self.row.cmp(&other.row).then_with(|| self.id.cmp(&other.id))
+        self.row
+            .cmp(&other.row)
+            .then_with(|| self.id.cmp(&other.id))
     }
 
     /// Its address (COL-19).
     #[must_use]
     pub fn address(&self) -> Address {
         let parent = self.kind.schema().home.and(self.parent.clone());
-        Address { kind: self.kind, id: self.id.clone(), parent }
+        Address {
+            kind: self.kind,
+            id: self.id.clone(),
+            parent,
+        }
     }
 }
 
 /// Answers questions while the rulebook runs.
 ///
-/// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch answers from what it
-/// has fetched and says [`Pause::Missing`] for the rest: see [`Fetched`](super::Fetched).
+/// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch
+/// answers from what it has fetched and says [`Pause::Missing`] for the rest: see
+/// [`Fetched`](super::Fetched).
 pub trait Answers {
     /// The answer, of the variant that the question names.
     ///
     /// # Errors
     ///
-    /// [`Pause::Missing`] when it has to be fetched first; [`Pause::Failed`] with trouble of the store.
+    /// [`Pause::Missing`] when it has to be fetched first; [`Pause::Failed`] with trouble of the
+    /// store.
     fn answer(&mut self, question: &Question) -> Result<Answer, Pause>;
 }
 
@@ -186,8 +203,8 @@ pub trait Answers {
 pub enum Pause {
     /// Questions were not answered yet. Fetch all of them, and run again: nothing was changed.
     Missing(Vec<Question>),
-    /// What calls before this one changed in the same transaction cannot be told apart from what is stored: write those
-    /// changes first, and run again.
+    /// What calls before this one changed in the same transaction cannot be told apart from what is
+    /// stored: write those changes first, and run again.
     Unsettled,
     /// The call is refused, or the store is in trouble.
     Failed(Error),
@@ -202,8 +219,12 @@ impl From<Error> for Pause {
 impl fmt::Display for Pause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing(questions) => write!(f, "{} questions have to be answered first", questions.len()),
-            Self::Unsettled => f.write_str("changes of the same transaction have to be written first"),
+            Self::Missing(questions) => {
+                write!(f, "{} questions have to be answered first", questions.len())
+            }
+            Self::Unsettled => {
+                f.write_str("changes of the same transaction have to be written first")
+            }
             Self::Failed(_) => f.write_str("the call failed"),
         }
     }

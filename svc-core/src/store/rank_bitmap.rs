@@ -5,15 +5,17 @@ const BUCKET: i64 = 64;
 
 /// A set of row ids that knows its n-th member (COL-22).
 ///
-/// One bit for each row in buckets of 64 neighbours, and a Fenwick tree over the number of members in each bucket:
-/// 20 bytes for each bucket that has ever had a member. Telling it twice what it knows changes nothing.
+/// One bit for each row in buckets of 64 neighbours, and a Fenwick tree over the number of members
+/// in each bucket: 20 bytes for each bucket that has ever had a member. Telling it twice what it
+/// knows changes nothing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RankBitmap {
     /// Numbers of the buckets, ascending: row id divided by 64.
     buckets: Vec<i64>,
     /// Which rows of each bucket are members.
     bits: Vec<u64>,
-    /// Node `i`, counted from 1, holds the members of the buckets behind `i - lowest_bit(i)` up to `i`.
+    /// Node `i`, counted from 1, holds the members of the buckets behind `i - lowest_bit(i)` up to
+    /// `i`.
     tree: Vec<u32>,
 }
 
@@ -24,7 +26,8 @@ impl RankBitmap {
         self.buckets.capacity().saturating_mul(20)
     }
 
-    /// Adds a row. Quick behind the last row and beside others; a row in a new bucket between others moves the rest.
+    /// Adds a row. Quick behind the last row and beside others; a row in a new bucket between
+    /// others moves the rest.
     pub fn insert(&mut self, seq: i64) {
         let (number, bit) = place(seq);
         let index = match self.buckets.last() {
@@ -47,7 +50,9 @@ impl RankBitmap {
     /// Removes a row.
     pub fn remove(&mut self, seq: i64) {
         let (number, bit) = place(seq);
-        let Ok(index) = self.buckets.binary_search(&number) else { return };
+        let Ok(index) = self.buckets.binary_search(&number) else {
+            return;
+        };
         if let Some(bits) = self.bits.get_mut(index).filter(|bits| **bits & bit != 0) {
             *bits &= !bit;
             self.count(index, |node| node.saturating_sub(1));
@@ -59,10 +64,17 @@ impl RankBitmap {
     pub fn nth(&self, position: u64) -> Option<i64> {
         let mut rest = position;
         let mut index = 0_usize;
-        let mut step = self.tree.len().checked_ilog2().map_or(0, |log| 1_usize << log);
+        let mut step = self
+            .tree
+            .len()
+            .checked_ilog2()
+            .map_or(0, |log| 1_usize << log);
         while step > 0 {
             let node = index.saturating_add(step);
-            if let Some(members) = self.tree.get(node.saturating_sub(1)).map(|members| u64::from(*members))
+            if let Some(members) = self
+                .tree
+                .get(node.saturating_sub(1))
+                .map(|members| u64::from(*members))
                 && members <= rest
             {
                 rest = rest.saturating_sub(members);
@@ -75,7 +87,11 @@ impl RankBitmap {
             // Clears the lowest bit.
             bits &= bits.wrapping_sub(1);
         }
-        Some(number.saturating_mul(BUCKET).saturating_add(i64::from(bits.trailing_zeros())))
+        Some(
+            number
+                .saturating_mul(BUCKET)
+                .saturating_add(i64::from(bits.trailing_zeros())),
+        )
     }
 
     /// Changes the nodes that count a bucket.
@@ -131,7 +147,11 @@ mod tests {
 
     fn agrees(members: &RankBitmap, model: &BTreeSet<i64>) {
         for (position, seq) in model.iter().enumerate() {
-            assert_eq!(members.nth(position as u64), Some(*seq), "position {position}");
+            assert_eq!(
+                members.nth(position as u64),
+                Some(*seq),
+                "position {position}"
+            );
         }
         for beyond in [0, 1, 63, 64, 1000, u64::MAX] {
             assert_eq!(members.nth(beyond.saturating_add(model.len() as u64)), None);
@@ -161,7 +181,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20), ..ProptestConfig::default() })]
 
-        /// COL-22, UND-20: after any inserts and removals, in any order, every position leads to the right row.
+        /// COL-22, UND-20: after any inserts and removals, in any order, every position leads to
+        /// the right row.
         #[test]
         fn as_a_sorted_set(changes in prop::collection::vec((prop_oneof![0_i64..2_000, 0_i64..100_000], prop::bool::weighted(0.7)), 0..300)) {
             let mut members = RankBitmap::default();

@@ -1,4 +1,5 @@
-//! How a store with a table for each kind lays records out: names, columns and numbers, from the interface's tables.
+//! How a store with a table for each kind lays records out: names, columns and numbers, from the
+//! interface's tables.
 
 use crate::{
     helper::HelperName,
@@ -33,17 +34,34 @@ impl KindTable {
     pub fn of(kind: Kind) -> Self {
         let schema = kind.schema();
         let columns = schema.references();
-        let parent = schema.parent.and_then(|parent| columns.iter().position(|column| column.name == parent));
-        let computed = schema.fields.fields.iter().filter_map(|field| Some((field.name, field.source()?)));
+        let parent = schema
+            .parent
+            .and_then(|parent| columns.iter().position(|column| column.name == parent));
+        let computed = schema
+            .fields
+            .fields
+            .iter()
+            .filter_map(|field| Some((field.name, field.source()?)));
         let computed: Vec<_> = computed.collect();
         let counts = computed.iter().find_map(|(_, source)| source.adds_up());
-        Self { kind, code: kind_code(kind), name: kind.plural(), columns, parent, computed, counts }
+        Self {
+            kind,
+            code: kind_code(kind),
+            name: kind.plural(),
+            columns,
+            parent,
+            computed,
+            counts,
+        }
     }
 
-    /// The column that the collection under a record of `parent` goes by; `None` when there is no such collection.
+    /// The column that the collection under a record of `parent` goes by; `None` when there is no
+    /// such collection.
     #[must_use]
     pub fn scope(&self, parent: Kind) -> Option<usize> {
-        self.columns.iter().position(|column| column.kind == parent && column.is_scope)
+        self.columns
+            .iter()
+            .position(|column| column.kind == parent && column.is_scope)
     }
 
     /// The place of a column.
@@ -61,13 +79,16 @@ impl KindTable {
     /// Whether helper calls without a key may address its records (HLP-07).
     #[must_use]
     pub fn is_container(&self) -> bool {
-        HelperName::ALL.iter().any(|helper| helper.may_be_anonymous() && helper.container() == Some(self.kind))
+        HelperName::ALL
+            .iter()
+            .any(|helper| helper.may_be_anonymous() && helper.container() == Some(self.kind))
     }
 }
 
 macro_rules! codes {
     ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
-        /// The number that stands for a kind in stored data. Numbers are never given to another kind.
+        /// The number that stands for a kind in stored data. Numbers are never given to another
+        /// kind.
         #[must_use]
         pub const fn kind_code(kind: Kind) -> i64 {
             match kind { $(Kind::$name => $number),+ }
@@ -95,12 +116,19 @@ mod tests {
     fn every_scope_has_its_column() {
         for kind in Kind::ALL {
             for parent in kind.schema().scopes() {
-                assert!(KindTable::of(*kind).scope(parent).is_some(), "{kind:?} under {parent:?}");
+                assert!(
+                    KindTable::of(*kind).scope(parent).is_some(),
+                    "{kind:?} under {parent:?}"
+                );
             }
         }
         let canvasses = KindTable::of(Kind::Canvass);
         assert_eq!(canvasses.scope(Kind::Person), canvasses.column("target"));
-        assert_eq!(KindTable::of(Kind::Petition).scope(Kind::Person), None, "a creator is no container");
+        assert_eq!(
+            KindTable::of(Kind::Petition).scope(Kind::Person),
+            None,
+            "a creator is no container"
+        );
     }
 
     /// RES-petition-10 and its like: the totals of an owner have one kind of members.
@@ -108,7 +136,11 @@ mod tests {
     fn every_kind_adds_up_one_other() {
         for kind in Kind::ALL {
             let table = KindTable::of(*kind);
-            for counted in table.computed.iter().filter_map(|(_, source)| source.adds_up()) {
+            for counted in table
+                .computed
+                .iter()
+                .filter_map(|(_, source)| source.adds_up())
+            {
                 assert_eq!(table.counts, Some(counted), "{kind:?}");
                 assert_eq!(counted.schema().parent_kind(), Some(*kind));
             }

@@ -15,7 +15,9 @@ pub fn new_tenant(name: &str) -> Result<Tenant> {
     if (1..=64).contains(&name.len()) && name.chars().all(is_fit) {
         Ok(Tenant::new(name))
     } else {
-        Err(Error::unexpected("a tenant's name has 1 to 64 bytes and neither spaces nor control characters"))
+        Err(Error::unexpected(
+            "a tenant's name has 1 to 64 bytes and neither spaces nor control characters",
+        ))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Everything of a tenant as changes, in parts: what moves it from one store into another.
 //!
-//! Nothing is new to a store that applies them: an [`Insert`] for each record, with whatever finds it, and behind it what the
-//! rulebook would have said of it. Within a kind the order stays, so that of several people with one address the oldest stays
-//! the oldest, and pages stay as they are. Records come after those that they lead to; only who changed a person may come
-//! after that person.
+//! Nothing is new to a store that applies them: an [`Insert`] for each record, with whatever finds
+//! it, and behind it what the rulebook would have said of it. Within a kind the order stays, so
+//! that of several people with one address the oldest stays the oldest, and pages stay as they are.
+//! Records come after those that they lead to; only who changed a person may come after that
+//! person.
 
 use std::{fmt, str::FromStr, sync::LazyLock};
 
@@ -27,7 +28,11 @@ pub fn order() -> &'static [Kind] {
         let (mut left, mut order) = (Kind::ALL.to_vec(), Vec::new());
         while !left.is_empty() {
             let is_free = |kind: &Kind| {
-                let mut others = kind.schema().references().iter().map(|reference| reference.kind);
+                let mut others = kind
+                    .schema()
+                    .references()
+                    .iter()
+                    .map(|reference| reference.kind);
                 others.all(|other| other == *kind || order.contains(&other))
             };
             let free = left.iter().position(is_free).unwrap_or_default();
@@ -51,7 +56,10 @@ impl Position {
     /// The beginning.
     #[must_use]
     pub fn start() -> Self {
-        Self { kind: order().first().copied(), row: 0 }
+        Self {
+            kind: order().first().copied(),
+            row: 0,
+        }
     }
 
     /// The kind whose records come next; `None` for what is to be sent.
@@ -77,13 +85,21 @@ impl Position {
     pub fn behind(self) -> Option<Self> {
         let kind = self.kind?;
         let place = order().iter().position(|known| *known == kind)?;
-        Some(Self { kind: order().get(place.saturating_add(1)).copied(), row: 0 })
+        Some(Self {
+            kind: order().get(place.saturating_add(1)).copied(),
+            row: 0,
+        })
     }
 }
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.kind.map_or("outbox", Kind::plural), self.row)
+        write!(
+            f,
+            "{}:{}",
+            self.kind.map_or("outbox", Kind::plural),
+            self.row
+        )
     }
 }
 
@@ -95,9 +111,17 @@ impl FromStr for Position {
         let (kind, row) = text.split_once(':').ok_or_else(unknown)?;
         let kind = match kind {
             "outbox" => None,
-            kind => Some(*Kind::ALL.iter().find(|known| known.plural() == kind).ok_or_else(unknown)?),
+            kind => Some(
+                *Kind::ALL
+                    .iter()
+                    .find(|known| known.plural() == kind)
+                    .ok_or_else(unknown)?,
+            ),
         };
-        Ok(Self { kind, row: row.parse().map_err(|_| unknown())? })
+        Ok(Self {
+            kind,
+            row: row.parse().map_err(|_| unknown())?,
+        })
     }
 }
 
@@ -109,8 +133,8 @@ pub struct Batch {
     pub changes: Vec<Change>,
     /// How many records it has.
     pub records: u64,
-    /// The moment of the tenant's last write when this was read: the same in every part, unless somebody writes meanwhile,
-    /// and then the parts do not fit each other.
+    /// The moment of the tenant's last write when this was read: the same in every part, unless
+    /// somebody writes meanwhile, and then the parts do not fit each other.
     pub clock: Timestamp,
     /// Where the next part begins; `None` at the end.
     pub next: Option<Position>,
@@ -120,34 +144,68 @@ impl Batch {
     /// Nothing, read after the write of this moment.
     #[must_use]
     pub fn new(clock: Timestamp) -> Self {
-        Self { changes: Vec::new(), records: 0, clock, next: None }
+        Self {
+            changes: Vec::new(),
+            records: 0,
+            clock,
+            next: None,
+        }
     }
 
-    /// Adds a record with everything of it. `holders` are the people noted in the tickets of an attendance, with the place of
-    /// their ticket; below zero for one that is not known any more. What it comes to is asked for.
+    /// Adds a record with everything of it. `holders` are the people noted in the tickets of an
+    /// attendance, with the place of their ticket; below zero for one that is not known any more.
+    /// What it comes to is asked for.
     ///
     /// # Errors
     ///
     /// What the answers say; [`Pause::Failed`] for fields that cannot be read.
-    pub fn push(&mut self, stored: &Stored, holders: Vec<(i64, Id)>, answers: &mut dyn Answers) -> Result<(), Pause> {
+    pub fn push(
+        &mut self,
+        stored: &Stored,
+        holders: Vec<(i64, Id)>,
+        answers: &mut dyn Answers,
+    ) -> Result<(), Pause> {
         let record = &stored.record;
         let (kind, id) = (record.kind(), record.meta().id.clone());
         let at = || At::new(kind, id.clone(), Stored::NEW);
         let (name, emails) = found_by(record)?;
         let identifiers = record.meta().identifiers.to_vec();
         // What it comes to follows from what is behind it.
-        let new = RawRecord { computed: Computed::of_new(kind), ..record.clone() };
-        self.changes.push(Change::Insert(Box::new(Insert { record: new, identifiers, name, emails })));
-        if let Some(members) = kind.schema().fields.fields.iter().filter_map(Field::source).find_map(summed) {
+        let new = RawRecord {
+            computed: Computed::of_new(kind),
+            ..record.clone()
+        };
+        self.changes.push(Change::Insert(Box::new(Insert {
+            record: new,
+            identifiers,
+            name,
+            emails,
+        })));
+        if let Some(members) = kind
+            .schema()
+            .fields
+            .fields
+            .iter()
+            .filter_map(Field::source)
+            .find_map(summed)
+        {
             let (of, key) = ((kind, id.clone()), Key::Id(kind, id.clone()));
             if let Answer::Sum(sum) = answers.answer(&Question::Sum(key.clone()))?
                 // 0.0 is sent with its digits.
                 && (sum != Sum::default() || sum.amount.to_string() != "0")
             {
-                self.changes.push(Change::SetSum { of: of.clone(), members, sum });
+                self.changes.push(Change::SetSum {
+                    of: of.clone(),
+                    members,
+                    sum,
+                });
             }
             if let Answer::Parts(parts) = answers.answer(&Question::Parts(key))? {
-                let part = |(name, sum)| Change::SetPart { of: of.clone(), name, sum };
+                let part = |(name, sum)| Change::SetPart {
+                    of: of.clone(),
+                    name,
+                    sum,
+                };
                 self.changes.extend(parts.into_iter().map(part));
             }
         }
@@ -155,11 +213,23 @@ impl Batch {
             Some(Computed::Timestamp(moment)) => Some(*moment),
             _ => None,
         };
-        let (start, stop) = (moment(Source::ScheduledStart), moment(Source::ScheduledStop));
+        let (start, stop) = (
+            moment(Source::ScheduledStart),
+            moment(Source::ScheduledStop),
+        );
         if start.or(stop).is_some() {
-            self.changes.push(Change::SetSchedule { at: at(), start, stop });
+            self.changes.push(Change::SetSchedule {
+                at: at(),
+                start,
+                stop,
+            });
         }
-        self.changes.extend(holders.into_iter().map(|(place, person)| Change::Hold { at: at(), place, person }));
+        self.changes
+            .extend(holders.into_iter().map(|(place, person)| Change::Hold {
+                at: at(),
+                place,
+                person,
+            }));
         self.records = self.records.saturating_add(1);
         Ok(())
     }
@@ -186,8 +256,18 @@ pub(super) fn found_by(record: &RawRecord) -> Result<(Option<String>, Vec<String
         return Ok((None, Vec::new()));
     }
     let fields = record.read_fields(&ShareNames::default())?;
-    let name = unique.and_then(|field| fields.get(field.name)).and_then(Json::as_str).map(str::to_owned);
-    Ok((name, if is_person { distinct_emails(&fields) } else { Vec::new() }))
+    let name = unique
+        .and_then(|field| fields.get(field.name))
+        .and_then(Json::as_str)
+        .map(str::to_owned);
+    Ok((
+        name,
+        if is_person {
+            distinct_emails(&fields)
+        } else {
+            Vec::new()
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -198,8 +278,17 @@ mod tests {
     fn every_kind_comes_after_those_that_it_leads_to() {
         assert_eq!(order().len(), Kind::ALL.len());
         for (place, kind) in order().iter().enumerate() {
-            for reference in kind.schema().references().iter().filter(|reference| reference.kind != *kind) {
-                assert!(order()[..place].contains(&reference.kind), "{kind:?} before {:?}", reference.kind);
+            for reference in kind
+                .schema()
+                .references()
+                .iter()
+                .filter(|reference| reference.kind != *kind)
+            {
+                assert!(
+                    order()[..place].contains(&reference.kind),
+                    "{kind:?} before {:?}",
+                    reference.kind
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Which write of this process a replica must have, before it may answer whoever expects to see that.
+//! Which write of this process a replica must have, before it may answer whoever expects to see
+//! that.
 
 use std::{
     collections::HashMap,
@@ -35,7 +36,14 @@ mod tests {
         assert!(written.is_recent(1, Some(0)) && !written.is_recent(1, None));
         written.wrote(1, 7);
         written.wrote(1, 5);
-        assert!(!written.is_recent(1, Some(6)) && written.is_recent(1, Some(7)) && written.is_recent(1, Some(8)));
-        assert!(written.is_recent(2, Some(0)), "another tenant has written nothing");
+        assert!(
+            !written.is_recent(1, Some(6))
+                && written.is_recent(1, Some(7))
+                && written.is_recent(1, Some(8))
+        );
+        assert!(
+            written.is_recent(2, Some(0)),
+            "another tenant has written nothing"
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! Lists of codes that others keep: currencies of ISO 4217, and the numbers that countries are called by.
+//! Lists of codes that others keep: currencies of ISO 4217, and the numbers that countries are
+//! called by.
 
-/// Currencies in use, and those withdrawn since 1990, in which older donations are recorded (ISO 4217).
+/// Currencies in use, and those withdrawn since 1990, in which older donations are recorded (ISO
+/// 4217).
 const CURRENCIES: &str = "\
     AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF \
     CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD \
@@ -15,12 +17,18 @@ const CURRENCIES: &str = "\
 
 /// The currency with this code, in any case; its code in capitals.
 pub(crate) fn currency(code: &str) -> Option<&'static str> {
-    CURRENCIES.split(' ').find(|known| known.eq_ignore_ascii_case(code))
+    CURRENCIES
+        .split(' ')
+        .find(|known| known.eq_ignore_ascii_case(code))
 }
 
-/// What a number begins with in each country: the calling code, and the countries of ISO 3166-1 that share it.
+/// What a number begins with in each country: the calling code, and the countries of ISO 3166-1
+/// that share it.
 const CALLING_CODES: &[(&str, &str)] = &[
-    ("1", "AG AI AS BB BM BS CA DM DO GD GU JM KN KY LC MP MS PR SX TC TT UM US VC VG VI"),
+    (
+        "1",
+        "AG AI AS BB BM BS CA DM DO GD GU JM KN KY LC MP MS PR SX TC TT UM US VC VG VI",
+    ),
     ("7", "KZ RU"),
     ("20", "EG"),
     ("27", "ZA"),
@@ -232,8 +240,15 @@ const CALLING_CODES: &[(&str, &str)] = &[
 
 /// What phone numbers of a country begin with; nothing for a country that this is not known of.
 pub(crate) fn calling_codes(country: &str) -> impl Iterator<Item = &'static str> {
-    let has = move |countries: &str| countries.split(' ').any(|known| known.eq_ignore_ascii_case(country));
-    CALLING_CODES.iter().filter(move |(_, countries)| has(countries)).map(|(code, _)| *code)
+    let has = move |countries: &str| {
+        countries
+            .split(' ')
+            .any(|known| known.eq_ignore_ascii_case(country))
+    };
+    CALLING_CODES
+        .iter()
+        .filter(move |(_, countries)| has(countries))
+        .map(|(code, _)| *code)
 }
 
 #[cfg(test)]
@@ -244,10 +259,19 @@ mod tests {
     fn every_code_stands_once() {
         let mut currencies: Vec<&str> = CURRENCIES.split(' ').collect();
         assert!(
-            currencies.iter().all(|code| code.len() == 3 && code.bytes().all(|letter| letter.is_ascii_uppercase()))
+            currencies
+                .iter()
+                .all(|code| code.len() == 3
+                    && code.bytes().all(|letter| letter.is_ascii_uppercase()))
         );
-        let countries = CALLING_CODES.iter().flat_map(|(_, countries)| countries.split(' '));
-        assert!(countries.into_iter().all(|code| code.len() == 2 && code.bytes().all(|it| it.is_ascii_uppercase())));
+        let countries = CALLING_CODES
+            .iter()
+            .flat_map(|(_, countries)| countries.split(' '));
+        assert!(
+            countries
+                .into_iter()
+                .all(|code| code.len() == 2 && code.bytes().all(|it| it.is_ascii_uppercase()))
+        );
         let mut codes: Vec<&str> = CALLING_CODES.iter().map(|(code, _)| *code).collect();
         for codes in [&mut currencies, &mut codes] {
             let number = codes.len();
@@ -261,7 +285,10 @@ mod tests {
     #[test]
     fn no_calling_code_begins_another() {
         for (code, _) in CALLING_CODES {
-            let begun = CALLING_CODES.iter().filter(|(other, _)| other.starts_with(code)).count();
+            let begun = CALLING_CODES
+                .iter()
+                .filter(|(other, _)| other.starts_with(code))
+                .count();
             assert_eq!(begun, 1, "{code}");
         }
     }

@@ -52,7 +52,13 @@ impl Date {
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.0.year(), self.0.month(), self.0.day())
+        write!(
+            f,
+            "{:04}-{:02}-{:02}",
+            self.0.year(),
+            self.0.month(),
+            self.0.day()
+        )
     }
 }
 
@@ -116,7 +122,11 @@ impl<'a> Cursor<'a> {
 
     /// All digits at the front.
     pub(super) fn all_digits(&mut self) -> &'a [u8] {
-        let end = self.0.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(self.0.len());
+        let end = self
+            .0
+            .iter()
+            .position(|byte| !byte.is_ascii_digit())
+            .unwrap_or(self.0.len());
         let (digits, rest) = self.0.split_at_checked(end).unwrap_or((self.0, &[]));
         self.0 = rest;
         digits
@@ -144,8 +154,18 @@ mod tests {
 
     #[test]
     fn typ_07_only_real_dates_in_one_form() {
-        for good in ["2024-02-29", "2000-02-29", "0001-01-01", "9999-12-31", "2026-01-05"] {
-            assert_eq!(Date::parse(good).map(|date| date.to_string()).as_deref(), Some(good), "TYP-07");
+        for good in [
+            "2024-02-29",
+            "2000-02-29",
+            "0001-01-01",
+            "9999-12-31",
+            "2026-01-05",
+        ] {
+            assert_eq!(
+                Date::parse(good).map(|date| date.to_string()).as_deref(),
+                Some(good),
+                "TYP-07"
+            );
         }
         for bad in [
             "",

@@ -18,14 +18,19 @@ const EXPONENT_LIMIT: i64 = 1 << 40;
 
 /// The digits at the front of the text, and the rest.
 fn split_digits(text: &str) -> (&str, &str) {
-    let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .bytes()
+        .position(|byte| !byte.is_ascii_digit())
+        .unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
 impl<'a> Parts<'a> {
     /// Takes the text apart; `None` if it is not exactly one JSON number.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
-        let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+        let (negative, rest) = text
+            .strip_prefix('-')
+            .map_or((false, text), |rest| (true, rest));
         let (int, rest) = split_digits(rest);
         if int.is_empty() || (int.len() > 1 && int.starts_with('0')) {
             return None;
@@ -39,21 +44,34 @@ impl<'a> Parts<'a> {
             None if rest.is_empty() => (0, false),
             None => return None,
         };
-        Some(Self { negative, int, frac, exponent, plain_integer: frac.is_empty() && !has_exponent })
+        Some(Self {
+            negative,
+            int,
+            frac,
+            exponent,
+            plain_integer: frac.is_empty() && !has_exponent,
+        })
     }
 
     /// The digits without leading zeros; empty for zero.
     pub(crate) fn digits(&self) -> String {
         let mut digits = String::with_capacity(self.int.len().saturating_add(self.frac.len()));
         digits.push_str(self.int.trim_start_matches('0'));
-        let frac = if digits.is_empty() { self.frac.trim_start_matches('0') } else { self.frac };
+        let frac = if digits.is_empty() {
+            self.frac.trim_start_matches('0')
+        } else {
+            self.frac
+        };
         digits.push_str(frac);
         digits
     }
 
-    /// How many of the digits stand behind the decimal point once the exponent is applied; negative: zeros are missing.
+    /// How many of the digits stand behind the decimal point once the exponent is applied;
+    /// negative: zeros are missing.
     pub(crate) fn scale(&self) -> i64 {
-        i64::try_from(self.frac.len()).unwrap_or(i64::MAX).saturating_sub(self.exponent)
+        i64::try_from(self.frac.len())
+            .unwrap_or(i64::MAX)
+            .saturating_sub(self.exponent)
     }
 
     /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
@@ -68,8 +86,16 @@ impl<'a> Parts<'a> {
         if significant.len() > 19 || shift > 19 {
             return None;
         }
-        let value = significant.parse::<i128>().ok()?.checked_mul(10_i128.checked_pow(shift)?)?;
-        i64::try_from(if self.negative { value.checked_neg()? } else { value }).ok()
+        let value = significant
+            .parse::<i128>()
+            .ok()?
+            .checked_mul(10_i128.checked_pow(shift)?)?;
+        i64::try_from(if self.negative {
+            value.checked_neg()?
+        } else {
+            value
+        })
+        .ok()
     }
 }
 
@@ -83,8 +109,15 @@ fn parse_exponent(text: &str) -> Option<i64> {
     if digits.is_empty() || !rest.is_empty() {
         return None;
     }
-    let value = digits.parse::<i64>().unwrap_or(EXPONENT_LIMIT).min(EXPONENT_LIMIT);
-    Some(if negative { value.saturating_neg() } else { value })
+    let value = digits
+        .parse::<i64>()
+        .unwrap_or(EXPONENT_LIMIT)
+        .min(EXPONENT_LIMIT);
+    Some(if negative {
+        value.saturating_neg()
+    } else {
+        value
+    })
 }
 
 #[cfg(test)]
@@ -93,11 +126,24 @@ mod tests {
 
     #[test]
     fn typ_04_the_grammar_is_that_of_json() {
-        for good in ["0", "-0", "10", "1.5", "-1.50", "1e2", "1E+2", "1.0e-2", "0.0", "1e99999999999999999999"] {
+        for good in [
+            "0",
+            "-0",
+            "10",
+            "1.5",
+            "-1.50",
+            "1e2",
+            "1E+2",
+            "1.0e-2",
+            "0.0",
+            "1e99999999999999999999",
+        ] {
             assert!(Parts::parse(good).is_some(), "TYP-04: {good}");
         }
-        for bad in ["", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1e1.5", "0x1", " 1", "1 ", "1_0", "NaN", "١"]
-        {
+        for bad in [
+            "", "-", "+1", "01", "-01", "1.", ".5", "1e", "1e+", "1e1.5", "0x1", " 1", "1 ", "1_0",
+            "NaN", "١",
+        ] {
             assert!(Parts::parse(bad).is_none(), "TYP-04: {bad}");
         }
     }
@@ -127,7 +173,11 @@ mod tests {
             ("1e-99999999999999999999", None),
         ];
         for (text, value) in cases {
-            assert_eq!(Parts::parse(text).and_then(Parts::to_i64), value, "TYP-02: {text}");
+            assert_eq!(
+                Parts::parse(text).and_then(Parts::to_i64),
+                value,
+                "TYP-02: {text}"
+            );
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-/// 128 bits that stand for these bytes: the same on every machine and from every build, as they are kept and compared later.
+/// 128 bits that stand for these bytes: the same on every machine and from every build, as they are
+/// kept and compared later.
 ///
 /// They tell other bytes apart, not forged ones: nobody but who wrote both would gain anything.
 pub(crate) fn digest(bytes: &[u8]) -> u128 {

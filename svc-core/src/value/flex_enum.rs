@@ -19,13 +19,14 @@ pub trait ClosedEnum: Copy {
 pub enum FlexEnum<E> {
     /// One of the listed values (TYP-09).
     Known(E),
-    /// Any other free-form string, exactly as sent (TYP-09). Build it with [`FlexEnum::parse`], so that a listed value is
-    /// never in here.
+    /// Any other free-form string, exactly as sent (TYP-09). Build it with [`FlexEnum::parse`], so
+    /// that a listed value is never in here.
     Other(String),
 }
 
 impl<E: ClosedEnum> FlexEnum<E> {
-    /// Takes any string: listed values become [`FlexEnum::Known`], all others [`FlexEnum::Other`] (TYP-09).
+    /// Takes any string: listed values become [`FlexEnum::Known`], all others [`FlexEnum::Other`]
+    /// (TYP-09).
     #[must_use]
     pub fn parse(text: &str) -> Self {
         E::parse(text).map_or_else(|| Self::Other(text.to_owned()), Self::Known)

@@ -15,7 +15,13 @@ mod tests {
     #[test]
     fn every_byte_has_the_digits_that_formatting_gives_it() {
         for byte in 0..=u8::MAX {
-            assert_eq!(hex_digits(byte).map(char::from).into_iter().collect::<String>(), format!("{byte:02x}"));
+            assert_eq!(
+                hex_digits(byte)
+                    .map(char::from)
+                    .into_iter()
+                    .collect::<String>(),
+                format!("{byte:02x}")
+            );
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-/// The id of a record in its own address (UND-41): 1 to 64 of `[A-Za-z0-9_-]`. A clone costs no allocation.
+/// The id of a record in its own address (UND-41): 1 to 64 of `[A-Za-z0-9_-]`. A clone costs no
+/// allocation.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(Arc<str>);
 
@@ -20,7 +21,9 @@ impl Id {
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let length = (1..=Self::MAX_LEN).contains(&text.len());
-        let grammar = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let grammar = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
         (length && grammar && !RESERVED.contains(&text)).then(|| Self(Arc::from(text)))
     }
 
@@ -30,8 +33,8 @@ impl Id {
         &self.0
     }
 
-    /// The number that the id was made from, where a vendor's ids are numbers; `None` for any other text, also for
-    /// another spelling of a number, so that a record has one address only.
+    /// The number that the id was made from, where a vendor's ids are numbers; `None` for any other
+    /// text, also for another spelling of a number, so that a record has one address only.
     ///
     /// ```
     /// # use svc_core::value::Id;
@@ -40,11 +43,14 @@ impl Id {
     /// ```
     #[must_use]
     pub fn number(&self) -> Option<i64> {
-        self.0.parse().ok().filter(|number: &i64| number.to_string() == *self.0)
+        self.0
+            .parse()
+            .ok()
+            .filter(|number: &i64| number.to_string() == *self.0)
     }
 
-    /// The UUID that this id is made [from](Self::from), for a store whose ids are UUIDs; `None` for any other id, which is then
-    /// simply not found: an address has one spelling (UND-41).
+    /// The UUID that this id is made [from](Self::from), for a store whose ids are UUIDs; `None`
+    /// for any other id, which is then simply not found: an address has one spelling (UND-41).
     ///
     /// ```
     /// # use svc_core::value::Id;
@@ -55,7 +61,11 @@ impl Id {
     #[must_use]
     pub fn uuid(&self) -> Option<Uuid> {
         let uuid = Uuid::try_parse(self.as_str()).ok()?;
-        (uuid.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()) == self.as_str()).then_some(uuid)
+        (uuid
+            .as_hyphenated()
+            .encode_lower(&mut Uuid::encode_buffer())
+            == self.as_str())
+        .then_some(uuid)
     }
 }
 
@@ -71,7 +81,11 @@ impl From<Uuid> for Id {
     /// The UUID in its canonical text form.
     fn from(uuid: Uuid) -> Self {
         // Hex digits and hyphens follow the grammar, and no reserved word looks like that.
-        Self(Arc::from(&*uuid.as_hyphenated().encode_lower(&mut Uuid::encode_buffer())))
+        Self(Arc::from(
+            &*uuid
+                .as_hyphenated()
+                .encode_lower(&mut Uuid::encode_buffer()),
+        ))
     }
 }
 
@@ -100,15 +114,41 @@ mod tests {
     #[test]
     fn und_41_ids_follow_the_grammar() {
         let longest = "x".repeat(64);
-        for good in ["a", "0", "-", "_", "d91b4b2e-ae0e-4cd3-9ed7-d0ec501b0bc3", "person_signup2", &longest] {
+        for good in [
+            "a",
+            "0",
+            "-",
+            "_",
+            "d91b4b2e-ae0e-4cd3-9ed7-d0ec501b0bc3",
+            "person_signup2",
+            &longest,
+        ] {
             assert_eq!(Id::new(good).as_ref().map(Id::as_str), Some(good), "UND-41");
         }
         let too_long = "x".repeat(65);
-        assert_eq!([i64::MIN, -1, 0, i64::MAX].map(|n| Id::from(n).number()), [i64::MIN, -1, 0, i64::MAX].map(Some));
+        assert_eq!(
+            [i64::MIN, -1, 0, i64::MAX].map(|n| Id::from(n).number()),
+            [i64::MIN, -1, 0, i64::MAX].map(Some)
+        );
         for other in ["-0", "007", "9223372036854775808", "7a", "--7", "0198-a"] {
-            assert_eq!(Id::new(other).and_then(|id| id.number()), None, "UND-41: {other}");
+            assert_eq!(
+                Id::new(other).and_then(|id| id.number()),
+                None,
+                "UND-41: {other}"
+            );
         }
-        for bad in ["", &too_long, "a b", "a/b", "a.b", "é", "a\0", "a%20", "person_signup", "person_signup_helper"] {
+        for bad in [
+            "",
+            &too_long,
+            "a b",
+            "a/b",
+            "a.b",
+            "é",
+            "a\0",
+            "a%20",
+            "person_signup",
+            "person_signup_helper",
+        ] {
             assert_eq!(Id::new(bad), None, "UND-41: {bad:?}");
         }
     }

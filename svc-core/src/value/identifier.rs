@@ -10,30 +10,42 @@ pub struct Identifier {
 }
 
 impl Identifier {
-    /// The identifier with this text: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty id (TYP-13, UND-41).
+    /// The identifier with this text: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty
+    /// id (TYP-13, UND-41).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (system, id) = text.split_once(':')?;
         let good = Self::is_system_name(system) && !id.is_empty();
-        good.then(|| Self { text: Box::from(text), colon: system.len() })
+        good.then(|| Self {
+            text: Box::from(text),
+            colon: system.len(),
+        })
     }
 
     /// Whether the text can be the name of a system or a namespace: `[A-Za-z0-9_.-]+` (UND-41).
     #[must_use]
     pub fn is_system_name(text: &str) -> bool {
-        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
     }
 
     /// The system's name: what stands before the first colon (UND-41).
     #[must_use]
     pub fn system(&self) -> &str {
-        self.text.split_at_checked(self.colon).map_or("", |(system, _)| system)
+        self.text
+            .split_at_checked(self.colon)
+            .map_or("", |(system, _)| system)
     }
 
     /// The record's id in that system: what stands after the first colon (UND-41).
     #[must_use]
     pub fn id(&self) -> &str {
-        self.text.split_at_checked(self.colon).and_then(|(_, rest)| rest.strip_prefix(':')).unwrap_or("")
+        self.text
+            .split_at_checked(self.colon)
+            .and_then(|(_, rest)| rest.strip_prefix(':'))
+            .unwrap_or("")
     }
 
     /// The whole text, as sent (TYP-13).
@@ -68,7 +80,11 @@ mod tests {
     #[test]
     fn typ_13_und_41_split_at_the_first_colon() {
         let identifier = Identifier::parse("my.system-1_a:a:b:é").unwrap();
-        assert_eq!((identifier.system(), identifier.id()), ("my.system-1_a", "a:b:é"), "UND-41");
+        assert_eq!(
+            (identifier.system(), identifier.id()),
+            ("my.system-1_a", "a:b:é"),
+            "UND-41"
+        );
         assert_eq!(identifier.as_str(), "my.system-1_a:a:b:é", "TYP-13");
         for bad in ["", ":", "a:", ":a", "a", "a b:c", "é:c", "a/b:c"] {
             assert_eq!(Identifier::parse(bad), None, "TYP-13: {bad:?}");

@@ -17,7 +17,8 @@ impl Timestamp {
     /// The last instant: `9999-12-31T23:59:59.999999Z`.
     pub const MAX: Self = Self(253_402_300_799_999_999);
 
-    /// The instant this many microseconds after 1970-01-01T00:00:00Z; beyond [`Self::MIN`] and [`Self::MAX`] it stops there.
+    /// The instant this many microseconds after 1970-01-01T00:00:00Z; beyond [`Self::MIN`] and
+    /// [`Self::MAX`] it stops there.
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         if micros < Self::MIN.0 {
@@ -41,8 +42,8 @@ impl Timestamp {
         Self::from_micros(Utc::now().timestamp_micros())
     }
 
-    /// This instant, or the next one behind `before` when that is not earlier: dates of change increase strictly,
-    /// whatever the clock does (CRU-19, TYP-16).
+    /// This instant, or the next one behind `before` when that is not earlier: dates of change
+    /// increase strictly, whatever the clock does (CRU-19, TYP-16).
     #[must_use]
     pub fn after(self, before: Self) -> Self {
         self.max(Self::from_micros(before.0.saturating_add(1)))
@@ -64,8 +65,9 @@ impl Timestamp {
 
     /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).
     ///
-    /// Digits of the second behind the sixth are cut off. A date-time without a zone, without seconds, with a space instead
-    /// of the `T`, or that the calendar does not have gives `None`; so does an instant outside of the years 0001 to 9999.
+    /// Digits of the second behind the sixth are cut off. A date-time without a zone, without
+    /// seconds, with a space instead of the `T`, or that the calendar does not have gives `None`;
+    /// so does an instant outside of the years 0001 to 9999.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut cursor = Cursor::new(text);
@@ -78,15 +80,21 @@ impl Timestamp {
         }
         let utc = NaiveDateTime::new(date, time).checked_sub_signed(offset)?;
         let micros = utc.and_utc().timestamp_micros();
-        (Self::MIN.0..=Self::MAX.0).contains(&micros).then_some(Self(micros))
+        (Self::MIN.0..=Self::MAX.0)
+            .contains(&micros)
+            .then_some(Self(micros))
     }
 
-    /// Appends the instant as `2026-01-05T09:00:00Z`, with six digits of the second only when they are not zero, without
-    /// quotes (TYP-06).
+    /// Appends the instant as `2026-01-05T09:00:00Z`, with six digits of the second only when they
+    /// are not zero, without quotes (TYP-06).
     pub fn write(&self, out: &mut Vec<u8>) {
         let (date, time) = self.civil();
         write_date(date, out);
-        for (mark, part) in [(b'T', time.hour()), (b':', time.minute()), (b':', time.second())] {
+        for (mark, part) in [
+            (b'T', time.hour()),
+            (b':', time.minute()),
+            (b':', time.second()),
+        ] {
             let [tens, ones] = digits(part);
             out.extend_from_slice(&[mark, tens, ones]);
         }
@@ -99,8 +107,11 @@ impl Timestamp {
     }
 
     fn civil(self) -> (NaiveDate, NaiveTime) {
-        // Every value between MIN and MAX is an instant of the calendar, so the default is never taken.
-        let utc = DateTime::from_timestamp_micros(self.0).unwrap_or_default().naive_utc();
+        // Every value between MIN and MAX is an instant of the calendar, so the default is never
+        // taken.
+        let utc = DateTime::from_timestamp_micros(self.0)
+            .unwrap_or_default()
+            .naive_utc();
         (utc.date(), utc.time())
     }
 }
@@ -118,8 +129,15 @@ fn parse_time(cursor: &mut Cursor<'_>) -> Option<NaiveTime> {
         if digits.is_empty() {
             return None;
         }
-        for digit in digits.iter().copied().chain(std::iter::repeat(b'0')).take(6) {
-            micros = micros.checked_mul(10)?.checked_add(u32::from(digit.wrapping_sub(b'0')))?;
+        for digit in digits
+            .iter()
+            .copied()
+            .chain(std::iter::repeat(b'0'))
+            .take(6)
+        {
+            micros = micros
+                .checked_mul(10)?
+                .checked_add(u32::from(digit.wrapping_sub(b'0')))?;
         }
     }
     NaiveTime::from_hms_micro_opt(hour, minute, second, micros)
@@ -133,12 +151,20 @@ fn parse_offset(cursor: &mut Cursor<'_>) -> Option<TimeDelta> {
     }
     let hours = cursor.digits(2)?;
     let colon = cursor.one_of(b":").is_some();
-    let minutes = if colon || !cursor.is_done() { cursor.digits(2)? } else { 0 };
+    let minutes = if colon || !cursor.is_done() {
+        cursor.digits(2)?
+    } else {
+        0
+    };
     if hours > 23 || minutes > 59 {
         return None;
     }
     let offset = TimeDelta::minutes(i64::from(hours.checked_mul(60)?.checked_add(minutes)?));
-    if sign == b'-' { TimeDelta::zero().checked_sub(&offset) } else { Some(offset) }
+    if sign == b'-' {
+        TimeDelta::zero().checked_sub(&offset)
+    } else {
+        Some(offset)
+    }
 }
 
 impl From<Timestamp> for String {
@@ -184,7 +210,10 @@ mod tests {
             ("2026-01-05T09:00:00-00:00", "2026-01-05T09:00:00Z"),
             ("2026-01-05T09:00:00.0Z", "2026-01-05T09:00:00Z"),
             ("2026-01-05T09:00:00.5Z", "2026-01-05T09:00:00.500000Z"),
-            ("2026-01-05T09:00:00.1234569999999Z", "2026-01-05T09:00:00.123456Z"),
+            (
+                "2026-01-05T09:00:00.1234569999999Z",
+                "2026-01-05T09:00:00.123456Z",
+            ),
             ("1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999999Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
             ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
@@ -228,8 +257,16 @@ mod tests {
 
     #[test]
     fn typ_06_the_ends_are_where_they_are_said_to_be() {
-        assert_eq!(Timestamp::MIN, Timestamp::parse("0001-01-01T00:00:00Z").unwrap(), "TYP-06");
-        assert_eq!(Timestamp::MAX, Timestamp::parse("9999-12-31T23:59:59.999999Z").unwrap(), "TYP-06");
+        assert_eq!(
+            Timestamp::MIN,
+            Timestamp::parse("0001-01-01T00:00:00Z").unwrap(),
+            "TYP-06"
+        );
+        assert_eq!(
+            Timestamp::MAX,
+            Timestamp::parse("9999-12-31T23:59:59.999999Z").unwrap(),
+            "TYP-06"
+        );
         assert_eq!(Timestamp::from_micros(i64::MAX), Timestamp::MAX, "TYP-06");
         assert_eq!(Timestamp::from_micros(i64::MIN), Timestamp::MIN, "TYP-06");
         assert!(Timestamp::now() > Timestamp::from_micros(0), "TYP-06");

@@ -1,9 +1,11 @@
-//! Which network addresses a message may be sent to: those that anybody on the internet can reach, and no others.
+//! Which network addresses a message may be sent to: those that anybody on the internet can reach,
+//! and no others.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the internet: none of this machine, of a private network, of a link, of a group, of documentation
-/// or of anything that is not given out, also where such an address is written within one of IPv6 (HOOK-05).
+/// Whether an address is one of the internet: none of this machine, of a private network, of a
+/// link, of a group, of documentation or of anything that is not given out, also where such an
+/// address is written within one of IPv6 (HOOK-05).
 ///
 /// # Examples
 ///
@@ -44,8 +46,8 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The blocks within `2000::/3`, the only part of IPv6 that is given out, that are not of the internet: protocols (with Teredo),
-/// documentation, 6to4, documentation again.
+/// The blocks within `2000::/3`, the only part of IPv6 that is given out, that are not of the
+/// internet: protocols (with Teredo), documentation, 6to4, documentation again.
 const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -55,14 +57,16 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let number = u32::from(address);
-    !SPECIAL_V4.iter().any(|(block, bits)| is_same(number.into(), u32::from(*block).into(), *bits, u32::BITS))
+    !SPECIAL_V4
+        .iter()
+        .any(|(block, bits)| is_same(number.into(), u32::from(*block).into(), *bits, u32::BITS))
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let number = u128::from(address);
     let within = |block: Ipv6Addr, bits| is_same(number, block.into(), bits, u128::BITS);
-    // An address of IPv4 in the last 32 bits: where a translator leads to (RFC 6052, RFC 4291), or the next hop of a tunnel
-    // (RFC 5214).
+    // An address of IPv4 in the last 32 bits: where a translator leads to (RFC 6052, RFC 4291), or
+    // the next hop of a tunnel (RFC 5214).
     let [.., a, b, c, d] = address.octets();
     let inner = Ipv4Addr::new(a, b, c, d);
     let mapped = Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0);
@@ -79,7 +83,10 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 /// Whether two addresses of `width` bits have the same first `bits`.
 fn is_same(one: u128, other: u128, bits: u32, width: u32) -> bool {
-    (one ^ other).checked_shr(width.saturating_sub(bits)).unwrap_or_default() == 0
+    (one ^ other)
+        .checked_shr(width.saturating_sub(bits))
+        .unwrap_or_default()
+        == 0
 }
 
 #[cfg(test)]

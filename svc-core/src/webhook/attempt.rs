@@ -11,7 +11,8 @@ use crate::value::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answered {
-    /// The receiver has answered with this status. 2xx alone is success: no redirect is followed (HOOK-11).
+    /// The receiver has answered with this status. 2xx alone is success: no redirect is followed
+    /// (HOOK-11).
     Status {
         /// The status.
         status: u16,
@@ -37,16 +38,27 @@ pub struct Attempt {
 impl Webhook {
     /// Takes note of what became of a message (HOOK-11).
     ///
-    /// An answer of 2xx is success. 410 ends the webhook. 429, 502, 503 and 504 let it rest as long as the receiver asks for, and a
-    /// while where it does not say. Whatever has not arrived is tried again, and given up after the last attempt.
+    /// An answer of 2xx is success. 410 ends the webhook. 429, 502, 503 and 504 let it rest as long
+    /// as the receiver asks for, and a while where it does not say. Whatever has not arrived is
+    /// tried again, and given up after the last attempt.
     pub fn note(&mut self, event: &Event, answered: &Answered, now: Timestamp) {
-        let place = self.waiting.iter().position(|waiting| waiting.event == *event);
+        let place = self
+            .waiting
+            .iter()
+            .position(|waiting| waiting.event == *event);
         let before = place.map_or(0, |place| self.waiting.swap_remove(place).attempts);
         let (status, error, retry_after) = match answered {
-            Answered::Status { status, retry_after } => (Some(*status), refusal(*status), *retry_after),
+            Answered::Status {
+                status,
+                retry_after,
+            } => (Some(*status), refusal(*status), *retry_after),
             Answered::Nothing(why) => (None, Some(*why), None),
         };
-        self.last = Some(Attempt { at: now.micros(), status, error: error.map(str::to_owned) });
+        self.last = Some(Attempt {
+            at: now.micros(),
+            status,
+            error: error.map(str::to_owned),
+        });
         if error.is_none() {
             self.delivered = self.delivered.saturating_add(1);
             (self.failing_since, self.held_until) = (None, None);
@@ -64,7 +76,11 @@ impl Webhook {
         }
         let attempts = before.saturating_add(1);
         match schedule::wait(attempts, &event.message_id(&self.id)) {
-            Some(wait) => self.waiting.push(Waiting { event: event.clone(), attempts, next: later(wait) }),
+            Some(wait) => self.waiting.push(Waiting {
+                event: event.clone(),
+                attempts,
+                next: later(wait),
+            }),
             None => self.given_up = self.given_up.saturating_add(1),
         }
     }
@@ -77,8 +93,12 @@ pub fn retry_after(header: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = header.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let until = chrono::DateTime::parse_from_rfc2822(header).ok()?.timestamp_micros();
-    Some(Duration::from_micros(u64::try_from(until.saturating_sub(now.micros())).unwrap_or_default()))
+    let until = chrono::DateTime::parse_from_rfc2822(header)
+        .ok()?
+        .timestamp_micros();
+    Some(Duration::from_micros(
+        u64::try_from(until.saturating_sub(now.micros())).unwrap_or_default(),
+    ))
 }
 
 /// Why a status is no success.

@@ -1,9 +1,10 @@
-//! Webhooks: whoever wants to be told of changes gives the address of a receiver, and gets a signed message for each (HOOK-01 to
-//! HOOK-16).
+//! Webhooks: whoever wants to be told of changes gives the address of a receiver, and gets a signed
+//! message for each (HOOK-01 to HOOK-16).
 //!
-//! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it. What could not be delivered
-//! waits in a short list of its own, and the cursor goes on: a receiver that is away holds up nobody. All rules are here, without
-//! I/O; [`Webhooks`] keeps them, and `svc_tower::webhooks::Sender` sends.
+//! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it.
+//! What could not be delivered waits in a short list of its own, and the cursor goes on: a receiver
+//! that is away holds up nobody. All rules are here, without I/O; [`Webhooks`] keeps them, and
+//! `svc_tower::webhooks::Sender` sends.
 
 mod address;
 mod attempt;
@@ -34,7 +35,8 @@ use crate::{
 pub const MOST_WAITING: usize = 100;
 /// Webhooks of a tenant, at most.
 pub const MOST_WEBHOOKS: usize = 100;
-/// How long a sender has a webhook for itself, unless it says otherwise before: longer than an attempt takes.
+/// How long a sender has a webhook for itself, unless it says otherwise before: longer than an
+/// attempt takes.
 pub const LEASE: Duration = Duration::from_secs(30);
 /// Attempts to write a webhook that others change at the same time.
 pub(crate) const TRIES: usize = 8;
@@ -52,7 +54,8 @@ pub enum Status {
     Paused,
     /// The receiver has answered 410: it wants no more (HOOK-11).
     Ended,
-    /// A key that it belongs to was revoked. A key with the required rights may set it to active again.
+    /// A key that it belongs to was revoked. A key with the required rights may set it to active
+    /// again.
     ///
     /// Requirements: HOOK-16.
     Disabled,
@@ -121,7 +124,8 @@ pub struct Webhook {
     pub url_set_by: Option<String>,
 }
 
-/// A change of a webhook's `url` or `kinds`, or its reactivation, by another key than the one that created it.
+/// A change of a webhook's `url` or `kinds`, or its reactivation, by another key than the one that
+/// created it.
 ///
 /// Requirements: HOOK-15.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,11 +177,13 @@ impl Event {
         ChangedRecord::new(self.what, Timestamp::from_micros(self.at), record)
     }
 
-    /// The `webhook-id` of its message: the same at each attempt, also after the sender was killed, and for no other change of
-    /// the tenant (HOOK-07).
+    /// The `webhook-id` of its message: the same at each attempt, also after the sender was killed,
+    /// and for no other change of the tenant (HOOK-07).
     #[must_use]
     pub fn message_id(&self, webhook: &Id) -> String {
-        let Self { what, at, kind, id, .. } = self;
+        let Self {
+            what, at, kind, id, ..
+        } = self;
         let named = format!("{webhook} {what} {at} {} {id}", kind.singular());
         format!("msg_{:032x}", digest(named.as_bytes()))
     }
@@ -186,8 +192,17 @@ impl Event {
 impl From<&ChangedRecord> for Event {
     fn from(entry: &ChangedRecord) -> Self {
         let ChangedRecord { what, at, record } = entry;
-        let parent = record.parent.as_ref().map(|parent| parent.as_str().to_owned());
-        Self { what: *what, at: at.micros(), kind: record.kind, id: record.id.clone(), parent }
+        let parent = record
+            .parent
+            .as_ref()
+            .map(|parent| parent.as_str().to_owned());
+        Self {
+            what: *what,
+            at: at.micros(),
+            kind: record.kind,
+            id: record.id.clone(),
+            parent,
+        }
     }
 }
 
@@ -197,7 +212,13 @@ impl Webhook {
     /// # Errors
     ///
     /// Where the system gives no random bytes.
-    pub fn new(url: String, kinds: Vec<Kind>, events: Vec<What>, cursor: String, now: Timestamp) -> Result<Self> {
+    pub fn new(
+        url: String,
+        kinds: Vec<Kind>,
+        events: Vec<What>,
+        cursor: String,
+        now: Timestamp,
+    ) -> Result<Self> {
         Ok(Self {
             id: uuid::Uuid::now_v7().into(),
             url,
@@ -221,17 +242,23 @@ impl Webhook {
         })
     }
 
-    /// Whether this key controls where the messages go: it created the webhook, set its receiver, or was the last to change its
-    /// kinds or to reactivate it.
+    /// Whether this key controls where the messages go: it created the webhook, set its receiver,
+    /// or was the last to change its kinds or to reactivate it.
     fn belongs_to(&self, key: &str) -> bool {
-        let last = self.changed_by.as_ref().and_then(|change| change.key.as_deref());
+        let last = self
+            .changed_by
+            .as_ref()
+            .and_then(|change| change.key.as_deref());
         [self.created_by.as_deref(), self.url_set_by.as_deref(), last].contains(&Some(key))
     }
 
     /// Notes the key that changes where messages go, unless that key created the webhook.
     pub(crate) fn note_change(&mut self, key: Option<&str>, now: Timestamp) {
         if self.created_by.as_deref() != key {
-            self.changed_by = Some(ChangeByKey { key: key.map(str::to_owned), at: now.micros() });
+            self.changed_by = Some(ChangeByKey {
+                key: key.map(str::to_owned),
+                at: now.micros(),
+            });
         }
     }
 
@@ -249,18 +276,36 @@ impl Webhook {
     /// # Errors
     ///
     /// Never: all of it can be written as JSON.
-    pub fn stored(&self, version: i64, leased: Option<Timestamp>, now: Timestamp) -> Result<StoredWebhook> {
-        let next = self.next_look(now).map(|next| leased.map_or(next, |leased| leased.max(next)));
-        Ok(StoredWebhook { id: self.id.clone(), version, next, body: serde_json::to_vec(self)?.into() })
+    pub fn stored(
+        &self,
+        version: i64,
+        leased: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<StoredWebhook> {
+        let next = self
+            .next_look(now)
+            .map(|next| leased.map_or(next, |leased| leased.max(next)));
+        Ok(StoredWebhook {
+            id: self.id.clone(),
+            version,
+            next,
+            body: serde_json::to_vec(self)?.into(),
+        })
     }
 
-    /// When to look after it next: a moment that is past for one that waits for changes, `None` for one that does not send.
+    /// When to look after it next: a moment that is past for one that waits for changes, `None` for
+    /// one that does not send.
     fn next_look(&self, now: Timestamp) -> Option<Timestamp> {
         if self.status != Status::Active {
             return None;
         }
         let held = self.held_until.filter(|until| *until > now.micros());
-        let full = self.waiting.iter().map(|waiting| waiting.next).min().filter(|_| self.room() == 0);
+        let full = self
+            .waiting
+            .iter()
+            .map(|waiting| waiting.next)
+            .min()
+            .filter(|_| self.room() == 0);
         Some(held.max(full).map_or(now, Timestamp::from_micros).max(now))
     }
 
@@ -279,7 +324,10 @@ impl Webhook {
     /// The messages that are due again.
     #[must_use]
     pub fn due(&self, now: Timestamp) -> Vec<Event> {
-        let due = self.waiting.iter().filter(|waiting| waiting.next <= now.micros());
+        let due = self
+            .waiting
+            .iter()
+            .filter(|waiting| waiting.next <= now.micros());
         due.map(|waiting| waiting.event.clone()).collect()
     }
 
@@ -292,17 +340,24 @@ impl Webhook {
     /// The secrets that sign now (HOOK-09).
     pub fn signing(&self, now: Timestamp) -> impl Iterator<Item = &Secret> {
         let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.micros());
-        self.secrets.iter().filter(move |(_, until)| signs(until)).map(|(secret, _)| secret)
+        self.secrets
+            .iter()
+            .filter(move |(_, until)| signs(until))
+            .map(|(secret, _)| secret)
     }
 
     /// The header `webhook-signature` of a message.
     #[must_use]
     pub fn signatures(&self, id: &str, now: Timestamp, body: &[u8]) -> String {
         let seconds = now.micros().div_euclid(1_000_000);
-        self.signing(now).map(|secret| secret.sign(id, seconds, body)).collect::<Vec<_>>().join(" ")
+        self.signing(now)
+            .map(|secret| secret.sign(id, seconds, body))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
-    /// Makes a new secret; the one before signs for a day beside it, and none before that (HOOK-09).
+    /// Makes a new secret; the one before signs for a day beside it, and none before that
+    /// (HOOK-09).
     ///
     /// # Errors
     ///
@@ -310,7 +365,9 @@ impl Webhook {
     pub fn rotate_secret(&mut self, now: Timestamp) -> Result<()> {
         let ends = now.plus(BOTH_SECRETS).micros();
         self.secrets.truncate(1);
-        self.secrets.iter_mut().for_each(|(_, until)| *until = Some(ends));
+        self.secrets
+            .iter_mut()
+            .for_each(|(_, until)| *until = Some(ends));
         self.secrets.insert(0, (Secret::random()?, None));
         Ok(())
     }
@@ -321,11 +378,16 @@ impl Webhook {
         self.turn = self.turn.wrapping_add(1);
     }
 
-    /// Goes on at the end of the feed, because what follows its cursor is not kept any more, and shows that something was missed.
+    /// Goes on at the end of the feed, because what follows its cursor is not kept any more, and
+    /// shows that something was missed.
     pub fn begin_anew(&mut self, turn: u32, end: &str, now: Timestamp) {
         self.move_on(turn, end);
         let error = "what follows its cursor is not kept any more: it goes on at the end of the change feed";
-        self.last = Some(Attempt { at: now.micros(), status: None, error: Some(error.to_owned()) });
+        self.last = Some(Attempt {
+            at: now.micros(),
+            status: None,
+            error: Some(error.to_owned()),
+        });
     }
 
     /// Moves on in the feed, unless somebody has set the cursor since it was read.
@@ -336,12 +398,13 @@ impl Webhook {
     }
 }
 
-/// Disables every webhook that a key created or redirected, and returns their number. Call it after a key was revoked:
-/// a webhook would otherwise outlive the key. The stores of this project do so in `revoke_key`.
+/// Disables every webhook that a key created or redirected, and returns their number. Call it after
+/// a key was revoked: a webhook would otherwise outlive the key. The stores of this project do so
+/// in `revoke_key`.
 ///
-/// The key has the name that [`Caller::named`](crate::auth::Caller::named) gives it. Requests that were authenticated before the
-/// revocation may still create or reactivate webhooks. Where an authenticator caches keys, repeat the call after that time;
-/// repeating it is harmless.
+/// The key has the name that [`Caller::named`](crate::auth::Caller::named) gives it. Requests that
+/// were authenticated before the revocation may still create or reactivate webhooks. Where an
+/// authenticator caches keys, repeat the call after that time; repeating it is harmless.
 ///
 /// # Errors
 ///
@@ -356,7 +419,8 @@ pub async fn disable_webhooks<S: Webhooks + ?Sized>(
 ) -> Result<usize> {
     let mut disabled = 0_usize;
     for stored in store.webhooks(tenant).await? {
-        disabled = disabled.saturating_add(usize::from(disable(store, tenant, stored, key, now).await?));
+        disabled =
+            disabled.saturating_add(usize::from(disable(store, tenant, stored, key, now).await?));
     }
     Ok(disabled)
 }
@@ -400,7 +464,10 @@ impl Word for Kind {
     }
 
     fn of(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.singular() == word)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.singular() == word)
     }
 }
 

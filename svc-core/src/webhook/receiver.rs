@@ -1,4 +1,5 @@
-//! The address of a receiver, as its URL names it: read strictly, so that what is checked is what is called.
+//! The address of a receiver, as its URL names it: read strictly, so that what is checked is what
+//! is called.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,8 +10,18 @@ use super::is_public;
 /// The most bytes of a URL.
 pub const LONGEST_URL: usize = 2_048;
 
-/// Endings of names that lead to this machine or stay within a network (RFC 6761, RFC 6762, RFC 8375, RFC 9476).
-const WITHIN: [&str; 8] = ["localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa", "onion"];
+/// Endings of names that lead to this machine or stay within a network (RFC 6761, RFC 6762, RFC
+/// 8375, RFC 9476).
+const WITHIN: [&str; 8] = [
+    "localhost",
+    "localdomain",
+    "local",
+    "internal",
+    "intranet",
+    "lan",
+    "home.arpa",
+    "onion",
+];
 
 /// Which receivers are taken besides those that everybody can reach by `https`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,13 +29,17 @@ const WITHIN: [&str; 8] = ["localhost", "localdomain", "local", "internal", "int
 pub struct Reach {
     /// Also by `http`, where whoever is in between reads and changes what is sent.
     pub plain: bool,
-    /// Also on this machine and in private networks: for tests, and where nobody but the operator makes webhooks.
+    /// Also on this machine and in private networks: for tests, and where nobody but the operator
+    /// makes webhooks.
     pub private: bool,
 }
 
 impl Reach {
     /// Receivers that everybody can reach, by `https`.
-    pub const PUBLIC: Self = Self { plain: false, private: false };
+    pub const PUBLIC: Self = Self {
+        plain: false,
+        private: false,
+    };
 
     /// Also by `http`.
     #[must_use]
@@ -40,8 +55,9 @@ impl Reach {
         self
     }
 
-    /// Whether a message may go to an address that a name was resolved to. It is asked at each attempt, of each address, and the
-    /// connection is made to the address that was asked about (HOOK-05).
+    /// Whether a message may go to an address that a name was resolved to. It is asked at each
+    /// attempt, of each address, and the connection is made to the address that was asked about
+    /// (HOOK-05).
     #[must_use]
     pub fn admits(self, address: IpAddr) -> bool {
         self.private || is_public(address)
@@ -77,8 +93,9 @@ pub enum Host {
 impl Receiver {
     /// Reads a URL (HOOK-04, HOOK-05).
     ///
-    /// An address of IPv4 is taken in its usual form of four decimal numbers only: others, such as `0x7f000001`, `017700000001` and
-    /// `127.1`, are read as an address by some programs and as a name by others.
+    /// An address of IPv4 is taken in its usual form of four decimal numbers only: others, such as
+    /// `0x7f000001`, `017700000001` and `127.1`, are read as an address by some programs and as a
+    /// name by others.
     ///
     /// # Errors
     ///
@@ -87,17 +104,31 @@ impl Receiver {
         if url.len() > LONGEST_URL {
             return Err("is longer than 2048 bytes. Send a shorter URL");
         }
-        let is_clean = url.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'#'));
-        let uri: Uri = if is_clean { url.parse().map_err(|_| NO_URL)? } else { return Err(NO_URL) };
-        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return Err(NO_URL) };
+        let is_clean = url
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'#'));
+        let uri: Uri = if is_clean {
+            url.parse().map_err(|_| NO_URL)?
+        } else {
+            return Err(NO_URL);
+        };
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(NO_URL);
+        };
         let is_encrypted = match scheme {
             "https" => true,
             "http" if reach.plain => false,
             "http" => return Err("is not encrypted. Send a URL that begins with `https://`"),
-            _ => return Err("has another scheme than `https`. Send a URL that begins with `https://`"),
+            _ => {
+                return Err(
+                    "has another scheme than `https`. Send a URL that begins with `https://`",
+                );
+            }
         };
         if authority.as_str().contains('@') {
-            return Err("names a user. Leave user and password out: each message is signed instead");
+            return Err(
+                "names a user. Leave user and password out: each message is signed instead",
+            );
         }
         let host = host(authority.host())?;
         let is_within = match &host {
@@ -105,28 +136,50 @@ impl Receiver {
             Host::Name(name) => !reach.private && is_within(name),
         };
         if is_within {
-            return Err("leads to this server's own machine or network. Send the URL of a receiver on the internet");
+            return Err(
+                "leads to this server's own machine or network. Send the URL of a receiver on the internet",
+            );
         }
-        let port = match authority.as_str().strip_prefix(authority.host()).unwrap_or_default() {
+        let port = match authority
+            .as_str()
+            .strip_prefix(authority.host())
+            .unwrap_or_default()
+        {
             "" if is_encrypted => 443,
             "" => 80,
-            text => {
-                text.strip_prefix(':').and_then(|port| port.parse().ok()).filter(|port| *port > 0).ok_or(NO_PORT)?
-            }
+            text => text
+                .strip_prefix(':')
+                .and_then(|port| port.parse().ok())
+                .filter(|port| *port > 0)
+                .ok_or(NO_PORT)?,
         };
-        let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str).to_owned();
-        Ok(Self { is_encrypted, host, port, authority: authority.as_str().to_owned(), path })
+        let path = uri
+            .path_and_query()
+            .map_or("/", http::uri::PathAndQuery::as_str)
+            .to_owned();
+        Ok(Self {
+            is_encrypted,
+            host,
+            port,
+            authority: authority.as_str().to_owned(),
+            path,
+        })
     }
 }
 
-const NO_URL: &str =
-    "is not an absolute URL. Send one such as `https://crm.example.org/webhooks`, without spaces or a fragment";
+const NO_URL: &str = "is not an absolute URL. Send one such as `https://crm.example.org/webhooks`, without spaces or a fragment";
 
 const NO_PORT: &str = "has no port that there is. Send a number from 1 to 65535, or none";
 
 fn host(text: &str) -> Result<Host, &'static str> {
-    if let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        return inner.parse::<Ipv6Addr>().map(|address| Host::Address(address.into())).map_err(|_| NO_URL);
+    if let Some(inner) = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+    {
+        return inner
+            .parse::<Ipv6Addr>()
+            .map(|address| Host::Address(address.into()))
+            .map_err(|_| NO_URL);
     }
     let name = text.strip_suffix('.').unwrap_or(text);
     if let Ok(address) = name.parse::<Ipv4Addr>() {
@@ -136,7 +189,9 @@ fn host(text: &str) -> Result<Host, &'static str> {
         (1..=63).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     if name.len() > 253 || !name.split('.').all(is_label) {
         return Err(NO_URL);
@@ -154,7 +209,12 @@ fn host(text: &str) -> Result<Host, &'static str> {
 
 /// Whether a name leads to this machine or stays within a network, whatever it is resolved to.
 fn is_within(name: &str) -> bool {
-    let ends_so = |ending: &&str| name == *ending || name.strip_suffix(*ending).is_some_and(|rest| rest.ends_with('.'));
+    let ends_so = |ending: &&str| {
+        name == *ending
+            || name
+                .strip_suffix(*ending)
+                .is_some_and(|rest| rest.ends_with('.'))
+    };
     !name.contains('.') || WITHIN.iter().any(ends_so)
 }
 
@@ -231,7 +291,10 @@ mod tests {
         ];
         assert!(hosts.len() >= 40);
         for host in hosts {
-            for url in [format!("https://{host}/hook"), format!("https://{host}:8443/")] {
+            for url in [
+                format!("https://{host}/hook"),
+                format!("https://{host}:8443/"),
+            ] {
                 assert!(refused(&url).is_some(), "{url}");
             }
         }
@@ -259,25 +322,40 @@ mod tests {
             ("https://example.org:70000/", "port"),
             ("https://example.org:/", "port"),
         ] {
-            assert!(refused(url).is_some_and(|said| said.contains(why)), "{url}: {:?}", refused(url));
+            assert!(
+                refused(url).is_some_and(|said| said.contains(why)),
+                "{url}: {:?}",
+                refused(url)
+            );
         }
         assert!(
-            refused(&format!("https://example.org/{}", "a".repeat(2_048))).is_some_and(|why| why.contains("longer"))
+            refused(&format!("https://example.org/{}", "a".repeat(2_048)))
+                .is_some_and(|why| why.contains("longer"))
         );
     }
 
     #[test]
     fn a_receiver_is_read() {
-        let receiver = Receiver::read("https://Hooks.Example.org:8443/svc?a=b", Reach::PUBLIC).unwrap();
+        let receiver =
+            Receiver::read("https://Hooks.Example.org:8443/svc?a=b", Reach::PUBLIC).unwrap();
         assert_eq!((receiver.port, receiver.is_encrypted), (8_443, true));
-        assert_eq!((receiver.path.as_str(), receiver.authority.as_str()), ("/svc?a=b", "Hooks.Example.org:8443"));
+        assert_eq!(
+            (receiver.path.as_str(), receiver.authority.as_str()),
+            ("/svc?a=b", "Hooks.Example.org:8443")
+        );
         assert_eq!(receiver.host, Host::Name("hooks.example.org".to_owned()));
         let receiver = Receiver::read("https://93.184.215.14", Reach::PUBLIC).unwrap();
         assert_eq!((receiver.port, receiver.path.as_str()), (443, "/"));
         let reach = Reach::PUBLIC.plain(true).private(true);
         let receiver = Receiver::read("http://[::1]:3000/", reach).unwrap();
         assert_eq!(receiver.host, Host::Address(Ipv6Addr::LOCALHOST.into()));
-        assert!(Receiver::read("http://localhost/", reach).is_ok() && Receiver::read("https://127.1/", reach).is_err());
-        assert!(reach.admits(Ipv4Addr::LOCALHOST.into()) && !Reach::PUBLIC.admits(Ipv4Addr::LOCALHOST.into()));
+        assert!(
+            Receiver::read("http://localhost/", reach).is_ok()
+                && Receiver::read("https://127.1/", reach).is_err()
+        );
+        assert!(
+            reach.admits(Ipv4Addr::LOCALHOST.into())
+                && !Reach::PUBLIC.admits(Ipv4Addr::LOCALHOST.into())
+        );
     }
 }

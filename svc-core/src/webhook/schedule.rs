@@ -12,12 +12,17 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long nothing is sent to a receiver that has too much to do and does not say how long.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// How long to wait after so many attempts; `None` after the last one. Each message waits a little longer than another.
+/// How long to wait after so many attempts; `None` after the last one. Each message waits a little
+/// longer than another.
 pub(super) fn wait(attempts: u32, message: &str) -> Option<Duration> {
-    Backoff::STANDARD.after(attempts, short_digest(format!("{message} {attempts}").as_bytes()))
+    Backoff::STANDARD.after(
+        attempts,
+        short_digest(format!("{message} {attempts}").as_bytes()),
+    )
 }
 
-/// How long a receiver is left alone that answered with this status, and perhaps with `Retry-After`.
+/// How long a receiver is left alone that answered with this status, and perhaps with
+/// `Retry-After`.
 pub(super) fn rest(status: u16, retry_after: Option<Duration>) -> Option<Duration> {
     match status {
         429 | 502 | 503 | 504 => Some(retry_after.unwrap_or(BUSY).min(LONGEST)),
@@ -41,9 +46,15 @@ mod tests {
     /// HOOK-11: a receiver says how long it wants to be left alone, up to a day.
     #[test]
     fn a_receiver_that_is_busy_is_left_alone() {
-        assert_eq!(rest(429, Some(Duration::from_secs(7))), Some(Duration::from_secs(7)));
+        assert_eq!(
+            rest(429, Some(Duration::from_secs(7))),
+            Some(Duration::from_secs(7))
+        );
         assert_eq!(rest(503, None), Some(BUSY));
-        assert_eq!(rest(504, Some(Duration::from_secs(1_000_000))), Some(LONGEST));
+        assert_eq!(
+            rest(504, Some(Duration::from_secs(1_000_000))),
+            Some(LONGEST)
+        );
         for other in [200, 400, 404, 410, 500] {
             assert_eq!(rest(other, Some(Duration::from_secs(7))), None, "{other}");
         }

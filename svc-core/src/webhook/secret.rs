@@ -14,7 +14,8 @@ const PREFIX: &str = "whsec_";
 /// Random bytes of a secret.
 const BYTES: usize = 32;
 
-/// A secret of a webhook: who has it can tell that a message is from this server (HOOK-08). Neither logs nor lists show it.
+/// A secret of a webhook: who has it can tell that a message is from this server (HOOK-08). Neither
+/// logs nor lists show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
@@ -37,13 +38,22 @@ impl Secret {
         &self.0
     }
 
-    /// The signature of a message: `v1,` and the base64 of HMAC-SHA256 over id, time in seconds and body.
+    /// The signature of a message: `v1,` and the base64 of HMAC-SHA256 over id, time in seconds and
+    /// body.
     #[must_use]
     pub fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
         // What is kept was made by `random`. Of anything else nobody would know the signature.
-        let key = self.0.strip_prefix(PREFIX).and_then(|text| STANDARD.decode(text).ok()).unwrap_or_default();
-        let Ok(mac) = Hmac::<Sha256>::new_from_slice(&key) else { return String::new() };
-        let mac = mac.chain_update(format!("{id}.{seconds}.")).chain_update(body);
+        let key = self
+            .0
+            .strip_prefix(PREFIX)
+            .and_then(|text| STANDARD.decode(text).ok())
+            .unwrap_or_default();
+        let Ok(mac) = Hmac::<Sha256>::new_from_slice(&key) else {
+            return String::new();
+        };
+        let mac = mac
+            .chain_update(format!("{id}.{seconds}."))
+            .chain_update(body);
         format!("v1,{}", STANDARD.encode(mac.finalize().into_bytes()))
     }
 }
@@ -62,7 +72,11 @@ mod tests {
     #[test]
     fn a_signature_is_that_of_the_standard() {
         let secret = Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());
-        let signed = secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, br#"{"test": 2432232314}"#);
+        let signed = secret.sign(
+            "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            1_614_265_330,
+            br#"{"test": 2432232314}"#,
+        );
         assert_eq!(signed, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
     }
 
@@ -70,7 +84,12 @@ mod tests {
     fn secrets_are_random_and_not_shown() {
         let (one, other) = (Secret::random().unwrap(), Secret::random().unwrap());
         assert!(one != other && one.reveal().starts_with("whsec_"));
-        assert_eq!(STANDARD.decode(&one.reveal()[PREFIX.len()..]).map(|bytes| bytes.len()), Ok(BYTES));
+        assert_eq!(
+            STANDARD
+                .decode(&one.reveal()[PREFIX.len()..])
+                .map(|bytes| bytes.len()),
+            Ok(BYTES)
+        );
         assert_eq!(format!("{one:?}"), "Secret(..)");
     }
 }

@@ -6,7 +6,14 @@ fn at(seconds: i64) -> Timestamp {
 
 fn webhook() -> Webhook {
     let kinds = vec![Kind::Person, Kind::Tag];
-    Webhook::new("https://example.org/".to_owned(), kinds, What::ALL.to_vec(), "c0".to_owned(), at(0)).unwrap()
+    Webhook::new(
+        "https://example.org/".to_owned(),
+        kinds,
+        What::ALL.to_vec(),
+        "c0".to_owned(),
+        at(0),
+    )
+    .unwrap()
 }
 
 fn event(number: i64) -> Event {
@@ -15,7 +22,10 @@ fn event(number: i64) -> Event {
 }
 
 fn status(status: u16) -> Answered {
-    Answered::Status { status, retry_after: None }
+    Answered::Status {
+        status,
+        retry_after: None,
+    }
 }
 
 #[test]
@@ -36,7 +46,9 @@ fn a_webhook_is_read_as_it_was_written() {
 #[test]
 fn the_id_of_a_message_is_that_of_its_event() {
     let (one, other) = (webhook(), webhook());
-    let mut ids: Vec<String> = (0..1_000).map(|number| event(number).message_id(&one.id)).collect();
+    let mut ids: Vec<String> = (0..1_000)
+        .map(|number| event(number).message_id(&one.id))
+        .collect();
     assert_eq!(event(7).message_id(&one.id), ids[7]);
     ids.push(event(7).message_id(&other.id));
     let mut changed = event(7);
@@ -54,7 +66,11 @@ fn the_id_of_a_message_is_that_of_its_event() {
 #[test]
 fn a_message_is_tried_ten_times_and_given_up() {
     let (mut webhook, event, mut now, mut attempts) = (webhook(), event(1), at(0), 1);
-    webhook.note(&event, &Answered::Nothing("the receiver cannot be reached"), now);
+    webhook.note(
+        &event,
+        &Answered::Nothing("the receiver cannot be reached"),
+        now,
+    );
     while let [waiting] = webhook.waiting.as_slice() {
         assert!(webhook.due(now).is_empty() && webhook.given_up == 0);
         now = Timestamp::from_micros(waiting.next);
@@ -62,35 +78,67 @@ fn a_message_is_tried_ten_times_and_given_up() {
         webhook.note(&event, &status(404), now);
         attempts += 1;
     }
-    assert_eq!((attempts, webhook.given_up, webhook.delivered), (ATTEMPTS, 1, 0));
-    // The pauses are 75.6 hours together; each is up to a fifth longer, by the webhook's own random id.
-    assert!((75..91).contains(&(now.micros() / 3_600_000_000)), "{now:?}");
+    assert_eq!(
+        (attempts, webhook.given_up, webhook.delivered),
+        (ATTEMPTS, 1, 0)
+    );
+    // The pauses are 75.6 hours together; each is up to a fifth longer, by the webhook's own random
+    // id.
+    assert!(
+        (75..91).contains(&(now.micros() / 3_600_000_000)),
+        "{now:?}"
+    );
     assert_eq!(webhook.failing_since, Some(0));
     webhook.note(&event, &status(204), now);
     assert_eq!((webhook.failing_since, webhook.delivered), (None, 1));
 }
 
-/// HOOK-11: 2xx alone is success, 410 ends, and a receiver that has too much to do is left alone as long as it says.
+/// HOOK-11: 2xx alone is success, 410 ends, and a receiver that has too much to do is left alone as
+/// long as it says.
 #[test]
 fn answers_mean_what_they_say() {
-    for (code, arrives) in
-        [(200, true), (299, true), (199, false), (301, false), (308, false), (400, false), (500, false)]
-    {
+    for (code, arrives) in [
+        (200, true),
+        (299, true),
+        (199, false),
+        (301, false),
+        (308, false),
+        (400, false),
+        (500, false),
+    ] {
         let mut webhook = webhook();
         webhook.note(&event(1), &status(code), at(1));
-        assert_eq!((webhook.delivered == 1, webhook.waiting.is_empty()), (arrives, arrives), "{code}");
+        assert_eq!(
+            (webhook.delivered == 1, webhook.waiting.is_empty()),
+            (arrives, arrives),
+            "{code}"
+        );
         assert!(!webhook.is_at_rest(at(1)), "{code}");
     }
     let mut ended = webhook();
     ended.note(&event(1), &status(410), at(1));
-    assert_eq!((ended.status, ended.stored(1, Some(at(9)), at(1)).unwrap().next), (Status::Ended, None));
+    assert_eq!(
+        (
+            ended.status,
+            ended.stored(1, Some(at(9)), at(1)).unwrap().next
+        ),
+        (Status::Ended, None)
+    );
     let mut busy = webhook();
-    busy.note(&event(1), &Answered::Status { status: 503, retry_after: Some(Duration::from_secs(10 * 60)) }, at(0));
+    busy.note(
+        &event(1),
+        &Answered::Status {
+            status: 503,
+            retry_after: Some(Duration::from_secs(10 * 60)),
+        },
+        at(0),
+    );
     assert!(busy.is_at_rest(at(599)) && !busy.is_at_rest(at(600)));
     assert_eq!(busy.stored(1, None, at(1)).unwrap().next, Some(at(600)));
 }
 
-/// HOOK-12: what waits is bounded, and a full list lets the webhook rest until the first of it is due.
+/// HOOK-12: what waits is bounded, and a full list lets the webhook rest until the first of it is
+/// due.
 #[test]
 fn the_list_of_what_waits_is_bounded() {
     let mut webhook = webhook();
@@ -99,8 +147,16 @@ fn the_list_of_what_waits_is_bounded() {
         webhook.note(&event(number), &status(500), at(number));
     }
     assert_eq!((webhook.room(), webhook.waiting.len()), (0, MOST_WAITING));
-    let first = webhook.waiting.iter().map(|waiting| waiting.next).min().unwrap();
-    assert_eq!(webhook.stored(1, None, at(1)).unwrap().next, Some(Timestamp::from_micros(first)));
+    let first = webhook
+        .waiting
+        .iter()
+        .map(|waiting| waiting.next)
+        .min()
+        .unwrap();
+    assert_eq!(
+        webhook.stored(1, None, at(1)).unwrap().next,
+        Some(Timestamp::from_micros(first))
+    );
     // Tried again, it takes the place that it had.
     webhook.note(&event(3), &status(500), at(200));
     assert_eq!(webhook.waiting.len(), MOST_WAITING);
@@ -108,19 +164,33 @@ fn the_list_of_what_waits_is_bounded() {
     assert_eq!(webhook.room(), 1);
 }
 
-/// HOOK-09: both secrets sign for a day, then the new one alone; a third puts the first one out of use.
+/// HOOK-09: both secrets sign for a day, then the new one alone; a third puts the first one out of
+/// use.
 #[test]
 fn two_secrets_sign_while_one_is_changed() {
     let mut webhook = webhook();
     let first = webhook.secrets[0].0.clone();
     webhook.rotate_secret(at(10)).unwrap();
     let (second, day) = (webhook.secrets[0].0.clone(), 24 * 3_600);
-    assert_eq!(webhook.signing(at(10)).collect::<Vec<_>>(), [&second, &first]);
+    assert_eq!(
+        webhook.signing(at(10)).collect::<Vec<_>>(),
+        [&second, &first]
+    );
     assert_eq!(webhook.signing(at(10 + day)).collect::<Vec<_>>(), [&second]);
     let both = webhook.signatures("msg_1", at(11), b"{}");
-    assert_eq!(both, format!("{} {}", second.sign("msg_1", 11, b"{}"), first.sign("msg_1", 11, b"{}")));
+    assert_eq!(
+        both,
+        format!(
+            "{} {}",
+            second.sign("msg_1", 11, b"{}"),
+            first.sign("msg_1", 11, b"{}")
+        )
+    );
     webhook.rotate_secret(at(20)).unwrap();
-    assert!(!webhook.signing(at(20)).any(|secret| *secret == first) && webhook.signing(at(20)).count() == 2);
+    assert!(
+        !webhook.signing(at(20)).any(|secret| *secret == first)
+            && webhook.signing(at(20)).count() == 2
+    );
 }
 
 /// HOOK-10: whoever sets the cursor while messages are on their way finds it as it was set.
@@ -142,8 +212,14 @@ fn a_cursor_that_was_set_stays() {
 fn a_receiver_asks_for_time_in_two_ways() {
     let now = Timestamp::parse("2026-11-24T12:00:00Z").unwrap();
     assert_eq!(retry_after(" 120 ", now), Some(Duration::from_secs(2 * 60)));
-    assert_eq!(retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now), Some(Duration::from_secs(60)));
-    assert_eq!(retry_after("Tue, 24 Nov 2026 11:00:00 GMT", now), Some(Duration::ZERO));
+    assert_eq!(
+        retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now),
+        Some(Duration::from_secs(60))
+    );
+    assert_eq!(
+        retry_after("Tue, 24 Nov 2026 11:00:00 GMT", now),
+        Some(Duration::ZERO)
+    );
     for wrong in ["", "-1", "soon", "1.5"] {
         assert_eq!(retry_after(wrong, now), None, "{wrong}");
     }

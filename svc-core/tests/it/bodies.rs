@@ -12,9 +12,18 @@ use svc_core::{
 
 fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
     let (base, dialect, limits) = (Base::default(), Dialect::default(), Limits::default());
-    let links = Links { base: &base, layout: &ConventionalLayout, dialect: &dialect };
-    let bodies =
-        Bodies { links, namespace: "demo", limits: &limits, caps: &Caps::STRANGERS, now: Timestamp::from_micros(0) };
+    let links = Links {
+        base: &base,
+        layout: &ConventionalLayout,
+        dialect: &dialect,
+    };
+    let bodies = Bodies {
+        links,
+        namespace: "demo",
+        limits: &limits,
+        caps: &Caps::STRANGERS,
+        now: Timestamp::from_micros(0),
+    };
     let writable = match kind {
         Kind::Question => FieldSet::<Question>::writable().bits(),
         Kind::Event => FieldSet::<Event>::writable().bits(),
@@ -27,29 +36,50 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
 }
 
 fn properties(problems: &[Problem]) -> Vec<String> {
-    problems.iter().flat_map(|problem| problem.properties.iter().map(ToString::to_string)).collect()
+    problems
+        .iter()
+        .flat_map(|problem| problem.properties.iter().map(ToString::to_string))
+        .collect()
 }
 
 #[test]
 fn cru_16_null_on_create_means_absent() {
-    let (draft, problems) = draft(Kind::Person, r#"{"given_name":null,"birthdate":{"year":null,"month":2}}"#);
+    let (draft, problems) = draft(
+        Kind::Person,
+        r#"{"given_name":null,"birthdate":{"year":null,"month":2}}"#,
+    );
     assert_eq!(problems, []);
     assert!(!draft.fields.contains("given_name"));
-    assert_eq!(Json::Object(draft.fields).to_vec(), br#"{"birthdate":{"month":2}}"#);
+    assert_eq!(
+        Json::Object(draft.fields).to_vec(),
+        br#"{"birthdate":{"month":2}}"#
+    );
 }
 
 #[test]
 fn err_39_rules_between_fields_see_what_is_wrong_inside_them() {
     let body = r#"{"question_type":"Paragraph","responses":[7,{"key":"a","name":"no good"},{"key":"a","name":"b"}]}"#;
     let (_, problems) = draft(Kind::Question, body);
-    let expected =
-        ["responses[0]", "responses[1].name", "responses[2].key", "question_type", "responses"].map(str::to_owned);
+    let expected = [
+        "responses[0]",
+        "responses[1].name",
+        "responses[2].key",
+        "question_type",
+        "responses",
+    ]
+    .map(str::to_owned);
     assert_eq!(properties(&problems), expected);
 }
 
 #[test]
 fn res_phone_number_03_only_whole_numbers_are_phone_numbers() {
-    let number = |number: &str| draft(Kind::Person, &format!(r#"{{"phone_numbers":[{{"number":{number}}}]}}"#)).1;
+    let number = |number: &str| {
+        draft(
+            Kind::Person,
+            &format!(r#"{{"phone_numbers":[{{"number":{number}}}]}}"#),
+        )
+        .1
+    };
     assert_eq!(number("15550100101"), []);
     for wrong in ["1.5", "-1", "1e3"] {
         assert_eq!(properties(&number(wrong)), ["phone_numbers[0].number"]);
@@ -58,14 +88,21 @@ fn res_phone_number_03_only_whole_numbers_are_phone_numbers() {
 
 #[test]
 fn und_24_an_identifier_of_the_servers_own_is_named_by_its_place() {
-    let (_, problems) = draft(Kind::Person, r#"{"identifiers":["no colon","crm:1","demo:other"]}"#);
+    let (_, problems) = draft(
+        Kind::Person,
+        r#"{"identifiers":["no colon","crm:1","demo:other"]}"#,
+    );
     assert_eq!(properties(&problems), ["identifiers[0]", "identifiers[2]"]);
 }
 
 /// What the sender of one field gets: the value as it is kept, or the properties that are wrong.
 fn kept(field: &str, value: &str) -> Result<String, Vec<String>> {
     let (draft, problems) = draft(Kind::Person, &format!(r#"{{"{field}":{value}}}"#));
-    if problems.is_empty() { Ok(Json::Object(draft.fields).to_string()) } else { Err(properties(&problems)) }
+    if problems.is_empty() {
+        Ok(Json::Object(draft.fields).to_string())
+    } else {
+        Err(properties(&problems))
+    }
 }
 
 #[test]
@@ -73,7 +110,9 @@ fn res_phone_number_03_a_number_has_the_country_code_of_its_country() {
     let number = |number: &str, country: &str| {
         kept(
             "phone_numbers",
-            &format!(r#"[{{"number":"1","country":"ZZ"}},{{"number":"{number}","country":"{country}"}}]"#),
+            &format!(
+                r#"[{{"number":"1","country":"ZZ"}},{{"number":"{number}","country":"{country}"}}]"#
+            ),
         )
     };
     for (right, country) in [
@@ -87,43 +126,104 @@ fn res_phone_number_03_a_number_has_the_country_code_of_its_country() {
     ] {
         assert!(number(right, country).is_ok(), "{right} {country}");
     }
-    for (wrong, country) in [("5550123", "US"), ("0049 30 123", "DE"), ("12025550123", "FR"), ("4", "GB")] {
-        assert_eq!(number(wrong, country), Err(vec!["phone_numbers[1].number".to_owned()]), "{wrong} {country}");
+    for (wrong, country) in [
+        ("5550123", "US"),
+        ("0049 30 123", "DE"),
+        ("12025550123", "FR"),
+        ("4", "GB"),
+    ] {
+        assert_eq!(
+            number(wrong, country),
+            Err(vec!["phone_numbers[1].number".to_owned()]),
+            "{wrong} {country}"
+        );
     }
-    let (_, problems) = draft(Kind::Person, r#"{"phone_numbers":[{"number":"5550123","country":"US"}]}"#);
-    let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+    let (_, problems) = draft(
+        Kind::Person,
+        r#"{"phone_numbers":[{"number":"5550123","country":"US"}]}"#,
+    );
+    let [problem] = problems.as_slice() else {
+        panic!("{problems:?}")
+    };
     assert_eq!(problem.hint.as_deref(), Some("^1[0-9]+$"));
 }
 
 #[test]
 fn res_person_17_18_languages_are_well_formed_tags() {
-    for tag in ["en", "zh-Hant-TW", "de-CH-1901", "sl-rozaj-biske", "x-private", "i-klingon", "EN-us"] {
-        assert!(kept("preferred_language", &format!("\"{tag}\"")).is_ok(), "{tag}");
+    for tag in [
+        "en",
+        "zh-Hant-TW",
+        "de-CH-1901",
+        "sl-rozaj-biske",
+        "x-private",
+        "i-klingon",
+        "EN-us",
+    ] {
+        assert!(
+            kept("preferred_language", &format!("\"{tag}\"")).is_ok(),
+            "{tag}"
+        );
     }
     for wrong in ["not a tag!", "e", "en_US", "", "en-", "langueFrancaise"] {
-        assert!(kept("preferred_language", &format!("\"{wrong}\"")).is_err(), "{wrong}");
+        assert!(
+            kept("preferred_language", &format!("\"{wrong}\"")).is_err(),
+            "{wrong}"
+        );
     }
     let many = kept("languages_spoken", r#"["en","no tag","en","en_GB"]"#);
-    assert_eq!(many, Err(vec!["languages_spoken[1]".to_owned(), "languages_spoken[2]".to_owned()]));
+    assert_eq!(
+        many,
+        Err(vec![
+            "languages_spoken[1]".to_owned(),
+            "languages_spoken[2]".to_owned()
+        ])
+    );
 }
 
 #[test]
 fn res_postal_address_07_10_a_region_has_two_letters_and_a_language_two_or_three() {
-    let one = |name: &str, value: &str| kept("postal_addresses", &format!(r#"[{{"{name}":"{value}"}}]"#));
-    for (name, right) in [("region", "NY"), ("region", "by"), ("language", "en"), ("language", "yue")] {
+    let one =
+        |name: &str, value: &str| kept("postal_addresses", &format!(r#"[{{"{name}":"{value}"}}]"#));
+    for (name, right) in [
+        ("region", "NY"),
+        ("region", "by"),
+        ("language", "en"),
+        ("language", "yue"),
+    ] {
         assert!(one(name, right).is_ok(), "{right}");
     }
-    for (name, wrong) in [("region", "Illinois"), ("region", "US-IL"), ("language", "English"), ("language", "e")] {
-        assert_eq!(one(name, wrong), Err(vec![format!("postal_addresses[0].{name}")]), "{wrong}");
+    for (name, wrong) in [
+        ("region", "Illinois"),
+        ("region", "US-IL"),
+        ("language", "English"),
+        ("language", "e"),
+    ] {
+        assert_eq!(
+            one(name, wrong),
+            Err(vec![format!("postal_addresses[0].{name}")]),
+            "{wrong}"
+        );
     }
     assert!(kept("employer_address", r#"{"region":"Illinois"}"#).is_err());
 }
 
 #[test]
 fn res_donation_06_a_currency_is_one_of_the_list_in_capitals() {
-    let currency = |code: &str| draft(Kind::FundraisingPage, &format!(r#"{{"currency":"{code}"}}"#));
-    assert_eq!(Json::Object(currency("eur").0.fields).to_string(), r#"{"currency":"EUR"}"#);
-    assert_eq!(currency("DEM").1, [], "withdrawn, and in the records of its time");
+    let currency = |code: &str| {
+        draft(
+            Kind::FundraisingPage,
+            &format!(r#"{{"currency":"{code}"}}"#),
+        )
+    };
+    assert_eq!(
+        Json::Object(currency("eur").0.fields).to_string(),
+        r#"{"currency":"EUR"}"#
+    );
+    assert_eq!(
+        currency("DEM").1,
+        [],
+        "withdrawn, and in the records of its time"
+    );
     for wrong in ["ABC", "euro", "", "E R"] {
         assert_eq!(properties(&currency(wrong).1), ["currency"], "{wrong}");
     }
@@ -132,25 +232,51 @@ fn res_donation_06_a_currency_is_one_of_the_list_in_capitals() {
 #[test]
 fn res_email_address_03_what_mailers_use_is_one_line() {
     for unseen in ["\\r\\n", "\\u2028", "\\u200b", "\\u007f"] {
-        let address = |owner: &str, field: &str| format!(r#"{{"{owner}":{{"{field}":"a{unseen}b@example.org"}}}}"#);
+        let address = |owner: &str, field: &str| {
+            format!(r#"{{"{owner}":{{"{field}":"a{unseen}b@example.org"}}}}"#)
+        };
         let in_list = format!(r#"{{"email_addresses":[{{"address":"a{unseen}b@example.org"}}]}}"#);
-        assert_eq!(properties(&draft(Kind::Person, &in_list).1), ["email_addresses[0].address"], "{unseen}");
+        assert_eq!(
+            properties(&draft(Kind::Person, &in_list).1),
+            ["email_addresses[0].address"],
+            "{unseen}"
+        );
         let event = address("contact", "email_address");
-        assert_eq!(properties(&draft(Kind::Event, &event).1), ["contact.email_address"], "{unseen}");
+        assert_eq!(
+            properties(&draft(Kind::Event, &event).1),
+            ["contact.email_address"],
+            "{unseen}"
+        );
         let message = format!(r#"{{"from":"a{unseen}","reply_to":"b{unseen}"}}"#);
-        assert_eq!(properties(&draft(Kind::Message, &message).1), ["from", "reply_to"], "{unseen}");
+        assert_eq!(
+            properties(&draft(Kind::Message, &message).1),
+            ["from", "reply_to"],
+            "{unseen}"
+        );
     }
-    assert_eq!(draft(Kind::Message, r#"{"from":"Ada <ada@example.org>"}"#).1, []);
+    assert_eq!(
+        draft(Kind::Message, r#"{"from":"Ada <ada@example.org>"}"#).1,
+        []
+    );
 }
 
 #[test]
 fn und_17_the_servers_own_identifier_does_not_count() {
     let body = |many: usize| {
-        let foreign: Vec<String> = (0..many).map(|number| format!("\"crm:{number}\"")).collect();
+        let foreign: Vec<String> = (0..many)
+            .map(|number| format!("\"crm:{number}\""))
+            .collect();
         format!(r#"{{"identifiers":["demo:1",{}]}}"#, foreign.join(","))
     };
     let most = Caps::STRANGERS.most("identifiers");
     // A create with an own identifier is refused for that alone.
-    assert_eq!(properties(&draft(Kind::Person, &body(most)).1), ["identifiers[0]"]);
-    assert_eq!(properties(&draft(Kind::Person, &body(most + 1)).1), ["identifiers", "identifiers[0]"], "UND-17");
+    assert_eq!(
+        properties(&draft(Kind::Person, &body(most)).1),
+        ["identifiers[0]"]
+    );
+    assert_eq!(
+        properties(&draft(Kind::Person, &body(most + 1)).1),
+        ["identifiers", "identifiers[0]"],
+        "UND-17"
+    );
 }

@@ -18,8 +18,13 @@ use svc_core::value::Timestamp;
 use svc_core::{Api, Changes, ChangesRequest, Context, Feed, Tenant, Vendor};
 
 fn api(store: &MemoryStore) -> Api {
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
-    api.base_url("http://localhost/").authenticator(svc_core::auth::FixedKeys::new()).build().unwrap()
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .changes(&Arc::new(store.clone()));
+    api.base_url("http://localhost/")
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap()
 }
 
 fn known(tenant: &str, rights: Rights) -> Identity {
@@ -31,30 +36,54 @@ fn one() -> Identity {
 }
 
 async fn get(api: &Api, who: Identity, address: &str) -> (u16, Value) {
-    let (path, query) = address.split_once('?').map_or((address, None), |(path, query)| (path, Some(query)));
-    let reply = api.answer(who, Request::new(&Method::GET, path).with_query(query)).await;
-    (reply.status.as_u16(), serde_json::from_slice(&reply.body).unwrap_or_default())
+    let (path, query) = address
+        .split_once('?')
+        .map_or((address, None), |(path, query)| (path, Some(query)));
+    let reply = api
+        .answer(who, Request::new(&Method::GET, path).with_query(query))
+        .await;
+    (
+        reply.status.as_u16(),
+        serde_json::from_slice(&reply.body).unwrap_or_default(),
+    )
 }
 
 async fn make(api: &Api, many: &str, body: Value) -> String {
-    let reply = api.answer(one(), Request::new(&Method::POST, many).with_body(body.to_string())).await;
+    let reply = api
+        .answer(
+            one(),
+            Request::new(&Method::POST, many).with_body(body.to_string()),
+        )
+        .await;
     assert_eq!(reply.status, 201);
     path(&serde_json::from_slice::<Value>(&reply.body).unwrap()["_links"]["self"])
 }
 
 /// The address of a link below the entry point.
 fn path(link: &Value) -> String {
-    link["href"].as_str().unwrap().strip_prefix("http://localhost/").unwrap().to_owned()
+    link["href"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("http://localhost/")
+        .unwrap()
+        .to_owned()
 }
 
 fn told(page: &Value) -> Vec<(String, String)> {
     let entries = page["_embedded"]["ext:changes"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    entries.map(|entry| (text(&entry["what"]), text(&entry["kind"]))).collect()
+    entries
+        .map(|entry| (text(&entry["what"]), text(&entry["kind"])))
+        .collect()
 }
 
 fn curies(document: &Value) -> Vec<&str> {
-    document["_links"]["curies"].as_array().unwrap().iter().map(|curie| curie["name"].as_str().unwrap()).collect()
+    document["_links"]["curies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|curie| curie["name"].as_str().unwrap())
+        .collect()
 }
 
 /// SYN-03: `self` of an entry is the same on every page and leads to the entry.
@@ -68,8 +97,18 @@ async fn syn_03_an_entry_has_a_page_of_its_own() {
     }
     let all = get(&api, one(), "changes").await.1;
     let entries = all["_embedded"]["ext:changes"].as_array().unwrap();
-    let listed: Vec<&Value> = all["_links"]["ext:changes"].as_array().unwrap().iter().collect();
-    assert_eq!(listed, entries.iter().map(|entry| &entry["_links"]["self"]).collect::<Vec<_>>());
+    let listed: Vec<&Value> = all["_links"]["ext:changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert_eq!(
+        listed,
+        entries
+            .iter()
+            .map(|entry| &entry["_links"]["self"])
+            .collect::<Vec<_>>()
+    );
     assert_eq!(entries.len(), 6);
     for entry in entries {
         let alone = get(&api, one(), &path(&entry["_links"]["self"])).await.1;
@@ -78,7 +117,11 @@ async fn syn_03_an_entry_has_a_page_of_its_own() {
     // A key that may read some of the kinds has the same entries.
     let narrow = known("one", Rights::only(["tags.read".parse().unwrap()]));
     let page = get(&api, narrow, "changes?per_page=2").await.1;
-    let tags: Vec<&Value> = entries.iter().filter(|entry| entry["kind"] == "tag").take(2).collect();
+    let tags: Vec<&Value> = entries
+        .iter()
+        .filter(|entry| entry["kind"] == "tag")
+        .take(2)
+        .collect();
     assert_eq!(page["_embedded"]["ext:changes"], json!(tags));
 }
 
@@ -94,8 +137,13 @@ async fn it_is_there_where_it_is_registered() {
     assert_eq!(get(&with, Identity::Invalid, "changes").await.0, 401);
     assert_eq!(get(&with, one(), "changes").await.0, 200);
     assert!(with.behaviours().contains(&"changes"));
-    let without = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).base_url("http://localhost/");
-    let without = without.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let without = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .base_url("http://localhost/");
+    let without = without
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap();
     let entry = get(&without, Identity::Nobody, "").await.1;
     assert_eq!(entry["_links"]["ext:changes"], Value::Null);
     assert_eq!(curies(&entry), ["svc"], "HAL-19");
@@ -104,7 +152,8 @@ async fn it_is_there_where_it_is_registered() {
     assert!(!without.behaviours().contains(&"changes"));
 }
 
-/// SYN-02, SYN-04, SYN-10: a tag takes its taggings with it; of a person who goes nothing is left but an address.
+/// SYN-02, SYN-04, SYN-10: a tag takes its taggings with it; of a person who goes nothing is left
+/// but an address.
 #[tokio::test]
 async fn what_goes_with_something_else_is_told() {
     let store = MemoryStore::new();
@@ -122,7 +171,12 @@ async fn what_goes_with_something_else_is_told() {
         "who follows `next` ends"
     );
     for gone in [&tag, &person] {
-        assert_eq!(api.answer(one(), Request::new(&Method::DELETE, gone.as_str())).await.status, 204);
+        assert_eq!(
+            api.answer(one(), Request::new(&Method::DELETE, gone.as_str()))
+                .await
+                .status,
+            204
+        );
     }
     let end = get(&api, one(), &path(&start["_links"]["last"])).await.1;
     let gone = |kind: &str| ("deleted".to_owned(), kind.to_owned());
@@ -156,19 +210,37 @@ async fn a_key_is_told_what_it_may_read() {
     assert_eq!(seen, 5);
 }
 
-/// SYN-06: a key that may read no kind gets 403 on the feed, on a long poll and on a stream, whatever its query.
+/// SYN-06: a key that may read no kind gets 403 on the feed, on a long poll and on a stream,
+/// whatever its query.
 #[tokio::test]
 async fn syn_06_a_key_that_may_read_no_kind_is_forbidden() {
     let store = MemoryStore::new();
     let api = api(&store);
-    for right in ["helper.record_signature", "webhooks.manage", "people.list", "people.create"] {
+    for right in [
+        "helper.record_signature",
+        "webhooks.manage",
+        "people.list",
+        "people.create",
+    ] {
         let key = || known("one", Rights::only([right.parse().unwrap()]));
-        for address in ["changes", "changes?after=no-such-cursor", "changes?per_page=none"] {
+        for address in [
+            "changes",
+            "changes?after=no-such-cursor",
+            "changes?per_page=none",
+        ] {
             assert_eq!(get(&api, key(), address).await.0, 403, "{right} {address}");
         }
         let reply = waiting(&api, key(), &Hand::new(true), "changes?per_page=1").await;
-        assert_eq!((reply.status.as_u16(), reply.code), (403, Some(Code::KeyNotAllowed)), "{right}");
-        assert_eq!(events(&api, key(), "changes", None).await.status, 403, "{right}");
+        assert_eq!(
+            (reply.status.as_u16(), reply.code),
+            (403, Some(Code::KeyNotAllowed)),
+            "{right}"
+        );
+        assert_eq!(
+            events(&api, key(), "changes", None).await.status,
+            403,
+            "{right}"
+        );
         assert_eq!(get(&api, key(), "").await.0, 200, "{right}");
     }
 }
@@ -182,19 +254,36 @@ async fn cursors_that_lead_nowhere() {
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let (status, error) = get(&api, one(), &format!("{next}0")).await;
     let said = &error["svc:error"]["resource_status"][0]["error_descriptions"][0];
-    assert_eq!((status, &said["error_code"], &said["properties"]), (400, &json!("CURSOR_INVALID"), &json!(["after"])));
-    for wrong in ["changes?after=", "changes?after=a%20b", "changes?after=7", "changes?after=1&after=2"] {
+    assert_eq!(
+        (status, &said["error_code"], &said["properties"]),
+        (400, &json!("CURSOR_INVALID"), &json!(["after"]))
+    );
+    for wrong in [
+        "changes?after=",
+        "changes?after=a%20b",
+        "changes?after=7",
+        "changes?after=1&after=2",
+    ] {
         assert_eq!(get(&api, one(), wrong).await.0, 400, "{wrong}");
     }
     assert_eq!(get(&api, known("two", Rights::all()), &next).await.0, 400);
     let (status, error) = get(&anew, one(), &next).await;
     assert_eq!(status, 410);
-    assert_eq!(error["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"], "CURSOR_EXPIRED");
-    assert_eq!((path(&error["_links"]["first"]), path(&error["_links"]["start"])), ("changes".into(), String::new()));
+    assert_eq!(
+        error["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"],
+        "CURSOR_EXPIRED"
+    );
+    assert_eq!(
+        (
+            path(&error["_links"]["first"]),
+            path(&error["_links"]["start"])
+        ),
+        ("changes".into(), String::new())
+    );
 }
 
-/// SYN-07, SYN-09: a cursor shows neither the number nor the time of a change, and one of another tenant gets the response of one
-/// that is made up, byte for byte.
+/// SYN-07, SYN-09: a cursor shows neither the number nor the time of a change, and one of another
+/// tenant gets the response of one that is made up, byte for byte.
 #[tokio::test]
 async fn syn_07_cursors_reveal_nothing() {
     let store = MemoryStore::new();
@@ -202,8 +291,14 @@ async fn syn_07_cursors_reveal_nothing() {
     for number in 1..=3 {
         make(&api, "tags", json!({"name": format!("{number}")})).await;
         let page = get(&api, one(), "changes").await.1;
-        let last =
-            page["_embedded"]["ext:changes"].as_array().unwrap().last().unwrap()["at"].as_str().unwrap().to_owned();
+        let last = page["_embedded"]["ext:changes"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()["at"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let cursor = path(&page["_links"]["last"]);
         let at = Timestamp::parse(&last).unwrap().micros();
         for readable in [format!("{number:016x}"), format!("{at:012x}")] {
@@ -214,7 +309,10 @@ async fn syn_07_cursors_reveal_nothing() {
     let two = || known("two", Rights::all());
     let foreign = get(&api, two(), &cursor).await;
     assert_eq!(foreign.0, 400);
-    assert_eq!(foreign, get(&api, two(), "changes?after=no-such-cursor").await);
+    assert_eq!(
+        foreign,
+        get(&api, two(), "changes?after=no-such-cursor").await
+    );
 }
 
 /// A timer whose times pass when the test says so, or at once.
@@ -226,7 +324,11 @@ struct Hand {
 
 impl Hand {
     fn new(passes: bool) -> Self {
-        Self { asked: AtomicU32::new(0), passes, longest: Mutex::default() }
+        Self {
+            asked: AtomicU32::new(0),
+            passes,
+            longest: Mutex::default(),
+        }
     }
 }
 
@@ -234,19 +336,32 @@ impl Timer for Hand {
     fn sleep(&self, time: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         *self.longest.lock().unwrap() = time;
-        if self.passes { Some(Box::pin(std::future::ready(()))) } else { Some(Box::pin(std::future::pending())) }
+        if self.passes {
+            Some(Box::pin(std::future::ready(())))
+        } else {
+            Some(Box::pin(std::future::pending()))
+        }
     }
 }
 
 async fn waiting(api: &Api, who: Identity, timer: &Hand, address: &str) -> Reply {
     let (path, query) = address.split_once('?').unwrap();
-    let headers =
-        HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), HeaderValue::from_static("wait=60"))]);
-    api.answer(who, Request::new(&Method::GET, path).with_query(Some(query)).with_headers(&headers).with_timer(timer))
-        .await
+    let headers = HeaderMap::from_iter([(
+        http::HeaderName::from_static("prefer"),
+        HeaderValue::from_static("wait=60"),
+    )]);
+    api.answer(
+        who,
+        Request::new(&Method::GET, path)
+            .with_query(Some(query))
+            .with_headers(&headers)
+            .with_timer(timer),
+    )
+    .await
 }
 
-/// SYN-11: it waits until something is there that the key may read, and no longer than the server likes.
+/// SYN-11: it waits until something is there that the key may read, and no longer than the server
+/// likes.
 #[tokio::test]
 async fn syn_11_a_request_waits_for_changes() {
     let store = MemoryStore::new();
@@ -258,7 +373,10 @@ async fn syn_11_a_request_waits_for_changes() {
     let writes = async {
         // Not of another tenant, and of no kind that the key may not read.
         let two = Request::new(&Method::POST, "tags").with_body(r#"{"name": "other"}"#);
-        assert_eq!(api.answer(known("two", Rights::all()), two).await.status, 201);
+        assert_eq!(
+            api.answer(known("two", Rights::all()), two).await.status,
+            201
+        );
         tokio::task::yield_now().await;
         make(&api, "people", json!({})).await;
         tokio::task::yield_now().await;
@@ -266,7 +384,10 @@ async fn syn_11_a_request_waits_for_changes() {
         make(&api, "tags", json!({"name": "blue"})).await;
     };
     let (reply, ()) = tokio::join!(waits, writes);
-    assert_eq!((reply.status.as_u16(), reply.header("preference-applied")), (200, Some("wait=30")));
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("preference-applied")),
+        (200, Some("wait=30"))
+    );
     let page: Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(told(&page), [("created".to_owned(), "tag".to_owned())]);
     assert!(*hand.longest.lock().unwrap() <= Duration::from_secs(30));
@@ -278,13 +399,23 @@ async fn syn_11_a_request_waits_for_changes() {
 #[tokio::test]
 async fn syn_11_a_time_that_is_over_ends_the_wait() {
     let store = MemoryStore::new();
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
-    let api = api.longest_wait(Duration::from_millis(20)).base_url("http://localhost/");
-    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .changes(&Arc::new(store.clone()));
+    let api = api
+        .longest_wait(Duration::from_millis(20))
+        .base_url("http://localhost/");
+    let api = api
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap();
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let reply = waiting(&api, one(), &Hand::new(true), &next).await;
     let page: Value = serde_json::from_slice(&reply.body).unwrap();
-    assert_eq!((told(&page).len(), path(&page["_links"]["last"])), (0, next));
+    assert_eq!(
+        (told(&page).len(), path(&page["_links"]["last"])),
+        (0, next)
+    );
 }
 
 /// Polls a request once; whether it waits.
@@ -292,25 +423,43 @@ async fn is_waiting(request: &mut Pin<Box<impl Future<Output = Reply>>>) -> bool
     poll_fn(|cx| Poll::Ready(request.as_mut().poll(cx).is_pending())).await
 }
 
-/// SYN-13: a key and a tenant have so many slots for requests that wait, which are free again when the wait ends, the client goes
-/// away, or the stream ends.
+/// SYN-13: a key and a tenant have so many slots for requests that wait, which are free again when
+/// the wait ends, the client goes away, or the stream ends.
 #[tokio::test]
 async fn syn_13_waits_are_bounded() {
     let store = MemoryStore::new();
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
-    let api = api.wait_limits(WaitLimits::default().per_key(2).per_tenant(3)).base_url("http://localhost/");
-    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .changes(&Arc::new(store.clone()));
+    let api = api
+        .wait_limits(WaitLimits::default().per_key(2).per_tenant(3))
+        .base_url("http://localhost/");
+    let api = api
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap();
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let hand = Hand::new(false);
-    let key =
-        |tenant: &str, name: &str| Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()).named(name));
+    let key = |tenant: &str, name: &str| {
+        Identity::Known(
+            Tenant::new(tenant),
+            Caller::with_rights(Rights::all()).named(name),
+        )
+    };
     let wait = |name: &str| Box::pin(waiting(&api, key("one", name), &hand, &next));
     let (mut first, mut second) = (wait("a"), wait("a"));
     assert!(is_waiting(&mut first).await && is_waiting(&mut second).await);
     let refused = wait("a").await;
-    let known = (refused.status.as_u16(), refused.code, refused.header("retry-after"));
+    let known = (
+        refused.status.as_u16(),
+        refused.code,
+        refused.header("retry-after"),
+    );
     assert_eq!(known, (429, Some(Code::TooManyRequests), Some("5")));
-    assert_eq!(events(&api, key("one", "a"), "changes", None).await.status, 429);
+    assert_eq!(
+        events(&api, key("one", "a"), "changes", None).await.status,
+        429
+    );
     // Who does not wait, another key and another tenant are answered.
     assert_eq!(get(&api, key("one", "a"), &next).await.0, 200);
     let mut third = wait("b");
@@ -333,8 +482,10 @@ async fn syn_13_waits_are_bounded() {
     make(&api, "tags", json!({"name": "blue"})).await;
     let replies = all(vec![second, third, fourth]).await;
     assert!(replies.iter().all(|reply| reply.status == 200));
-    let replies =
-        [events(&api, key("one", "a"), "changes", None).await, events(&api, key("one", "a"), "changes", None).await];
+    let replies = [
+        events(&api, key("one", "a"), "changes", None).await,
+        events(&api, key("one", "a"), "changes", None).await,
+    ];
     assert!(replies.iter().all(|reply| reply.status == 200));
 }
 
@@ -357,16 +508,26 @@ impl Changes for Counted {
     }
 }
 
-/// SYN-06, SYN-11, SYN-12: requests of a tenant that wait for the same share one read, also when the one that reads goes away; what
-/// a key may not read is for none of them.
+/// SYN-06, SYN-11, SYN-12: requests of a tenant that wait for the same share one read, also when
+/// the one that reads goes away; what a key may not read is for none of them.
 #[tokio::test]
 async fn syn_11_requests_that_wait_share_one_read() {
     const WAITERS: usize = 100;
     let store = MemoryStore::new();
-    let counted = Counted { store: store.clone(), reads: Arc::default() };
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(counted.clone()));
-    let api = api.wait_limits(WaitLimits::default().per_key(1_000).per_tenant(1_000)).base_url("http://localhost/");
-    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
+    let counted = Counted {
+        store: store.clone(),
+        reads: Arc::default(),
+    };
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .changes(&Arc::new(counted.clone()));
+    let api = api
+        .wait_limits(WaitLimits::default().per_key(1_000).per_tenant(1_000))
+        .base_url("http://localhost/");
+    let api = api
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap();
     let reads = || counted.reads.swap(0, Ordering::Relaxed);
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     reads();
@@ -384,17 +545,28 @@ async fn syn_11_requests_that_wait_share_one_read() {
     reads();
     make(&api, "people", json!({})).await;
     for reply in all(waiters).await {
-        assert_eq!(told(&serde_json::from_slice(&reply.body).unwrap()), [("created".to_owned(), "person".to_owned())]);
+        assert_eq!(
+            told(&serde_json::from_slice(&reply.body).unwrap()),
+            [("created".to_owned(), "person".to_owned())]
+        );
     }
     assert_eq!(reads(), 1, "one commit, one read");
     // The key that may read tags only goes on behind the person.
     assert!(is_waiting(&mut blind).await);
     let mut streams = Vec::new();
     for _ in 0..WAITERS {
-        streams.push(events(&api, one(), "changes", None).await.following.unwrap());
+        streams.push(
+            events(&api, one(), "changes", None)
+                .await
+                .following
+                .unwrap(),
+        );
     }
     reads();
-    let mut parts: Vec<_> = streams.iter_mut().map(|stream| Box::pin(stream.next(&hand))).collect();
+    let mut parts: Vec<_> = streams
+        .iter_mut()
+        .map(|stream| Box::pin(stream.next(&hand)))
+        .collect();
     for part in &mut parts {
         assert!(poll_fn(|cx| Poll::Ready(part.as_mut().poll(cx).is_pending())).await);
     }
@@ -407,10 +579,16 @@ async fn syn_11_requests_that_wait_share_one_read() {
     assert_eq!(reads(), 1, "another reads for all");
     make(&api, "tags", json!({"name": "blue"})).await;
     for part in all(parts).await {
-        assert_eq!(told(&event(&part.unwrap()).1.unwrap()), [("created".to_owned(), "tag".to_owned())]);
+        assert_eq!(
+            told(&event(&part.unwrap()).1.unwrap()),
+            [("created".to_owned(), "tag".to_owned())]
+        );
     }
     assert_eq!(reads(), 1, "one commit, one read");
-    assert_eq!(told(&serde_json::from_slice(&blind.await.body).unwrap()), [("created".to_owned(), "tag".to_owned())]);
+    assert_eq!(
+        told(&serde_json::from_slice(&blind.await.body).unwrap()),
+        [("created".to_owned(), "tag".to_owned())]
+    );
 }
 
 /// The outputs of all of these, which run at the same time.
@@ -424,31 +602,59 @@ async fn all<T>(mut left: Vec<Pin<Box<impl Future<Output = T>>>>) -> Vec<T> {
             }
             Poll::Pending => true,
         });
-        if left.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        if left.is_empty() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
     outputs
 }
 
 async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> Reply {
-    let (path, query) = address.split_once('?').map_or((address, None), |(path, query)| (path, Some(query)));
-    let accept = (http::header::ACCEPT, HeaderValue::from_static("text/event-stream"));
-    let last = last.map(|last| ("last-event-id".parse().unwrap(), HeaderValue::from_str(last).unwrap()));
+    let (path, query) = address
+        .split_once('?')
+        .map_or((address, None), |(path, query)| (path, Some(query)));
+    let accept = (
+        http::header::ACCEPT,
+        HeaderValue::from_static("text/event-stream"),
+    );
+    let last = last.map(|last| {
+        (
+            "last-event-id".parse().unwrap(),
+            HeaderValue::from_str(last).unwrap(),
+        )
+    });
     let headers = std::iter::once(accept).chain(last).collect();
-    api.answer(who, Request::new(&Method::GET, path).with_query(query).with_headers(&headers)).await
+    api.answer(
+        who,
+        Request::new(&Method::GET, path)
+            .with_query(query)
+            .with_headers(&headers),
+    )
+    .await
 }
 
 /// The cursor of an event, and the page in it, where there is one.
 fn event(part: &[u8]) -> (String, Option<Value>) {
     let text = std::str::from_utf8(part).unwrap();
     let mut lines = text.strip_suffix("\n\n").unwrap().lines();
-    let id = lines.next().unwrap().strip_prefix("id: ").unwrap().to_owned();
-    let page = lines.next().map(|line| serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap());
+    let id = lines
+        .next()
+        .unwrap()
+        .strip_prefix("id: ")
+        .unwrap()
+        .to_owned();
+    let page = lines
+        .next()
+        .map(|line| serde_json::from_str(line.strip_prefix("data: ").unwrap()).unwrap());
     assert_eq!(lines.next(), None, "an event has two lines");
     (id, page)
 }
 
-/// SYN-12: a stream tells what is there, goes on with what is committed, and goes on behind the event that a client had.
+/// SYN-12: a stream tells what is there, goes on with what is committed, and goes on behind the
+/// event that a client had.
 #[tokio::test]
 async fn syn_12_a_stream_goes_on_telling() {
     let store = MemoryStore::new();
@@ -457,7 +663,10 @@ async fn syn_12_a_stream_goes_on_telling() {
         make(&api, "tags", json!({"name": name})).await;
     }
     let mut reply = events(&api, one(), "changes?per_page=2", None).await;
-    assert_eq!((reply.status.as_u16(), reply.header("content-type")), (200, Some("text/event-stream")));
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("content-type")),
+        (200, Some("text/event-stream"))
+    );
     let (first, page) = event(&reply.body);
     assert_eq!(told(&page.unwrap()).len(), 2);
     let (hand, mut following) = (Hand::new(false), reply.following.take().unwrap());
@@ -467,10 +676,20 @@ async fn syn_12_a_stream_goes_on_telling() {
     let cursor = |link: &str| path(&page["_links"][link]);
     assert_eq!(cursor("self"), format!("changes?after={first}&per_page=2"));
     assert_eq!(cursor("last"), format!("changes?after={third}&per_page=2"));
-    assert_eq!(hand.asked.load(Ordering::Relaxed), 0, "what is there is told at once");
-    let (part, _) = tokio::join!(following.next(&hand), make(&api, "people", json!({"given_name": "Ada"})));
+    assert_eq!(
+        hand.asked.load(Ordering::Relaxed),
+        0,
+        "what is there is told at once"
+    );
+    let (part, _) = tokio::join!(
+        following.next(&hand),
+        make(&api, "people", json!({"given_name": "Ada"}))
+    );
     let (fourth, page) = event(&part.unwrap());
-    assert_eq!(told(&page.clone().unwrap()), [("created".to_owned(), "person".to_owned())]);
+    assert_eq!(
+        told(&page.clone().unwrap()),
+        [("created".to_owned(), "person".to_owned())]
+    );
     assert!(!page.unwrap().to_string().contains("Ada"));
     assert!(*hand.longest.lock().unwrap() <= svc_core::api::Following::SILENCE);
     // Who comes back is told what follows the event that it had, whatever its address says.
@@ -486,19 +705,29 @@ struct Revocable(Arc<AtomicBool>);
 
 #[async_trait::async_trait]
 impl Authenticator for Revocable {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> svc_core::Result<Option<(Tenant, Caller)>> {
         let is_valid = credentials.key == Some("k-one") && !self.0.load(Ordering::Relaxed);
         Ok(is_valid.then(|| (Tenant::new("one"), Caller::with_rights(Rights::all()))))
     }
 }
 
-/// AUT-03, SYN-11, SYN-12: a key that is revoked ends its stream at the next event and at the next sign of life, and its long poll.
+/// AUT-03, SYN-11, SYN-12: a key that is revoked ends its stream at the next event and at the next
+/// sign of life, and its long poll.
 #[tokio::test]
 async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
     let store = MemoryStore::new();
     let keys = Revocable::default();
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
-    let api = api.base_url("http://localhost/").authenticator(keys.clone()).build().unwrap();
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .changes(&Arc::new(store.clone()));
+    let api = api
+        .base_url("http://localhost/")
+        .authenticator(keys.clone())
+        .build()
+        .unwrap();
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let hand = Hand::new(false);
     let ask = async |address: String, name: &'static str, value: &'static str| {
@@ -506,7 +735,8 @@ async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
         let headers = [("svc-api-token", "k-one"), (name, value)];
         let headers = headers.map(|(name, value)| (header(name), HeaderValue::from_static(value)));
         let headers = HeaderMap::from_iter(headers);
-        let request = Request::new(&Method::GET, "changes").with_query(address.strip_prefix("changes?"));
+        let request =
+            Request::new(&Method::GET, "changes").with_query(address.strip_prefix("changes?"));
         let mut call = api.resolve(request.with_headers(&headers).with_timer(&hand));
         let identity = call.identify().await.ok().unwrap();
         match call.admit(identity).await {
@@ -514,7 +744,12 @@ async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
             Err(reply) => reply,
         }
     };
-    let stream = async || ask(next.clone(), "accept", "text/event-stream").await.following.unwrap();
+    let stream = async || {
+        ask(next.clone(), "accept", "text/event-stream")
+            .await
+            .following
+            .unwrap()
+    };
     let (mut told, mut silent) = (stream().await, stream().await);
     let mut poll = Box::pin(ask(next.clone(), "prefer", "wait=60"));
     assert!(is_waiting(&mut poll).await);
@@ -530,10 +765,15 @@ async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
     assert_eq!(silent.next(&Hand::new(true)).await, None, "a sign of life");
     make(&api, "tags", json!({"name": "red"})).await;
     let (part, reply) = tokio::join!(told.next(&hand), poll);
-    assert_eq!((part, reply.status.as_u16()), (None, 401), "an event, and a long poll");
+    assert_eq!(
+        (part, reply.status.as_u16()),
+        (None, 401),
+        "an event, and a long poll"
+    );
 }
 
-/// SYN-12: a stream is told as long as a request may wait, and then ends; at once where nothing tells the time.
+/// SYN-12: a stream is told as long as a request may wait, and then ends; at once where nothing
+/// tells the time.
 #[tokio::test]
 async fn syn_12_a_stream_ends() {
     struct Timeless;
@@ -543,12 +783,26 @@ async fn syn_12_a_stream_ends() {
         }
     }
     let store = MemoryStore::new();
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).changes(&Arc::new(store.clone()));
-    let api = api.longest_wait(Duration::from_millis(20)).base_url("http://localhost/");
-    let api = api.authenticator(svc_core::auth::FixedKeys::new()).build().unwrap();
-    let mut following = events(&api, one(), "changes", None).await.following.unwrap();
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .changes(&Arc::new(store.clone()));
+    let api = api
+        .longest_wait(Duration::from_millis(20))
+        .base_url("http://localhost/");
+    let api = api
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap();
+    let mut following = events(&api, one(), "changes", None)
+        .await
+        .following
+        .unwrap();
     let mut timeless = following.clone();
-    assert_eq!(event(&following.next(&Hand::new(true)).await.unwrap()).1, None, "silent, and there");
+    assert_eq!(
+        event(&following.next(&Hand::new(true)).await.unwrap()).1,
+        None,
+        "silent, and there"
+    );
     while following.next(&Hand::new(true)).await.is_some() {}
     assert_eq!(timeless.next(&Timeless).await, None);
 }
@@ -560,7 +814,12 @@ async fn syn_12_cursors_of_events_are_checked() {
     let api = api(&store);
     make(&api, "tags", json!({"name": "blue"})).await;
     let (id, _) = event(&events(&api, one(), "changes", None).await.body);
-    for wrong in [format!("{id}0"), "7".to_owned(), "a b".to_owned(), "x".repeat(300)] {
+    for wrong in [
+        format!("{id}0"),
+        "7".to_owned(),
+        "a b".to_owned(),
+        "x".repeat(300),
+    ] {
         let reply = events(&api, one(), "changes", Some(&wrong)).await;
         assert_eq!(
             (reply.status.as_u16(), reply.header("content-type")),
@@ -568,8 +827,19 @@ async fn syn_12_cursors_of_events_are_checked() {
             "{wrong}"
         );
     }
-    assert_eq!(events(&api, known("two", Rights::all()), "changes", Some(&id)).await.status, 400);
-    assert_eq!(events(&api, Identity::Nobody, "changes", None).await.status, 401);
+    assert_eq!(
+        events(&api, known("two", Rights::all()), "changes", Some(&id))
+            .await
+            .status,
+        400
+    );
+    assert_eq!(
+        events(&api, Identity::Nobody, "changes", None).await.status,
+        401
+    );
     let other = self::api(&MemoryStore::new());
-    assert_eq!(events(&other, one(), "changes", Some(&id)).await.status, 410);
+    assert_eq!(
+        events(&other, one(), "changes", Some(&id)).await.status,
+        410
+    );
 }

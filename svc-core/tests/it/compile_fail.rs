@@ -1,7 +1,9 @@
-//! What must not compile does not, and says what to do: the first line of the compiler's error and our own sentence.
+//! What must not compile does not, and says what to do: the first line of the compiler's error and
+//! our own sentence.
 //!
-//! Each case is a file in `tests/compile_fail/`, which names in its first lines what is expected: `//# error:` the first
-//! error, `//# says:` a sentence that stands in it. The rest of the compiler's words is its own matter.
+//! Each case is a file in `tests/compile_fail/`, which names in its first lines what is expected:
+//! `//# error:` the first error, `//# says:` a sentence that stands in it. The rest of the
+//! compiler's words is its own matter.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,13 +15,28 @@ use serde_json::Value;
 
 /// The lines of a case that begin with a mark.
 fn expected<'t>(text: &'t str, mark: &str) -> Vec<&'t str> {
-    text.lines().filter_map(|line| line.strip_prefix(mark)).map(str::trim).collect()
+    text.lines()
+        .filter_map(|line| line.strip_prefix(mark))
+        .map(str::trim)
+        .collect()
 }
 
 fn cases() -> BTreeMap<String, PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile_fail");
-    let files = fs::read_dir(folder).expect("the folder of the cases").map(|file| file.expect("a file").path());
-    files.map(|path| (path.file_stem().expect("a name").to_string_lossy().into_owned(), path)).collect()
+    let files = fs::read_dir(folder)
+        .expect("the folder of the cases")
+        .map(|file| file.expect("a file").path());
+    files
+        .map(|path| {
+            (
+                path.file_stem()
+                    .expect("a name")
+                    .to_string_lossy()
+                    .into_owned(),
+                path,
+            )
+        })
+        .collect()
 }
 
 /// A package with one program for each case, outside the workspace but with its lock file.
@@ -32,7 +49,11 @@ fn package(cases: &BTreeMap<String, PathBuf>) -> PathBuf {
          [dependencies]\nasync-trait = \"0.1\"\nsvc-core = {{ path = {library:?} }}\n"
     );
     for (name, path) in cases {
-        let _ = write!(manifest, "\n[[bin]]\nname = {name:?}\npath = \"{}\"\n", path.display());
+        let _ = write!(
+            manifest,
+            "\n[[bin]]\nname = {name:?}\npath = \"{}\"\n",
+            path.display()
+        );
     }
     fs::write(folder.join("Cargo.toml"), manifest).expect("a manifest");
     let lock = Path::new(library).join("../Cargo.lock");
@@ -59,20 +80,30 @@ fn errors(folder: &Path) -> BTreeMap<String, Vec<(String, String)>> {
     let output = command.output().expect("cargo runs");
     let mut errors: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
+        let Ok(message) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
         let said = &message["message"];
         if message["reason"] != "compiler-message" || said["level"] != "error" {
             continue;
         }
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let entry = (text(&said["message"]), text(&said["rendered"]));
-        errors.entry(text(&message["target"]["name"])).or_default().push(entry);
+        errors
+            .entry(text(&message["target"]["name"]))
+            .or_default()
+            .push(entry);
     }
-    assert!(!errors.is_empty(), "cargo says nothing of the cases: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        !errors.is_empty(),
+        "cargo says nothing of the cases: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     errors
 }
 
-/// Issue and design: what is not implemented cannot be registered; what the system keeps cannot be made writable; ...
+/// Issue and design: what is not implemented cannot be registered; what the system keeps cannot be
+/// made writable; ...
 #[test]
 fn what_must_not_compile_says_what_to_do() {
     let cases = cases();
@@ -86,16 +117,31 @@ fn what_must_not_compile_says_what_to_do() {
             wrong.push(format!("{name} compiles"));
             continue;
         };
-        let message = found.first().map_or("", |(message, _)| message.lines().next().unwrap_or_default());
-        let all: String = found.iter().map(|(_, rendered)| rendered.as_str()).collect();
+        let message = found.first().map_or("", |(message, _)| {
+            message.lines().next().unwrap_or_default()
+        });
+        let all: String = found
+            .iter()
+            .map(|(_, rendered)| rendered.as_str())
+            .collect();
         if first != [message] {
-            wrong.push(format!("{name}: the first error is\n  {message}\nexpected\n  {first:?}\n{all}"));
+            wrong.push(format!(
+                "{name}: the first error is\n  {message}\nexpected\n  {first:?}\n{all}"
+            ));
         }
         for sentence in says {
             if !all.contains(sentence) {
-                wrong.push(format!("{name}: the compiler does not say\n  {sentence}\n{all}"));
+                wrong.push(format!(
+                    "{name}: the compiler does not say\n  {sentence}\n{all}"
+                ));
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {} cases\n\n{}", wrong.len(), cases.len(), wrong.join("\n\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases\n\n{}",
+        wrong.len(),
+        cases.len(),
+        wrong.join("\n\n")
+    );
 }

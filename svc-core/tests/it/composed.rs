@@ -1,7 +1,10 @@
-//! The default runner over registered operations (HLP-10, ERR-29 to ERR-33), and merging of people (HLP-04).
+//! The default runner over registered operations (HLP-10, ERR-29 to ERR-33), and merging of people
+//! (HLP-04).
 
 use serde_json::{Value, json};
-use svc_core::{Code, Error, Problem, api::ResponseStyle, auth::Caller, helper::Strangers, model::Kind};
+use svc_core::{
+    Code, Error, Problem, api::ResponseStyle, auth::Caller, helper::Strangers, model::Kind,
+};
 
 use crate::support::server::{Answered, Server};
 
@@ -11,17 +14,32 @@ pub(crate) fn assert_entries(answer: &Answered, row: &str, expected: &[Entry<'_>
     let expected: Vec<(String, u64, Vec<String>)> = expected
         .iter()
         .map(|(kind, status, problems)| {
-            (format!("svc:{kind}"), *status, problems.iter().map(ToString::to_string).collect())
+            (
+                format!("svc:{kind}"),
+                *status,
+                problems.iter().map(ToString::to_string).collect(),
+            )
         })
         .collect();
-    assert_eq!((answer.status, answer.entries()), (400, expected), "{row}: {}", answer.text);
-    assert_eq!(answer.json["svc:error"]["request_type"], "non-atomic", "ERR-30");
+    assert_eq!(
+        (answer.status, answer.entries()),
+        (400, expected),
+        "{row}: {}",
+        answer.text
+    );
+    assert_eq!(
+        answer.json["svc:error"]["request_type"], "non-atomic",
+        "ERR-30"
+    );
     assert_eq!(answer.json["svc:error"]["response_code"], 400, "ERR-19");
 }
 
 /// A petition's signature helper.
 pub(crate) fn signing(server: &Server) -> String {
-    format!("{}/record_signature_helper", server.made("petitions", r#"{"title":"P"}"#))
+    format!(
+        "{}/record_signature_helper",
+        server.made("petitions", r#"{"title":"P"}"#)
+    )
 }
 
 #[test]
@@ -30,35 +48,67 @@ fn hlp_11_a_signature_and_its_person_in_one_call() {
     let helper = signing(&server);
     let body = r#"{"comments":"yes","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}"#;
     let made = server.post(&helper, body);
-    assert_eq!((made.status, &made.json["comments"]), (200, &json!("yes")), "HLP-06, HLP-11");
+    assert_eq!(
+        (made.status, &made.json["comments"]),
+        (200, &json!("yes")),
+        "HLP-06, HLP-11"
+    );
     let person = server.get(made.link("svc:person").unwrap());
     assert_eq!(person.json["given_name"], "Ada", "HLP-03");
     assert_eq!(person.json["id"], "person-1", "HLP-20");
     let unknown = server.post_unknown(&helper, body);
-    assert_eq!((unknown.status, unknown.text.as_str()), (200, "{}"), "HLP-07");
-    assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (1, 2), "HLP-04");
+    assert_eq!(
+        (unknown.status, unknown.text.as_str()),
+        (200, "{}"),
+        "HLP-07"
+    );
+    assert_eq!(
+        (
+            server.store.count(Kind::Person),
+            server.store.count(Kind::Signature)
+        ),
+        (1, 2),
+        "HLP-04"
+    );
     let gone = server.post("petitions/none/record_signature_helper", body);
-    assert_eq!((gone.status, gone.problems()), (404, vec!["RESOURCE_NOT_FOUND ".to_owned()]), "HLP-23, HLP-09");
+    assert_eq!(
+        (gone.status, gone.problems()),
+        (404, vec!["RESOURCE_NOT_FOUND ".to_owned()]),
+        "HLP-23, HLP-09"
+    );
     assert_eq!(server.store.count(Kind::Signature), 2, "HLP-23");
 }
 
-/// What a vendor says of its driver's errors holds for each step of a composed helper: a full table is a problem of its record.
+/// What a vendor says of its driver's errors holds for each step of a composed helper: a full table
+/// is a problem of its record.
 #[test]
 fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
     let full = |_: &(dyn std::error::Error + 'static)| {
-        Some(Error::invalid(Problem::general(Code::CapacityExceeded, "The table is full.")))
+        Some(Error::invalid(Problem::general(
+            Code::CapacityExceeded,
+            "The table is full.",
+        )))
     };
     let server = Server::with(|api| api.classify(full));
     let helper = signing(&server);
     server.made("tags", r#"{"name":"known"}"#);
-    let body = r#"{"person":{"email_addresses":[{"address":"a@example.org"}]},"add_tags":["known"]}"#;
+    let body =
+        r#"{"person":{"email_addresses":[{"address":"a@example.org"}]},"add_tags":["known"]}"#;
     server.store.fail(Kind::Tagging);
-    let expected: [Entry<'_>; 3] =
-        [("person", 201, &[]), ("signature", 201, &[]), ("tagging", 400, &["CAPACITY_EXCEEDED "])];
+    let expected: [Entry<'_>; 3] = [
+        ("person", 201, &[]),
+        ("signature", 201, &[]),
+        ("tagging", 400, &["CAPACITY_EXCEEDED "]),
+    ];
     assert_entries(&server.post(&helper, body), "ERR-31", &expected);
     server.store.fail(Kind::Signature);
     let refused = server.post(&helper, body);
-    assert_eq!((refused.status, refused.problems()), (400, vec!["CAPACITY_EXCEEDED ".to_owned()]), "{}", refused.text);
+    assert_eq!(
+        (refused.status, refused.problems()),
+        (400, vec!["CAPACITY_EXCEEDED ".to_owned()]),
+        "{}",
+        refused.text
+    );
     assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
     // Unless it says something, it is an error of the server.
     let plain = Server::with(|api| api);
@@ -107,22 +157,61 @@ fn err_29_to_32_a_partly_failed_call_is_reported_resource_by_resource() {
                 "TOO_MANY_RESPONSES add_questions_responses_uri[1].responses",
             ],
         ),
-        ("answer", 400, &["QUESTION_DOES_NOT_EXIST add_questions_responses_uri[2].question"]),
+        (
+            "answer",
+            400,
+            &["QUESTION_DOES_NOT_EXIST add_questions_responses_uri[2].question"],
+        ),
     ];
     let answer = server.post(&helper, &body);
     assert_entries(&answer, "ERR-29, ERR-31, HAF-02 to HAF-09", &expected);
-    let person = answer.json["svc:person"]["_links"]["self"]["href"].as_str().expect("ERR-32");
-    assert_eq!(answer.json["svc:signature"]["_links"]["svc:person"]["href"], person, "ERR-32");
-    assert_eq!(server.get(&format!("{person}/taggings")).json["total_records"], 1, "HAF-02");
-    assert_eq!(server.get(&format!("{person}/answers")).json["total_records"], 1, "HAF-07");
+    let person = answer.json["svc:person"]["_links"]["self"]["href"]
+        .as_str()
+        .expect("ERR-32");
+    assert_eq!(
+        answer.json["svc:signature"]["_links"]["svc:person"]["href"], person,
+        "ERR-32"
+    );
+    assert_eq!(
+        server.get(&format!("{person}/taggings")).json["total_records"],
+        1,
+        "HAF-02"
+    );
+    assert_eq!(
+        server.get(&format!("{person}/answers")).json["total_records"],
+        1,
+        "HAF-07"
+    );
 
-    // Again: what is there already reads 200, and without a key 201, so that a stranger learns nothing (HLP-07).
+    // Again: what is there already reads 200, and without a key 201, so that a stranger learns
+    // nothing (HLP-07).
     let again = server.post(&helper, &body);
-    let statuses = |answer: &Answered| answer.entries().iter().map(|entry| entry.1).collect::<Vec<_>>();
-    assert_eq!(statuses(&again), [200, 201, 200, 400, 400, 400, 200, 201, 400, 400], "ERR-31, HAF-02, HAF-05");
+    let statuses = |answer: &Answered| {
+        answer
+            .entries()
+            .iter()
+            .map(|entry| entry.1)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        statuses(&again),
+        [200, 201, 200, 400, 400, 400, 200, 201, 400, 400],
+        "ERR-31, HAF-02, HAF-05"
+    );
     let unknown = server.post_unknown(&helper, &body);
-    assert_eq!(statuses(&unknown), [201, 201, 201, 400, 400, 400, 201, 201, 400, 400], "HLP-07");
-    assert_eq!((unknown.json.get("svc:person"), unknown.json.get("svc:signature")), (None, None), "ERR-32, HLP-07");
+    assert_eq!(
+        statuses(&unknown),
+        [201, 201, 201, 400, 400, 400, 201, 201, 400, 400],
+        "HLP-07"
+    );
+    assert_eq!(
+        (
+            unknown.json.get("svc:person"),
+            unknown.json.get("svc:signature")
+        ),
+        (None, None),
+        "ERR-32, HLP-07"
+    );
 }
 
 #[test]
@@ -131,14 +220,25 @@ fn err_33_the_other_spelling_under_the_other_style() {
     let answer = server.post("people/person_signup", r#"{"person":{},"add_tags":["no"]}"#);
     let entry = &answer.json["svc:error"]["resource_status"][1];
     assert_eq!(
-        (&entry["errors"][0]["code"], &entry["errors"][0]["properties"]),
+        (
+            &entry["errors"][0]["code"],
+            &entry["errors"][0]["properties"]
+        ),
         (&json!("TAG_NAME_DOES_NOT_EXIST"), &json!(["add_tags"])),
         "ERR-33"
     );
-    assert_eq!((entry.get("error_descriptions"), entry["errors"][0].get("error_code")), (None, None), "ERR-33");
+    assert_eq!(
+        (
+            entry.get("error_descriptions"),
+            entry["errors"][0].get("error_code")
+        ),
+        (None, None),
+        "ERR-33"
+    );
     let atomic = server.post("people", r#"{"gender":"no"}"#);
     assert_eq!(
-        atomic.json["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"], "FIELD_INVALID",
+        atomic.json["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"],
+        "FIELD_INVALID",
         "ERR-33"
     );
 }
@@ -147,27 +247,52 @@ fn err_33_the_other_spelling_under_the_other_style() {
 fn hlp_10_an_action_that_cannot_be_stored_leaves_the_person() {
     let server = Server::with(|api| api);
     let helper = signing(&server);
-    server.store.refuse(Kind::Signature, Problem::new(Code::FieldInvalid, "comments", "Not this."));
+    server.store.refuse(
+        Kind::Signature,
+        Problem::new(Code::FieldInvalid, "comments", "Not this."),
+    );
     let body = r#"{"comments":"c","add_tags":["no"],"person":{"email_addresses":[{"address":"a@example.org"}]}}"#;
     let answer = server.post(&helper, body);
-    assert_entries(&answer, "HLP-10", &[("person", 201, &[]), ("signature", 400, &["FIELD_INVALID comments"])]);
+    assert_entries(
+        &answer,
+        "HLP-10",
+        &[
+            ("person", 201, &[]),
+            ("signature", 400, &["FIELD_INVALID comments"]),
+        ],
+    );
     assert_entries(
         &server.post(&helper, body),
         "HLP-10",
-        &[("person", 200, &[]), ("signature", 400, &["FIELD_INVALID comments"])],
+        &[
+            ("person", 200, &[]),
+            ("signature", 400, &["FIELD_INVALID comments"]),
+        ],
     );
     let alone = server.post(&helper, r#"{"comments":"c"}"#);
-    assert_eq!((alone.status, alone.problems()), (400, vec!["FIELD_INVALID comments".to_owned()]), "HLP-10");
-    assert_eq!(alone.json["svc:error"]["request_type"], "atomic", "ERR-20: one resource alone is atomic");
+    assert_eq!(
+        (alone.status, alone.problems()),
+        (400, vec!["FIELD_INVALID comments".to_owned()]),
+        "HLP-10"
+    );
+    assert_eq!(
+        alone.json["svc:error"]["request_type"], "atomic",
+        "ERR-20: one resource alone is atomic"
+    );
 }
 
 #[test]
 fn hlp_10_a_person_that_cannot_be_stored_stores_nothing() {
     let server = Server::with(|api| api);
     let helper = signing(&server);
-    server
-        .store
-        .refuse(Kind::Person, Problem::new(Code::IdentifierInUse, "identifiers[0]", "`identifiers[0]` is taken."));
+    server.store.refuse(
+        Kind::Person,
+        Problem::new(
+            Code::IdentifierInUse,
+            "identifiers[0]",
+            "`identifiers[0]` is taken.",
+        ),
+    );
     let answer = server.post(&helper, r#"{"person":{"identifiers":["a:1","a:1","b:1"]}}"#);
     assert_eq!(
         answer.problems(),
@@ -175,7 +300,14 @@ fn hlp_10_a_person_that_cannot_be_stored_stores_nothing() {
         "ERR-26: named from the top of the body"
     );
     assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "HLP-10");
-    assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (0, 0), "ERR-04");
+    assert_eq!(
+        (
+            server.store.count(Kind::Person),
+            server.store.count(Kind::Signature)
+        ),
+        (0, 0),
+        "ERR-04"
+    );
 }
 
 #[test]
@@ -198,10 +330,24 @@ fn hlp_10_what_is_wrong_in_the_body_refuses_the_whole_call() {
         "FIELD_REQUIRED add_questions_responses_uri[0].question",
         "FIELD_INVALID add_questions_responses_uri[0].responses",
     ];
-    assert_eq!(server.post(&helper, &body.to_string()).problems(), expected, "HLP-10, ERR-39");
+    assert_eq!(
+        server.post(&helper, &body.to_string()).problems(),
+        expected,
+        "HLP-10, ERR-39"
+    );
     assert_eq!(server.store.writes(), writes, "HLP-10");
-    assert_eq!(server.post("people/person_signup", "{}").problems(), ["FIELD_REQUIRED person"], "HLP-19");
-    assert_eq!(server.post("people/person_signup", r#"{"person":[]}"#).problems(), ["FIELD_INVALID person"], "HLP-19");
+    assert_eq!(
+        server.post("people/person_signup", "{}").problems(),
+        ["FIELD_REQUIRED person"],
+        "HLP-19"
+    );
+    assert_eq!(
+        server
+            .post("people/person_signup", r#"{"person":[]}"#)
+            .problems(),
+        ["FIELD_INVALID person"],
+        "HLP-19"
+    );
 }
 
 #[test]
@@ -219,7 +365,12 @@ fn err_38_functions_that_are_switched_off() {
     ];
     assert_entries(&answer, "ERR-38", &unsupported);
     assert_eq!(
-        server.post("people/person_signup", r#"{"person":{},"add_lists":[],"triggers":{}}"#).status,
+        server
+            .post(
+                "people/person_signup",
+                r#"{"person":{},"add_lists":[],"triggers":{}}"#
+            )
+            .status,
         200,
         "ERR-38: nothing was asked for"
     );
@@ -227,8 +378,10 @@ fn err_38_functions_that_are_switched_off() {
         "people/person_signup",
         r#"{"person":{},"triggers":{"sms_response":{"enabled":"yes","identifiers":["x"]}}}"#,
     );
-    let expected =
-        ["FIELD_INVALID triggers.sms_response.enabled", "FIELD_INVALID triggers.sms_response.identifiers[0]"];
+    let expected = [
+        "FIELD_INVALID triggers.sms_response.enabled",
+        "FIELD_INVALID triggers.sms_response.identifiers[0]",
+    ];
     assert_eq!(wrong.problems(), expected, "HAF-12, HAF-13");
 }
 
@@ -237,7 +390,14 @@ fn und_29_an_action_function_without_a_person() {
     let server = Server::with(|api| api);
     server.made("tags", r#"{"name":"t"}"#);
     let answer = server.post(&signing(&server), r#"{"add_tags":["t"]}"#);
-    assert_entries(&answer, "UND-29", &[("signature", 201, &[]), ("tagging", 400, &["PERSON_REQUIRED add_tags"])]);
+    assert_entries(
+        &answer,
+        "UND-29",
+        &[
+            ("signature", 201, &[]),
+            ("tagging", 400, &["PERSON_REQUIRED add_tags"]),
+        ],
+    );
 }
 
 #[test]
@@ -246,53 +406,112 @@ fn hlp_16_to_18_a_canvass() {
     let target = server.made("people", "{}");
     let canvasser = server.made("people", "{}");
     let question = server.made("questions", r#"{"question_type":"Paragraph"}"#);
-    let helper = server.get(&target).link("svc:record_canvass_helper").unwrap().to_owned();
+    let helper = server
+        .get(&target)
+        .link("svc:record_canvass_helper")
+        .unwrap()
+        .to_owned();
     let body = json!({
         "canvass": {"canvasser": canvasser, "success": true, "question_response": {"question": {"href": question}, "value": "v"}},
         "person": {"given_name": "ignored"},
     });
     let made = server.post(&helper, &body.to_string());
     assert_eq!(
-        (made.status, made.link("svc:target"), made.link("svc:canvasser")),
+        (
+            made.status,
+            made.link("svc:target"),
+            made.link("svc:canvasser")
+        ),
         (200, Some(target.as_str()), Some(canvasser.as_str())),
         "HLP-16, HLP-17 {}",
         made.text
     );
     assert_eq!(server.store.count(Kind::Person), 2, "HLP-18");
-    assert_eq!(server.get(&format!("{target}/answers")).json["total_records"], 1, "RES-canvass-08");
-    let linked = json!({"canvass": {}, "_links": {"svc:canvasser": {"href": canvasser}}}).to_string();
-    assert_eq!(server.post(&helper, &linked).link("svc:canvasser"), Some(canvasser.as_str()), "RES-canvass-07");
-    let wrong =
-        server.post(&helper, r#"{"canvass":{"canvasser":"nobody","success":1,"question_response":[{"question":5}]}}"#);
+    assert_eq!(
+        server.get(&format!("{target}/answers")).json["total_records"],
+        1,
+        "RES-canvass-08"
+    );
+    let linked =
+        json!({"canvass": {}, "_links": {"svc:canvasser": {"href": canvasser}}}).to_string();
+    assert_eq!(
+        server.post(&helper, &linked).link("svc:canvasser"),
+        Some(canvasser.as_str()),
+        "RES-canvass-07"
+    );
+    let wrong = server.post(
+        &helper,
+        r#"{"canvass":{"canvasser":"nobody","success":1,"question_response":[{"question":5}]}}"#,
+    );
     let expected = [
         "FIELD_INVALID canvass.success",
         "FIELD_INVALID canvass.question_response[0].question",
         "PERSON_NOT_FOUND canvass.canvasser",
     ];
     assert_eq!(wrong.problems(), expected, "RES-canvass-07, RES-canvass-09");
-    assert_eq!(server.post(&helper, r#"{"canvass":7}"#).problems(), ["FIELD_INVALID canvass"], "HLP-16");
-    // What stands beside it would be lost, and its absence means that the contact succeeded (RES-canvass-06).
-    for without in
-        ["{}", r#"{"canvass":null}"#, r#"{"contact_type":"in-person","success":false,"status_code":"not-home"}"#]
-    {
-        assert_eq!(server.post(&helper, without).problems(), ["FIELD_REQUIRED canvass"], "HLP-16 {without}");
+    assert_eq!(
+        server.post(&helper, r#"{"canvass":7}"#).problems(),
+        ["FIELD_INVALID canvass"],
+        "HLP-16"
+    );
+    // What stands beside it would be lost, and its absence means that the contact succeeded
+    // (RES-canvass-06).
+    for without in [
+        "{}",
+        r#"{"canvass":null}"#,
+        r#"{"contact_type":"in-person","success":false,"status_code":"not-home"}"#,
+    ] {
+        assert_eq!(
+            server.post(&helper, without).problems(),
+            ["FIELD_REQUIRED canvass"],
+            "HLP-16 {without}"
+        );
     }
-    let unknown = server.post(&helper, r#"{"canvass":{"question_response":{"question":"q:1"}}}"#);
+    let unknown = server.post(
+        &helper,
+        r#"{"canvass":{"question_response":{"question":"q:1"}}}"#,
+    );
     assert_entries(
         &unknown,
         "ERR-31: a canvass has no person entry",
-        &[("canvass", 201, &[]), ("answer", 400, &["QUESTION_DOES_NOT_EXIST canvass.question_response.question"])],
+        &[
+            ("canvass", 201, &[]),
+            (
+                "answer",
+                400,
+                &["QUESTION_DOES_NOT_EXIST canvass.question_response.question"],
+            ),
+        ],
     );
     let nobody = json!("/api/v1/people/none");
     for (body, property) in [
-        (json!({"canvass": {"canvasser": nobody}}), "canvass.canvasser"),
-        (json!({"canvass": {"_links": {"canvasser": {"href": nobody}}}}), "canvass._links.svc:canvasser"),
-        (json!({"canvass": {}, "_links": {"svc:canvasser": {"href": nobody}}}), "_links.svc:canvasser"),
+        (
+            json!({"canvass": {"canvasser": nobody}}),
+            "canvass.canvasser",
+        ),
+        (
+            json!({"canvass": {"_links": {"canvasser": {"href": nobody}}}}),
+            "canvass._links.svc:canvasser",
+        ),
+        (
+            json!({"canvass": {}, "_links": {"svc:canvasser": {"href": nobody}}}),
+            "_links.svc:canvasser",
+        ),
     ] {
         let refused = server.post(&helper, &body.to_string()).problems();
-        assert_eq!(refused, [format!("PERSON_NOT_FOUND {property}")], "RES-canvass-07, ERR-26: as it was sent");
+        assert_eq!(
+            refused,
+            [format!("PERSON_NOT_FOUND {property}")],
+            "RES-canvass-07, ERR-26: as it was sent"
+        );
     }
-    assert_eq!(server.post("people/none/record_canvass_helper", "{}").status, 404, "HLP-17");
+    assert_eq!(
+        server
+            .post("people/none/record_canvass_helper", "{}")
+            .status,
+        404,
+        "HLP-17"
+    );
 }
 
 #[test]
@@ -300,7 +519,11 @@ fn hlp_19_a_signup_on_the_collection_answers_as_a_create() {
     let server = Server::with(|api| api);
     let body = r#"{"person":{"given_name":"A","email_addresses":[{"address":"A@example.org"}]}}"#;
     let made = server.post("people", body);
-    assert_eq!((made.status, made.location.as_deref()), (201, made.link("self")), "HLP-19");
+    assert_eq!(
+        (made.status, made.location.as_deref()),
+        (201, made.link("self")),
+        "HLP-19"
+    );
     let again = server.post("people", &body.replace("A@example", " a@Example"));
     assert_eq!(
         (again.status, again.location.as_deref(), again.link("self")),
@@ -316,11 +539,22 @@ fn merged(server: &Server, caller: Caller, known: &Value, posted: &Value) -> Val
     assert_eq!(known.status, 201, "{}", known.text);
     let petition = server.made("petitions", "{}");
     let helper = format!("{petition}/record_signature_helper");
-    let answer = server.send_as(caller, &http::Method::POST, &helper, &json!({ "person": posted }).to_string());
+    let answer = server.send_as(
+        caller,
+        &http::Method::POST,
+        &helper,
+        &json!({ "person": posted }).to_string(),
+    );
     assert_eq!(answer.status, 200, "{}", answer.text);
     let mut after = server.get(known.link("self").unwrap()).json;
     let fields = after.as_object_mut().unwrap();
-    for common in ["identifiers", "created_date", "modified_date", "id", "_links"] {
+    for common in [
+        "identifiers",
+        "created_date",
+        "modified_date",
+        "id",
+        "_links",
+    ] {
         fields.remove(common);
     }
     after
@@ -330,26 +564,34 @@ fn merged(server: &Server, caller: Caller, known: &Value, posted: &Value) -> Val
 fn hlp_04_the_merge_through_the_helper() {
     let server = Server::with(|api| api);
     let mail = |address: &str| json!([{"address": address}]);
-    let known =
-        json!({"given_name": "Ada", "source": "", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
-    let posted =
-        json!({"given_name": "Eve", "source": "web", "email_addresses": mail("A@X.org"), "languages_spoken": []});
-    let expected =
-        json!({"given_name": "Eve", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
+    let known = json!({"given_name": "Ada", "source": "", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
+    let posted = json!({"given_name": "Eve", "source": "web", "email_addresses": mail("A@X.org"), "languages_spoken": []});
+    let expected = json!({"given_name": "Eve", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
     let key = || Caller::with_rights(svc_core::auth::Rights::all());
     assert_eq!(merged(&server, key(), &known, &posted), expected, "HLP-04");
     let server = Server::with(|api| api);
-    assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), known, "HLP-04 without a key");
+    assert_eq!(
+        merged(&server, Caller::anonymous(), &known, &posted),
+        known,
+        "HLP-04 without a key"
+    );
     let server = Server::with(|api| api.strangers(Strangers::new().fill_empty()));
-    let filled =
-        json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
-    assert_eq!(merged(&server, Caller::anonymous(), &known, &posted), filled, "HLP-04 where a stranger may fill");
+    let filled = json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
+    assert_eq!(
+        merged(&server, Caller::anonymous(), &known, &posted),
+        filled,
+        "HLP-04 where a stranger may fill"
+    );
 }
 
-/// What somebody else has written between the look-up of a person and its change stays: the change is made anew.
+/// What somebody else has written between the look-up of a person and its change stays: the change
+/// is made anew.
 #[test]
 fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
-    let object = |text: &str| match svc_core::read::Json::read(text.as_bytes(), &svc_core::read::Limits::default()) {
+    let object = |text: &str| match svc_core::read::Json::read(
+        text.as_bytes(),
+        &svc_core::read::Limits::default(),
+    ) {
         Ok(svc_core::read::Json::Object(object)) => object,
         other => panic!("{other:?}"),
     };
@@ -358,38 +600,70 @@ fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
     let known = server.made("people", known);
     let helper = signing(&server);
     let unsubscribed = r#"{"email_addresses":[{"address":"a@x.org","status":"unsubscribed"}]}"#;
-    server.store.meanwhile(vec![object(r#"{"source":"web"}"#), object(unsubscribed)]);
+    server
+        .store
+        .meanwhile(vec![object(r#"{"source":"web"}"#), object(unsubscribed)]);
     let body = r#"{"person":{"given_name":"Ada","email_addresses":[{"address":"A@x.org"},{"address":"b@x.org"}]}}"#;
     assert_eq!(server.post(&helper, body).status, 200);
     let person = server.get(&known).json;
-    let expected = json!([{"address": "a@x.org", "status": "unsubscribed"}, {"address": "b@x.org"}]);
+    let expected =
+        json!([{"address": "a@x.org", "status": "unsubscribed"}, {"address": "b@x.org"}]);
     assert_eq!(person["email_addresses"], expected, "HLP-10");
-    assert_eq!((&person["given_name"], &person["source"]), (&json!("Ada"), &json!("web")), "HLP-10");
+    assert_eq!(
+        (&person["given_name"], &person["source"]),
+        (&json!("Ada"), &json!("web")),
+        "HLP-10"
+    );
     // Without an end it is not tried.
     server.store.meanwhile(vec![object(unsubscribed); 100]);
     let busy = server.post(&helper, body);
-    assert_eq!((busy.status, busy.retry_after.as_deref()), (503, Some("1")), "UND-36");
+    assert_eq!(
+        (busy.status, busy.retry_after.as_deref()),
+        (503, Some("1")),
+        "UND-36"
+    );
     assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
 }
 
-/// Whoever is stored by another call between the look-up and the create is found then, also where nothing locks.
+/// Whoever is stored by another call between the look-up and the create is found then, also where
+/// nothing locks.
 #[test]
 fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
     let server = Server::with(|api| api);
     let helper = signing(&server);
     let body = r#"{"person":{"identifiers":["a:1"],"given_name":"Ada"}}"#;
     let both = server.post_twice_at_once(&helper, body);
-    assert_eq!(both.each_ref().map(|answer| answer.status), [200, 200], "{both:?}");
-    assert_eq!(both[0].link("svc:person"), both[1].link("svc:person"), "UND-24");
-    assert_eq!((server.store.count(Kind::Person), server.store.count(Kind::Signature)), (1, 2), "HLP-12");
-    // Of two people, of whom nothing but addresses is known, one has it; a step before is not taken for the action of the other.
-    let body = r#"{"identifiers":["a:4"],"person":{"email_addresses":[{"address":"b@example.org"}]}}"#;
+    assert_eq!(
+        both.each_ref().map(|answer| answer.status),
+        [200, 200],
+        "{both:?}"
+    );
+    assert_eq!(
+        both[0].link("svc:person"),
+        both[1].link("svc:person"),
+        "UND-24"
+    );
+    assert_eq!(
+        (
+            server.store.count(Kind::Person),
+            server.store.count(Kind::Signature)
+        ),
+        (1, 2),
+        "HLP-12"
+    );
+    // Of two people, of whom nothing but addresses is known, one has it; a step before is not taken
+    // for the action of the other.
+    let body =
+        r#"{"identifiers":["a:4"],"person":{"email_addresses":[{"address":"b@example.org"}]}}"#;
     let both = server.post_twice_at_once(&helper, body);
     let mut statuses = both.each_ref().map(|answer| answer.status);
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 400], "{both:?}");
     let refused = both.iter().find(|answer| answer.status == 400).unwrap();
-    let expected: [Entry<'_>; 2] = [("person", 201, &[]), ("signature", 400, &["IDENTIFIER_IN_USE identifiers[0]"])];
+    let expected: [Entry<'_>; 2] = [
+        ("person", 201, &[]),
+        ("signature", 400, &["IDENTIFIER_IN_USE identifiers[0]"]),
+    ];
     assert_entries(refused, "ERR-31", &expected);
     assert_eq!(server.store.count(Kind::Signature), 3, "HLP-12");
 }
@@ -407,20 +681,40 @@ fn hlp_04_a_stranger_who_is_never_matched_is_somebody_new() {
 #[test]
 fn hlp_04_a_match_brings_its_identifiers_along() {
     let server = Server::with(|api| api);
-    let made = server.made("people", r#"{"identifiers":["a:1"],"email_addresses":[{"address":"a@x.org"}]}"#);
-    let body = r#"{"person":{"identifiers":["b:1","a:1"],"email_addresses":[{"address":"a@x.org"}]}}"#;
+    let made = server.made(
+        "people",
+        r#"{"identifiers":["a:1"],"email_addresses":[{"address":"a@x.org"}]}"#,
+    );
+    let body =
+        r#"{"person":{"identifiers":["b:1","a:1"],"email_addresses":[{"address":"a@x.org"}]}}"#;
     let signed = server.post("people/person_signup", body);
-    assert_eq!(signed.link("self"), Some(made.as_str()), "HLP-04: by identifier first");
-    assert_eq!(signed.json["identifiers"], json!(["crm:person-1", "a:1", "b:1"]), "TYP-13: what was sent is there");
+    assert_eq!(
+        signed.link("self"),
+        Some(made.as_str()),
+        "HLP-04: by identifier first"
+    );
+    assert_eq!(
+        signed.json["identifiers"],
+        json!(["crm:person-1", "a:1", "b:1"]),
+        "TYP-13: what was sent is there"
+    );
 }
 
 #[test]
 fn hlp_04_of_several_the_oldest_is_meant() {
     let server = Server::with(|api| api);
-    let made = |address: &str| server.made("people", &json!({"email_addresses": [{"address": address}]}).to_string());
+    let made = |address: &str| {
+        server.made(
+            "people",
+            &json!({"email_addresses": [{"address": address}]}).to_string(),
+        )
+    };
     let (old, _) = (made("old@x.org"), made("late@x.org"));
     let both = json!([{"address": "late@x.org", "primary": true}, {"address": "old@x.org"}]);
-    let signed = server.post("people/person_signup", &json!({"person": {"email_addresses": both}}).to_string());
+    let signed = server.post(
+        "people/person_signup",
+        &json!({"person": {"email_addresses": both}}).to_string(),
+    );
     assert_eq!(signed.link("self"), Some(old.as_str()), "HLP-04");
 }
 
@@ -429,29 +723,58 @@ fn hlp_04_a_stranger_that_says_nothing_new_changes_nothing() {
     let server = Server::with(|api| api);
     let helper = signing(&server);
     let body = r#"{"person":{"given_name":"A","email_addresses":[{"address":"a@x.org"}],"identifiers":["a:1"]}}"#;
-    let person = server.post(&helper, body).link("svc:person").unwrap().to_owned();
+    let person = server
+        .post(&helper, body)
+        .link("svc:person")
+        .unwrap()
+        .to_owned();
     server.made("people", r#"{"identifiers":["b:1"]}"#);
     let before = server.get(&person).text;
-    let stranger = body.replace(r#""A""#, r#""B""#).replace(r#""a:1""#, r#""crm:person-9","a:1","b:1""#);
-    assert_eq!(server.post_unknown(&helper, &stranger).text, "{}", "HLP-07: whose identifiers these are is not told");
+    let stranger = body
+        .replace(r#""A""#, r#""B""#)
+        .replace(r#""a:1""#, r#""crm:person-9","a:1","b:1""#);
+    assert_eq!(
+        server.post_unknown(&helper, &stranger).text,
+        "{}",
+        "HLP-07: whose identifiers these are is not told"
+    );
     assert_eq!(server.get(&person).text, before, "HLP-04");
-    let known = server.post(&helper, body).link("svc:person").unwrap().to_owned();
-    let modified = |text: &str| serde_json::from_str::<Value>(text).unwrap()["modified_date"].clone();
-    assert_ne!(modified(&server.get(&known).text), modified(&before), "HLP-04: with a key the date shows the match");
+    let known = server
+        .post(&helper, body)
+        .link("svc:person")
+        .unwrap()
+        .to_owned();
+    let modified =
+        |text: &str| serde_json::from_str::<Value>(text).unwrap()["modified_date"].clone();
+    assert_ne!(
+        modified(&server.get(&known).text),
+        modified(&before),
+        "HLP-04: with a key the date shows the match"
+    );
 }
 
 #[test]
 fn und_24_the_servers_own_identifier_of_an_inline_person() {
     let server = Server::with(|api| api);
     let made = server.made("people", r#"{"given_name":"A"}"#);
-    let signed = server.post("people/person_signup", r#"{"person":{"identifiers":["crm:person-1"],"given_name":"B"}}"#);
+    let signed = server.post(
+        "people/person_signup",
+        r#"{"person":{"identifiers":["crm:person-1"],"given_name":"B"}}"#,
+    );
     assert_eq!(
         (signed.link("self"), &signed.json["given_name"]),
         (Some(made.as_str()), &json!("B")),
         "UND-24: that very record"
     );
-    let unknown = server.post("people/person_signup", r#"{"person":{"identifiers":["x:1","crm:person-9"]}}"#);
-    assert_eq!(unknown.problems(), ["IDENTIFIER_IN_USE person.identifiers[1]"], "UND-24");
+    let unknown = server.post(
+        "people/person_signup",
+        r#"{"person":{"identifiers":["x:1","crm:person-9"]}}"#,
+    );
+    assert_eq!(
+        unknown.problems(),
+        ["IDENTIFIER_IN_USE person.identifiers[1]"],
+        "UND-24"
+    );
     assert_eq!(server.store.count(Kind::Person), 1, "UND-24");
     server.made("people", r#"{"identifiers":["y:1"]}"#);
     let body = r#"{"person":{"identifiers":["x:1","crm:person-1","x:1","y:1"]}}"#;
@@ -464,43 +787,109 @@ fn und_24_the_servers_own_identifier_of_an_inline_person() {
 
 #[test]
 fn und_24_an_action_that_is_posted_again_is_updated() {
-    let find = |api: svc_core::ApiBuilder, store: &std::sync::Arc<crate::support::memory::Memory>| {
+    let find = |api: svc_core::ApiBuilder,
+                store: &std::sync::Arc<crate::support::memory::Memory>| {
         api.resource::<svc_core::model::Person, _>(store, |x| x.get().create().update().find())
             .resource::<svc_core::model::Petition, _>(store, |x| x.list().get().create())
             .resource::<svc_core::model::Signature, _>(store, |x| {
-                x.under::<svc_core::model::Petition>().get().create().update().find()
+                x.under::<svc_core::model::Petition>()
+                    .get()
+                    .create()
+                    .update()
+                    .find()
             })
             .compose::<svc_core::helper::RecordSignature>()
     };
     let store = std::sync::Arc::new(crate::support::memory::Memory::default());
-    let api = find(crate::support::server::builder(), &store).build().unwrap();
+    let api = find(crate::support::server::builder(), &store)
+        .build()
+        .unwrap();
     let server = Server { api, store };
     let (one, other) = (signing(&server), signing(&server));
     let body = r#"{"identifiers":["w:1"],"action_date":"long ago","comments":"first","person":{}}"#;
     let made = server.post(&one, body);
     let again = server.post(&one, r#"{"identifiers":["v:1","w:1"],"comments":"second"}"#);
-    assert_eq!((again.status, again.link("self")), (200, made.link("self")), "UND-24 {}", again.text);
-    assert_eq!((&again.json["comments"], &again.json["action_date"]), (&json!("second"), &json!("long ago")), "UND-24");
-    assert_eq!(again.json["identifiers"].as_array().unwrap()[1..], [json!("w:1"), json!("v:1")], "UND-24");
-    let by_new = server.post(&one, r#"{"identifiers":["v:1"],"comments":"by the new one"}"#);
-    assert_eq!((by_new.status, by_new.link("self")), (200, made.link("self")), "UND-24 {}", by_new.text);
+    assert_eq!(
+        (again.status, again.link("self")),
+        (200, made.link("self")),
+        "UND-24 {}",
+        again.text
+    );
+    assert_eq!(
+        (&again.json["comments"], &again.json["action_date"]),
+        (&json!("second"), &json!("long ago")),
+        "UND-24"
+    );
+    assert_eq!(
+        again.json["identifiers"].as_array().unwrap()[1..],
+        [json!("w:1"), json!("v:1")],
+        "UND-24"
+    );
+    let by_new = server.post(
+        &one,
+        r#"{"identifiers":["v:1"],"comments":"by the new one"}"#,
+    );
+    assert_eq!(
+        (by_new.status, by_new.link("self")),
+        (200, made.link("self")),
+        "UND-24 {}",
+        by_new.text
+    );
     let own = made.json["identifiers"][0].as_str().unwrap();
-    let by_own = server.post(&one, &format!(r#"{{"identifiers":["{own}"],"comments":"third"}}"#));
-    assert_eq!((by_own.link("self"), &by_own.json["comments"]), (made.link("self"), &json!("third")), "UND-24");
-    assert_eq!(server.post_unknown(&one, r#"{"identifiers":["w:1"],"comments":"stranger"}"#).text, "{}", "UND-24");
-    assert_eq!(server.get(made.link("self").unwrap()).json["comments"], "third", "UND-24: unchanged without a key");
-    assert_eq!(server.store.count(Kind::Signature), 2, "UND-24: a stranger's action is a new one");
+    let by_own = server.post(
+        &one,
+        &format!(r#"{{"identifiers":["{own}"],"comments":"third"}}"#),
+    );
+    assert_eq!(
+        (by_own.link("self"), &by_own.json["comments"]),
+        (made.link("self"), &json!("third")),
+        "UND-24"
+    );
+    assert_eq!(
+        server
+            .post_unknown(&one, r#"{"identifiers":["w:1"],"comments":"stranger"}"#)
+            .text,
+        "{}",
+        "UND-24"
+    );
+    assert_eq!(
+        server.get(made.link("self").unwrap()).json["comments"],
+        "third",
+        "UND-24: unchanged without a key"
+    );
+    assert_eq!(
+        server.store.count(Kind::Signature),
+        2,
+        "UND-24: a stranger's action is a new one"
+    );
     for (body, place) in [
-        (r#"{"identifiers":["x:1","x:1","w:1"]}"#.to_owned(), "identifiers[2]"),
-        (format!(r#"{{"identifiers":["x:1","{own}"]}}"#), "identifiers[1]"),
+        (
+            r#"{"identifiers":["x:1","x:1","w:1"]}"#.to_owned(),
+            "identifiers[2]",
+        ),
+        (
+            format!(r#"{{"identifiers":["x:1","{own}"]}}"#),
+            "identifiers[1]",
+        ),
     ] {
-        assert_eq!(server.post(&other, &body).problems(), [format!("IDENTIFIER_IN_USE {place}")], "UND-24 {body}");
+        assert_eq!(
+            server.post(&other, &body).problems(),
+            [format!("IDENTIFIER_IN_USE {place}")],
+            "UND-24 {body}"
+        );
     }
     assert_eq!(server.store.count(Kind::Signature), 2, "UND-24");
     server.post(&other, r#"{"identifiers":["y:1","y:2"]}"#);
     let both = server.post(&one, r#"{"identifiers":["y:1","w:1","y:2"]}"#);
-    let in_use = ["IDENTIFIER_IN_USE identifiers[0]", "IDENTIFIER_IN_USE identifiers[2]"];
-    assert_eq!(both.problems(), in_use, "UND-24, ERR-39: those of another action");
+    let in_use = [
+        "IDENTIFIER_IN_USE identifiers[0]",
+        "IDENTIFIER_IN_USE identifiers[2]",
+    ];
+    assert_eq!(
+        both.problems(),
+        in_use,
+        "UND-24, ERR-39: those of another action"
+    );
 }
 
 #[test]
@@ -508,7 +897,15 @@ fn hlp_01_helpers_are_posts() {
     let server = Server::with(|api| api);
     let helper = signing(&server);
     for method in [http::Method::GET, http::Method::PUT, http::Method::DELETE] {
-        assert_eq!(server.send(&method, &helper, "{}").problems(), ["NOT_IMPLEMENTED "], "HLP-01 {method}");
+        assert_eq!(
+            server.send(&method, &helper, "{}").problems(),
+            ["NOT_IMPLEMENTED "],
+            "HLP-01 {method}"
+        );
     }
-    assert_eq!(server.post(&helper, "").status, 200, "UND-27: an empty body is an empty object");
+    assert_eq!(
+        server.post(&helper, "").status,
+        200,
+        "UND-27: an empty body is an empty object"
+    );
 }

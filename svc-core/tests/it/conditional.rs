@@ -1,4 +1,5 @@
-//! Conditional requests (ETG), over operations of a vendor's own and over a store that runs the rulebook.
+//! Conditional requests (ETG), over operations of a vendor's own and over a store that runs the
+//! rulebook.
 
 use std::{
     ops::Deref,
@@ -46,28 +47,61 @@ impl Asked {
     /// A store that runs the rulebook.
     fn store(if_match: IfMatch) -> Self {
         let store = MemoryStore::new();
-        Self(builder().store(&Arc::new(store)).conditional_requests(if_match).build().unwrap())
+        Self(
+            builder()
+                .store(&Arc::new(store))
+                .conditional_requests(if_match)
+                .build()
+                .unwrap(),
+        )
     }
 
     fn both(if_match: IfMatch) -> [(&'static str, Self); 2] {
-        [("a vendor's operations", Self::vendor(if_match)), ("a store", Self::store(if_match))]
+        [
+            ("a vendor's operations", Self::vendor(if_match)),
+            ("a store", Self::store(if_match)),
+        ]
     }
 
     fn send_as(&self, caller: Caller, base: &Base, request: Request<'_>) -> Reply {
-        let now = request.received.unwrap_or_else(|| Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap());
+        let now = request
+            .received
+            .unwrap_or_else(|| Timestamp::parse("2026-01-05T09:00:00.5Z").unwrap());
         let request = request.with_base(base.clone()).with_received(now);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(self.0.answer(Identity::Known(Tenant::new("one"), caller), request))
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(
+            self.0
+                .answer(Identity::Known(Tenant::new("one"), caller), request),
+        )
     }
 
-    fn send(&self, method: &Method, path: &str, body: &Value, conditions: &[(HeaderName, &str)]) -> Reply {
-        let headers = conditions.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
+    fn send(
+        &self,
+        method: &Method,
+        path: &str,
+        body: &Value,
+        conditions: &[(HeaderName, &str)],
+    ) -> Reply {
+        let headers = conditions
+            .iter()
+            .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
         let headers: HeaderMap = headers.collect();
         let base = self.base();
         let path = path.strip_prefix(base.as_str()).unwrap_or(path);
-        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = Request::new(method, path).with_query(query).with_headers(&headers).with_body(body);
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = Request::new(method, path)
+            .with_query(query)
+            .with_headers(&headers)
+            .with_body(body);
         self.send_as(Caller::with_rights(Rights::all()), base, request)
     }
 
@@ -83,7 +117,10 @@ impl Asked {
 }
 
 fn tag(reply: &Reply) -> String {
-    reply.header("etag").unwrap_or_else(|| panic!("no tag: {reply:?}")).to_owned()
+    reply
+        .header("etag")
+        .unwrap_or_else(|| panic!("no tag: {reply:?}"))
+        .to_owned()
 }
 
 fn json_of(reply: &Reply) -> Value {
@@ -98,7 +135,8 @@ fn code(reply: &Reply) -> Option<&'static str> {
 fn etg_01_nothing_has_a_tag_unless_it_is_registered() {
     let server = Server::with(|api| api);
     let person = server.made("people", "{}");
-    let with = |name, value: &'static str| HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
+    let with =
+        |name, value: &'static str| HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
     let all = || Caller::with_rights(Rights::all());
     let read = server.send_with(&with(IF_NONE_MATCH, "*"), all(), &Method::GET, &person, "");
     assert_eq!(read.status, 200);
@@ -106,30 +144,74 @@ fn etg_01_nothing_has_a_tag_unless_it_is_registered() {
     assert_eq!(changed.status, 200);
     assert!(!server.api.behaviours().contains(&"conditional_requests"));
     let asked = Asked(server.api);
-    assert_eq!((asked.get("people").header("etag"), asked.get("").header("etag")), (None, None));
+    assert_eq!(
+        (
+            asked.get("people").header("etag"),
+            asked.get("").header("etag")
+        ),
+        (None, None)
+    );
 }
 
 #[test]
 fn etg_02_and_05_what_is_known_is_not_sent_again() {
     for (which, server) in Asked::both(IfMatch::Optional) {
         let person = server.made("people", &json!({"given_name": "Ada"}));
-        for path in ["", "docs/capabilities", "people", "people?per_page=1", &person] {
+        for path in [
+            "",
+            "docs/capabilities",
+            "people",
+            "people?per_page=1",
+            &person,
+        ] {
             let whole = server.get(path);
             let known = tag(&whole);
-            for named in [known.clone(), format!("W/{known}"), format!("\"x\",{known}"), "*".to_owned()] {
+            for named in [
+                known.clone(),
+                format!("W/{known}"),
+                format!("\"x\",{known}"),
+                "*".to_owned(),
+            ] {
                 for method in [Method::GET, Method::HEAD] {
-                    let reply = server.send(&method, path, &Value::Null, &[(IF_NONE_MATCH, &named)]);
-                    assert_eq!((reply.status.as_u16(), reply.body.len()), (304, 0), "{which}: {path} {named}");
+                    let reply =
+                        server.send(&method, path, &Value::Null, &[(IF_NONE_MATCH, &named)]);
+                    assert_eq!(
+                        (reply.status.as_u16(), reply.body.len()),
+                        (304, 0),
+                        "{which}: {path} {named}"
+                    );
                     assert_eq!(tag(&reply), known);
                 }
             }
-            let other = server.send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, "\"x\"")]);
-            assert_eq!((other.status.as_u16(), &other.body), (200, &whole.body), "ETG-06 {which}: {path}");
+            let other = server.send(
+                &Method::GET,
+                path,
+                &Value::Null,
+                &[(IF_NONE_MATCH, "\"x\"")],
+            );
+            assert_eq!(
+                (other.status.as_u16(), &other.body),
+                (200, &whole.body),
+                "ETG-06 {which}: {path}"
+            );
             let wrong = server.send(&Method::GET, path, &Value::Null, &[(IF_MATCH, "\"x\"")]);
-            assert_eq!((wrong.status.as_u16(), code(&wrong)), (412, Some("PRECONDITION_FAILED")), "{which}: {path}");
+            assert_eq!(
+                (wrong.status.as_u16(), code(&wrong)),
+                (412, Some("PRECONDITION_FAILED")),
+                "{which}: {path}"
+            );
         }
-        let gone = server.send(&Method::GET, "people/none", &Value::Null, &[(IF_NONE_MATCH, "*")]);
-        assert_eq!((gone.status.as_u16(), gone.header("etag")), (404, None), "{which}");
+        let gone = server.send(
+            &Method::GET,
+            "people/none",
+            &Value::Null,
+            &[(IF_NONE_MATCH, "*")],
+        );
+        assert_eq!(
+            (gone.status.as_u16(), gone.header("etag")),
+            (404, None),
+            "{which}"
+        );
     }
 }
 
@@ -139,9 +221,23 @@ fn etg_04_representations_that_differ_have_different_tags() {
     let petition = server.made("petitions", &json!({"title": "Trees"}));
     let other = Base::new("https://other.example.org/").unwrap();
     let path = petition.strip_prefix(server.base().as_str()).unwrap();
-    let at = |base: &Base| server.send_as(Caller::with_rights(Rights::all()), base, Request::new(&Method::GET, path));
-    assert_ne!(tag(&at(server.base())), tag(&at(&other)), "another base address");
-    assert_ne!(tag(&server.get("petitions")), tag(&server.get("petitions?per_page=1")), "another query");
+    let at = |base: &Base| {
+        server.send_as(
+            Caller::with_rights(Rights::all()),
+            base,
+            Request::new(&Method::GET, path),
+        )
+    };
+    assert_ne!(
+        tag(&at(server.base())),
+        tag(&at(&other)),
+        "another base address"
+    );
+    assert_ne!(
+        tag(&server.get("petitions")),
+        tag(&server.get("petitions?per_page=1")),
+        "another query"
+    );
     let before = server.get(&petition);
     let signed = server.send(
         &Method::POST,
@@ -151,9 +247,18 @@ fn etg_04_representations_that_differ_have_different_tags() {
     );
     assert_eq!(signed.status, 200, "{signed:?}");
     let after = server.get(&petition);
-    assert_eq!(json_of(&before)["modified_date"], json_of(&after)["modified_date"], "a total is no change (TYP-16)");
+    assert_eq!(
+        json_of(&before)["modified_date"],
+        json_of(&after)["modified_date"],
+        "a total is no change (TYP-16)"
+    );
     assert_ne!(tag(&before), tag(&after), "and has its part in the tag");
-    let put = server.send(&Method::PUT, &petition, &json!({"title": "A"}), &[(IF_MATCH, &tag(&before))]);
+    let put = server.send(
+        &Method::PUT,
+        &petition,
+        &json!({"title": "A"}),
+        &[(IF_MATCH, &tag(&before))],
+    );
     assert_eq!(put.status.as_u16(), 412, "also where only a total differs");
 }
 
@@ -172,12 +277,21 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
     for (which, server) in Asked::both(IfMatch::Optional) {
         let person = server.made("people", &json!({"given_name": "first"}));
         let put = |name: &str, named: &str| {
-            server.send(&Method::PUT, &person, &json!({ "given_name": name }), &[(IF_MATCH, named)])
+            server.send(
+                &Method::PUT,
+                &person,
+                &json!({ "given_name": name }),
+                &[(IF_MATCH, named)],
+            )
         };
         let first = tag(&server.get(&person));
         let changed = put("second", &first);
         assert_eq!(changed.status, 200, "{which}: {changed:?}");
-        assert_eq!(tag(&changed), tag(&server.get(&person)), "{which}: the next change needs no read");
+        assert_eq!(
+            tag(&changed),
+            tag(&server.get(&person)),
+            "{which}: the next change needs no read"
+        );
         assert_eq!(changed.header("content-location"), Some(&*person));
         let second = tag(&changed);
         for named in [&first, "\"x\"", &*format!("W/{second}"), ""] {
@@ -190,51 +304,103 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
             let refused = server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, named)]);
             assert_eq!(refused.status, 412, "{which} {named}");
         }
-        assert_eq!(json_of(&server.get(&person))["given_name"], "second", "{which}");
+        assert_eq!(
+            json_of(&server.get(&person))["given_name"],
+            "second",
+            "{which}"
+        );
         assert_eq!(put("third", "*").status, 200);
         let third = tag(&server.get(&person));
         assert_eq!(put("fourth", &format!("\"x\", {third}")).status, 200);
         let fourth = tag(&server.get(&person));
-        let bad = server.send(&Method::PUT, &person, &json!({"gender": 1}), &[(IF_MATCH, "\"x\"")]);
-        assert_eq!(bad.status, 400, "what is wrong with the body is told first (UND-39)");
-        let known = server.send(&Method::PUT, &person, &json!({}), &[(IF_NONE_MATCH, &fourth)]);
+        let bad = server.send(
+            &Method::PUT,
+            &person,
+            &json!({"gender": 1}),
+            &[(IF_MATCH, "\"x\"")],
+        );
+        assert_eq!(
+            bad.status, 400,
+            "what is wrong with the body is told first (UND-39)"
+        );
+        let known = server.send(
+            &Method::PUT,
+            &person,
+            &json!({}),
+            &[(IF_NONE_MATCH, &fourth)],
+        );
         assert_eq!(known.status, 412, "RFC 9110, section 13.1.2");
-        for (date, status) in [("Mon, 05 Jan 2026 08:59:59 GMT", 412), ("Fri, 31 Dec 9999 23:59:59 GMT", 200)] {
-            let put = server.send(&Method::PUT, &person, &json!({}), &[(IF_UNMODIFIED_SINCE, date)]);
+        for (date, status) in [
+            ("Mon, 05 Jan 2026 08:59:59 GMT", 412),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 200),
+        ] {
+            let put = server.send(
+                &Method::PUT,
+                &person,
+                &json!({}),
+                &[(IF_UNMODIFIED_SINCE, date)],
+            );
             assert_eq!(put.status, status, "{which} {date}");
         }
         let last = tag(&server.get(&person));
-        assert_eq!(server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, &last)]).status, 204, "{which}");
+        assert_eq!(
+            server
+                .send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, &last)])
+                .status,
+            204,
+            "{which}"
+        );
         for named in ["*", &last] {
             assert_eq!(put("none", named).status, 404, "RFC 9110, section 13.2.1");
-            assert_eq!(server.send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, named)]).status, 404);
+            assert_eq!(
+                server
+                    .send(&Method::DELETE, &person, &Value::Null, &[(IF_MATCH, named)])
+                    .status,
+                404
+            );
         }
     }
 }
 
-/// A date names a whole second, so it does not tell apart two changes in that second (RFC 9110, section 8.8.2.2).
+/// A date names a whole second, so it does not tell apart two changes in that second (RFC 9110,
+/// section 8.8.2.2).
 #[test]
 fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
     for (which, server) in Asked::both(IfMatch::Optional) {
         let person = server.made("people", &json!({"given_name": "first"}));
         let path = person.strip_prefix(server.base().as_str()).unwrap();
-        for (method, status) in [(Method::PUT, 200), (Method::PUT, 200), (Method::DELETE, 204)] {
+        for (method, status) in [
+            (Method::PUT, 200),
+            (Method::PUT, 200),
+            (Method::DELETE, 204),
+        ] {
             let now = server.get(&person);
-            let modified = Timestamp::parse(json_of(&now)["modified_date"].as_str().unwrap()).unwrap();
+            let modified =
+                Timestamp::parse(json_of(&now)["modified_date"].as_str().unwrap()).unwrap();
             let date = now.header("last-modified").unwrap();
             for (after, status) in [(0, 412), (999_999, 412), (1_000_000, status)] {
-                let headers = HeaderMap::from_iter([(IF_UNMODIFIED_SINCE, HeaderValue::from_str(date).unwrap())]);
+                let headers = HeaderMap::from_iter([(
+                    IF_UNMODIFIED_SINCE,
+                    HeaderValue::from_str(date).unwrap(),
+                )]);
                 let received = Timestamp::from_micros(modified.micros() + after);
-                let request =
-                    Request::new(&method, path).with_headers(&headers).with_body("{}").with_received(received);
-                let reply = server.send_as(Caller::with_rights(Rights::all()), server.base(), request);
-                assert_eq!(reply.status, status, "{which}: {method} {after} microseconds after the change");
+                let request = Request::new(&method, path)
+                    .with_headers(&headers)
+                    .with_body("{}")
+                    .with_received(received);
+                let reply =
+                    server.send_as(Caller::with_rights(Rights::all()), server.base(), request);
+                assert_eq!(
+                    reply.status, status,
+                    "{which}: {method} {after} microseconds after the change"
+                );
             }
         }
     }
 }
 
-/// What somebody writes between the comparison and the change is not undone, and to the client it is 412, not 503.
+/// What somebody writes between the comparison and the change is not undone, and to the client it
+/// is 412, not 503.
 #[test]
 fn etg_07_a_vendors_change_meets_only_what_was_compared() {
     let memory = Memory::default();
@@ -245,10 +411,23 @@ fn etg_07_a_vendors_change_meets_only_what_was_compared() {
     server.store.meanwhile(vec![meanwhile]);
     let asked = Asked(server.api.clone());
     let known = tag(&asked.get(&person));
-    let put = asked.send(&Method::PUT, &person, &json!({"family_name": "lost"}), &[(IF_MATCH, &known)]);
-    assert_eq!((put.status.as_u16(), code(&put)), (412, Some("PRECONDITION_FAILED")), "{put:?}");
+    let put = asked.send(
+        &Method::PUT,
+        &person,
+        &json!({"family_name": "lost"}),
+        &[(IF_MATCH, &known)],
+    );
+    assert_eq!(
+        (put.status.as_u16(), code(&put)),
+        (412, Some("PRECONDITION_FAILED")),
+        "{put:?}"
+    );
     let now = json_of(&asked.get(&person));
-    assert_eq!((&now["given_name"], &now["family_name"]), (&json!("meanwhile"), &Value::Null), "{now}");
+    assert_eq!(
+        (&now["given_name"], &now["family_name"]),
+        (&json!("meanwhile"), &Value::Null),
+        "{now}"
+    );
 }
 
 #[test]
@@ -269,16 +448,29 @@ fn etg_08_a_caller_compares_what_it_may_see() {
     let blind = || Caller::with_rights(Rights::only(rights()));
     let send = |method: &Method, path: &str, body: &Value, headers: &HeaderMap| {
         let path = path.strip_prefix(server.base().as_str()).unwrap_or(path);
-        let request = Request::new(method, path).with_headers(headers).with_body(body.to_string());
+        let request = Request::new(method, path)
+            .with_headers(headers)
+            .with_body(body.to_string());
         server.send_as(blind(), server.base(), request)
     };
     let none = HeaderMap::new();
-    let made = send(&Method::POST, "people", &json!({"given_name": "Ada"}), &none);
+    let made = send(
+        &Method::POST,
+        "people",
+        &json!({"given_name": "Ada"}),
+        &none,
+    );
     let person = made.header("location").unwrap().to_owned();
     assert_ne!(tag(&made), tag(&server.get(&person)));
     let known = HeaderMap::from_iter([(IF_MATCH, made.headers[ETAG].clone())]);
-    assert_eq!(send(&Method::PUT, &person, &json!({"given_name": "B"}), &known).status, 200);
-    assert_eq!(send(&Method::PUT, &person, &json!({"given_name": "C"}), &known).status, 412);
+    assert_eq!(
+        send(&Method::PUT, &person, &json!({"given_name": "B"}), &known).status,
+        200
+    );
+    assert_eq!(
+        send(&Method::PUT, &person, &json!({"given_name": "C"}), &known).status,
+        412
+    );
 }
 
 #[test]
@@ -287,13 +479,25 @@ fn etg_09_a_change_needs_a_condition_where_that_is_registered() {
         let person = server.made("people", &json!({"given_name": "first"}));
         for method in [Method::PUT, Method::DELETE] {
             let reply = server.send(&method, &person, &json!({}), &[]);
-            assert_eq!((reply.status.as_u16(), code(&reply)), (428, Some("PRECONDITION_REQUIRED")), "{which} {method}");
+            assert_eq!(
+                (reply.status.as_u16(), code(&reply)),
+                (428, Some("PRECONDITION_REQUIRED")),
+                "{which} {method}"
+            );
         }
         let known = tag(&server.get(&person));
-        let put = server.send(&Method::PUT, &person, &json!({"given_name": "second"}), &[(IF_MATCH, &known)]);
+        let put = server.send(
+            &Method::PUT,
+            &person,
+            &json!({"given_name": "second"}),
+            &[(IF_MATCH, &known)],
+        );
         assert_eq!(put.status, 200, "{which}");
         let echoed = server.send(&Method::POST, "people", &json!({}), &[(ETAG, &known)]);
-        assert_eq!(echoed.status, 201, "a create needs none, and a header of an answer is no condition");
+        assert_eq!(
+            echoed.status, 201,
+            "a create needs none, and a header of an answer is no condition"
+        );
         assert!(server.behaviours().contains(&"require_if_match"), "{which}");
     }
 }
@@ -315,19 +519,42 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
     // Two answers may be due to one place of what is kept, so each has a server of its own.
     for is_page in [true, false] {
         let count = Count::default();
-        let server = Server::with(|api| api.response_cache(count.clone()).conditional_requests(IfMatch::Optional));
+        let server = Server::with(|api| {
+            api.response_cache(count.clone())
+                .conditional_requests(IfMatch::Optional)
+        });
         let person = server.made("people", r#"{"given_name":"A"}"#);
         let asked = Asked(server.api.clone());
         let path = if is_page { "people" } else { &person };
         let known = tag(&asked.get(path));
-        assert_eq!(tag(&asked.get(path)), known, "asked for again, so that it is kept: {path}");
+        assert_eq!(
+            tag(&asked.get(path)),
+            known,
+            "asked for again, so that it is kept: {path}"
+        );
         // Nobody has told the revision of this.
-        assert_eq!(asked.send(&Method::PUT, &person, &json!({"given_name": "B"}), &[]).status, 200);
-        let ask = || asked.send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, &known)]).status;
+        assert_eq!(
+            asked
+                .send(&Method::PUT, &person, &json!({"given_name": "B"}), &[])
+                .status,
+            200
+        );
+        let ask = || {
+            asked
+                .send(&Method::GET, path, &Value::Null, &[(IF_NONE_MATCH, &known)])
+                .status
+        };
         assert_eq!(ask(), 304, "{path}");
-        assert_eq!(tag(&asked.get(path)), known, "what is kept has its tag: {path}");
+        assert_eq!(
+            tag(&asked.get(path)),
+            known,
+            "what is kept has its tag: {path}"
+        );
         let stale = asked.send(&Method::PUT, &person, &json!({}), &[(IF_MATCH, &known)]);
-        assert_eq!(stale.status, 412, "a change never goes by what is kept: {path}");
+        assert_eq!(
+            stale.status, 412,
+            "a change never goes by what is kept: {path}"
+        );
         count.0.store(1, Ordering::Relaxed);
         assert_eq!(ask(), 200, "{path}");
     }

@@ -12,8 +12,8 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-/// CRU-19: each update has a later date than the one before, also where a record was loaded with a date to come that the
-/// clock of the tenant reaches meanwhile.
+/// CRU-19: each update has a later date than the one before, also where a record was loaded with a
+/// date to come that the clock of the tenant reaches meanwhile.
 #[tokio::test]
 async fn cru_19_dates_of_a_record_from_the_future_increase() {
     let begin = Timestamp::from_micros(1_000_000);
@@ -22,7 +22,12 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
     let write = async |work| store.write(&cx, Call::new(&cx, work)).await.unwrap();
     let id = Id::from(7);
     let tag = Draft::new(&Tag::default().name("a tag")).into_raw();
-    write(Work::Load(Box::new(Load::new(id.clone(), Timestamp::from_micros(1_000_004), tag)))).await;
+    write(Work::Load(Box::new(Load::new(
+        id.clone(),
+        Timestamp::from_micros(1_000_004),
+        tag,
+    ))))
+    .await;
     let mut dates = vec![1_000_004];
     for number in 0..12 {
         if number % 4 > 0 {
@@ -32,7 +37,9 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
         let named = Draft::new(&Tag::default().name(format!("name {number}"))).into_raw();
         let patch = RawPatch::new(Kind::Tag, named.fields);
         let changed = write(Work::Update(Address::top(Kind::Tag, id.clone()), patch)).await;
-        let Outcome::Updated(Some(record)) = changed else { panic!("the tag is there") };
+        let Outcome::Updated(Some(record)) = changed else {
+            panic!("the tag is there")
+        };
         dates.push(record.meta().modified.micros());
     }
     assert!(dates.is_sorted_by(|one, next| one < next), "{dates:?}");

@@ -1,4 +1,5 @@
-//! Whole documents as files in `tests/golden`: whoever changes one sees it. `INSTA_UPDATE=always` writes them anew.
+//! Whole documents as files in `tests/golden`: whoever changes one sees it. `INSTA_UPDATE=always`
+//! writes them anew.
 
 use std::sync::Arc;
 
@@ -52,7 +53,11 @@ fn pretty(json: &Json, indent: usize, out: &mut String) {
 
 fn golden(name: &str, answer: &Answered) {
     let mut text = format!("{}\n", answer.status);
-    pretty(&Json::read(answer.text.as_bytes(), &Limits::default()).expect("JSON"), 0, &mut text);
+    pretty(
+        &Json::read(answer.text.as_bytes(), &Limits::default()).expect("JSON"),
+        0,
+        &mut text,
+    );
     insta::with_settings!({ snapshot_path => "../golden", prepend_module_to_snapshot => false, omit_expression => true }, {
         insta::assert_snapshot!(name, text);
     });
@@ -75,12 +80,16 @@ fn server(style: ResponseStyle) -> Server {
     Server::with(|api| api.response_style(style))
 }
 
-const PARTLY_FAILING: &str = r#"{"comments": "yes", "person": {"given_name": "Zoë"}, "add_tags": ["a", "none"]}"#;
+const PARTLY_FAILING: &str =
+    r#"{"comments": "yes", "person": {"given_name": "Zoë"}, "add_tags": ["a", "none"]}"#;
 
 fn partly_failed(server: &Server) -> Answered {
     server.made("tags", r#"{"name": "a"}"#);
     let petition = server.made("petitions", "{}");
-    server.post(&format!("{petition}/record_signature_helper"), PARTLY_FAILING)
+    server.post(
+        &format!("{petition}/record_signature_helper"),
+        PARTLY_FAILING,
+    )
 }
 
 #[test]
@@ -90,7 +99,10 @@ fn ent_01_the_entry_point() {
 
 #[test]
 fn hal_17_a_person() {
-    golden("person", &server(ResponseStyle::Table).post("people", PERSON));
+    golden(
+        "person",
+        &server(ResponseStyle::Table).post("people", PERSON),
+    );
 }
 
 #[test]
@@ -105,15 +117,23 @@ fn col_20_a_page_of_a_collection() {
 
 #[test]
 fn err_18_an_atomic_error() {
-    let body =
-        r#"{"gender": "f", "birthdate": {"month": 13}, "email_addresses": [{"address": "x"}], "identifiers": ["x"]}"#;
-    golden("atomic_error", &server(ResponseStyle::Table).post("people", body));
+    let body = r#"{"gender": "f", "birthdate": {"month": 13}, "email_addresses": [{"address": "x"}], "identifiers": ["x"]}"#;
+    golden(
+        "atomic_error",
+        &server(ResponseStyle::Table).post("people", body),
+    );
 }
 
 #[test]
 fn err_30_a_non_atomic_report_in_both_styles_and_to_a_stranger() {
-    golden("non_atomic_report_table", &partly_failed(&server(ResponseStyle::Table)));
-    golden("non_atomic_report_examples", &partly_failed(&server(ResponseStyle::Examples)));
+    golden(
+        "non_atomic_report_table",
+        &partly_failed(&server(ResponseStyle::Table)),
+    );
+    golden(
+        "non_atomic_report_examples",
+        &partly_failed(&server(ResponseStyle::Examples)),
+    );
     let server = server(ResponseStyle::Table);
     let petition = server.made("petitions", "{}");
     let answer = server.send_as(
@@ -131,10 +151,17 @@ fn und_40_the_capability_document() {
     let api = builder()
         .resource::<Petition, _>(&store, |x| x.list().get())
         .resource::<Person, _>(&store, |x| {
-            x.get().create().update().find().readable(fields!(person::{ given_name, birthdate, gender }))
+            x.get()
+                .create()
+                .update()
+                .find()
+                .readable(fields!(person::{ given_name, birthdate, gender }))
         })
         .resource::<Signature, _>(&store, |x| {
-            x.under::<Petition>().get().create().writable(writable!(signature::{ comments, action_date }))
+            x.under::<Petition>()
+                .get()
+                .create()
+                .writable(writable!(signature::{ comments, action_date }))
         })
         .compose::<RecordSignature>()
         .declares(Behaviour::CapacityEnforced)
@@ -142,8 +169,11 @@ fn und_40_the_capability_document() {
         .unwrap();
     let mut document = Server { api, store }.get("docs/capabilities");
     // The long list of a person's fields is in its table already.
-    let fields = document.json["collections"]["people"]["fields"].as_object_mut().unwrap();
-    fields.retain(|name, _| ["given_name", "birthdate", "gender", "source"].contains(&name.as_str()));
+    let fields = document.json["collections"]["people"]["fields"]
+        .as_object_mut()
+        .unwrap();
+    fields
+        .retain(|name, _| ["given_name", "birthdate", "gender", "source"].contains(&name.as_str()));
     document.text = document.json.to_string();
     golden("capabilities", &document);
 }

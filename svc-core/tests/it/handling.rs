@@ -1,4 +1,5 @@
-//! Mistakes in a body are told: beside the answer, or as errors where the client wants it so (UND-22, RFC 7240).
+//! Mistakes in a body are told: beside the answer, or as errors where the client wants it so
+//! (UND-22, RFC 7240).
 
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
@@ -11,21 +12,48 @@ fn server() -> Server {
 }
 
 /// Sends a request with a preference.
-fn preferring(server: &Server, preference: &'static str, method: &Method, to: &str, body: &Value) -> Answered {
-    let headers =
-        HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), HeaderValue::from_static(preference))]);
-    server.send_with(&headers, Caller::with_rights(Rights::all()), method, to, &body.to_string())
+fn preferring(
+    server: &Server,
+    preference: &'static str,
+    method: &Method,
+    to: &str,
+    body: &Value,
+) -> Answered {
+    let headers = HeaderMap::from_iter([(
+        http::HeaderName::from_static("prefer"),
+        HeaderValue::from_static(preference),
+    )]);
+    server.send_with(
+        &headers,
+        Caller::with_rights(Rights::all()),
+        method,
+        to,
+        &body.to_string(),
+    )
 }
 
 /// The warnings of an answer, as `CODE property hint`.
 fn warnings(answer: &Answered) -> Vec<String> {
-    let all = answer.json["ext:warnings"].as_array().cloned().unwrap_or_default();
+    let all = answer.json["ext:warnings"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
     let one = |warning: &Value| {
-        assert!(warning["description"].as_str().is_some_and(|text| !text.is_empty()), "ERR-25: {warning}");
+        assert!(
+            warning["description"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty()),
+            "ERR-25: {warning}"
+        );
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        format!("{} {} {}", text(&warning["error_code"]), text(&warning["properties"][0]), text(&warning["hint"]))
-            .trim()
-            .to_owned()
+        format!(
+            "{} {} {}",
+            text(&warning["error_code"]),
+            text(&warning["properties"][0]),
+            text(&warning["hint"])
+        )
+        .trim()
+        .to_owned()
     };
     all.iter().map(one).collect()
 }
@@ -67,16 +95,30 @@ fn und_22_what_is_not_taken_is_told_beside_the_answer() {
     assert_eq!((answer.status, warnings(&answer)), (201, owned(&told)));
     assert_eq!(answer.applied, None, "RFC 7240: nothing was asked for");
     let mut stored = answer.json.clone();
-    stored.as_object_mut().expect("an object").remove("ext:warnings");
-    let extension = stored["_links"]["curies"].as_array_mut().and_then(Vec::pop).expect("a curie");
+    stored
+        .as_object_mut()
+        .expect("an object")
+        .remove("ext:warnings");
+    let extension = stored["_links"]["curies"]
+        .as_array_mut()
+        .and_then(Vec::pop)
+        .expect("a curie");
     assert_eq!(extension["name"], "ext", "HAL-19");
-    assert_eq!(stored, server.get(answer.link("self").expect("a link")).json, "UND-22: nothing of it is stored");
+    assert_eq!(
+        stored,
+        server.get(answer.link("self").expect("a link")).json,
+        "UND-22: nothing of it is stored"
+    );
     // A change may send back what was read.
     told.retain(|warning| !warning.starts_with("PROPERTY_READ_ONLY"));
     let changed = server.put(answer.link("self").expect("a link"), &body.to_string());
     assert_eq!((changed.status, warnings(&changed)), (200, owned(&told)));
     let lenient = preferring(&server, "handling=lenient", &Method::POST, "people", &body);
-    assert_eq!((lenient.status, lenient.applied.as_deref()), (201, Some("handling=lenient")), "RFC 7240");
+    assert_eq!(
+        (lenient.status, lenient.applied.as_deref()),
+        (201, Some("handling=lenient")),
+        "RFC 7240"
+    );
 }
 
 #[test]
@@ -85,19 +127,45 @@ fn und_22_strict_handling_refuses_what_is_not_taken() {
     let (body, told) = careless();
     let before = server.get("people").json["total_records"].clone();
     let answer = preferring(&server, "handling=strict", &Method::POST, "people", &body);
-    let expected: Vec<String> =
-        told.iter().map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
-    let problems: Vec<String> =
-        answer.problems().iter().map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" ")).collect();
-    assert_eq!((answer.status, problems, answer.applied.as_deref()), (400, expected, Some("handling=strict")));
+    let expected: Vec<String> = told
+        .iter()
+        .map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let problems: Vec<String> = answer
+        .problems()
+        .iter()
+        .map(|told| told.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        (answer.status, problems, answer.applied.as_deref()),
+        (400, expected, Some("handling=strict"))
+    );
     assert_eq!(answer.json["ext:warnings"], Value::Null, "each once");
     assert_eq!(server.get("people").json["total_records"], before, "ERR-04");
     let person = server.made("people", "{}");
-    let changed =
-        preferring(&server, "handling=strict", &Method::PUT, &person, &json!({"gvien_name": "A", "gender": 7}));
-    assert_eq!(changed.problems(), ["FIELD_INVALID gender", "PROPERTY_UNKNOWN gvien_name"], "ERR-39");
-    let fine = preferring(&server, "handling=strict", &Method::PUT, &person, &json!({"given_name": "A"}));
-    assert_eq!((fine.status, fine.applied.as_deref()), (200, Some("handling=strict")));
+    let changed = preferring(
+        &server,
+        "handling=strict",
+        &Method::PUT,
+        &person,
+        &json!({"gvien_name": "A", "gender": 7}),
+    );
+    assert_eq!(
+        changed.problems(),
+        ["FIELD_INVALID gender", "PROPERTY_UNKNOWN gvien_name"],
+        "ERR-39"
+    );
+    let fine = preferring(
+        &server,
+        "handling=strict",
+        &Method::PUT,
+        &person,
+        &json!({"given_name": "A"}),
+    );
+    assert_eq!(
+        (fine.status, fine.applied.as_deref()),
+        (200, Some("handling=strict"))
+    );
 }
 
 /// STR-01: the suite expects strict handling of servers that declare it.
@@ -110,7 +178,11 @@ fn str_01_strict_handling_is_declared() {
 fn und_22_helpers_tell_and_refuse_it_too() {
     let server = server();
     let petition = server.made("petitions", "{}");
-    let helper = server.get(&petition).link("svc:record_signature_helper").expect("a helper").to_owned();
+    let helper = server
+        .get(&petition)
+        .link("svc:record_signature_helper")
+        .expect("a helper")
+        .to_owned();
     let body = json!({
         "person": {"family_nam": "L", "_links": {"svc:donations": {"href": "x"}}},
         "comment": "c",
@@ -126,23 +198,46 @@ fn und_22_helpers_tell_and_refuse_it_too() {
     let answer = server.post(&helper, &body.to_string());
     let warned = warnings(&answer);
     for told in told {
-        assert!(warned.iter().any(|warned| warned == told), "UND-22: {told} in {warned:?}");
+        assert!(
+            warned.iter().any(|warned| warned == told),
+            "UND-22: {told} in {warned:?}"
+        );
     }
     let strict = preferring(&server, "handling=strict", &Method::POST, &helper, &body);
     assert_eq!(strict.status, 400, "UND-22");
     let stranger = server.post_unknown(&helper, &json!({"person": {"given_nam": "A"}}).to_string());
-    assert_eq!((stranger.status, stranger.text.as_str()), (200, "{}"), "HLP-07: a stranger is told nothing");
-    let headers =
-        HeaderMap::from_iter([(http::HeaderName::from_static("prefer"), HeaderValue::from_static("handling=strict"))]);
-    let stranger =
-        server.send_with(&headers, Caller::anonymous(), &Method::POST, &helper, r#"{"person":{"given_nam":"A"}}"#);
-    assert_eq!(stranger.problems(), ["PROPERTY_UNKNOWN person.given_nam"], "UND-22: unless he asks");
+    assert_eq!(
+        (stranger.status, stranger.text.as_str()),
+        (200, "{}"),
+        "HLP-07: a stranger is told nothing"
+    );
+    let headers = HeaderMap::from_iter([(
+        http::HeaderName::from_static("prefer"),
+        HeaderValue::from_static("handling=strict"),
+    )]);
+    let stranger = server.send_with(
+        &headers,
+        Caller::anonymous(),
+        &Method::POST,
+        &helper,
+        r#"{"person":{"given_nam":"A"}}"#,
+    );
+    assert_eq!(
+        stranger.problems(),
+        ["PROPERTY_UNKNOWN person.given_nam"],
+        "UND-22: unless he asks"
+    );
     // The same thing said twice.
     let person = server.made("people", "{}");
     let both = json!({"amount": 1, "_links": {"svc:person": {"href": person}, "person": {"href": person}}});
     let page = server.made("fundraising_pages", "{}");
     let donation = server.post(&format!("{page}/donations"), &both.to_string());
-    assert_eq!(warnings(&donation), ["PROPERTY_OVERRULED _links.person"], "UND-22: {}", donation.text);
+    assert_eq!(
+        warnings(&donation),
+        ["PROPERTY_OVERRULED _links.person"],
+        "UND-22: {}",
+        donation.text
+    );
 }
 
 #[test]
@@ -150,25 +245,58 @@ fn und_22_an_identity_that_overrules_the_gender_is_told() {
     let server = server();
     let body = json!({"gender": "Male", "gender_identity": "Female"});
     let answer = server.post("people", &body.to_string());
-    assert_eq!(warnings(&answer), ["PROPERTY_OVERRULED gender"], "RES-person-08");
-    let strict = preferring(&server, "handling=strict", &Method::PUT, answer.link("self").unwrap(), &body);
-    assert_eq!(strict.problems(), ["PROPERTY_OVERRULED gender"], "RES-person-08");
+    assert_eq!(
+        warnings(&answer),
+        ["PROPERTY_OVERRULED gender"],
+        "RES-person-08"
+    );
+    let strict = preferring(
+        &server,
+        "handling=strict",
+        &Method::PUT,
+        answer.link("self").unwrap(),
+        &body,
+    );
+    assert_eq!(
+        strict.problems(),
+        ["PROPERTY_OVERRULED gender"],
+        "RES-person-08"
+    );
     let agreeing = json!({"gender": "Female", "gender_identity": "Female"});
-    assert_eq!(warnings(&server.post("people", &agreeing.to_string())), [""; 0]);
+    assert_eq!(
+        warnings(&server.post("people", &agreeing.to_string())),
+        [""; 0]
+    );
     // The identity that is stored stands for it, too.
     let stored = server.made("people", r#"{"gender_identity": "Female"}"#);
     let told = server.put(&stored, r#"{"gender": "Male"}"#);
-    assert_eq!((told.status, warnings(&told)), (200, vec!["PROPERTY_OVERRULED gender".to_owned()]), "RES-person-08");
+    assert_eq!(
+        (told.status, warnings(&told)),
+        (200, vec!["PROPERTY_OVERRULED gender".to_owned()]),
+        "RES-person-08"
+    );
     assert_eq!(told.json["gender"], "Female", "RES-person-08");
-    let refused = preferring(&server, "handling=strict", &Method::PUT, &stored, &json!({"gender": "Male"}));
+    let refused = preferring(
+        &server,
+        "handling=strict",
+        &Method::PUT,
+        &stored,
+        &json!({"gender": "Male"}),
+    );
     assert_eq!(
         (refused.status, refused.problems()),
         (400, vec!["PROPERTY_OVERRULED gender".to_owned()]),
         "RES-person-08"
     );
-    assert_eq!(warnings(&server.put(&stored, r#"{"gender": "Female"}"#)), [""; 0]);
+    assert_eq!(
+        warnings(&server.put(&stored, r#"{"gender": "Female"}"#)),
+        [""; 0]
+    );
     let changed = server.put(&stored, r#"{"gender": "Male", "gender_identity": "Male"}"#);
-    assert_eq!((changed.json["gender"].clone(), warnings(&changed)), (json!("Male"), Vec::new()));
+    assert_eq!(
+        (changed.json["gender"].clone(), warnings(&changed)),
+        (json!("Male"), Vec::new())
+    );
 }
 
 #[test]
@@ -184,8 +312,9 @@ fn und_22_an_answer_with_warnings_can_be_sent_back() {
 fn und_22_a_body_of_unknown_names_gets_a_short_answer() {
     let server = server();
     let petition = server.made("petitions", "{}");
-    let many: serde_json::Map<String, Value> =
-        (0..400).map(|number| (format!("{number}{}", "x".repeat(2000)), json!(1))).collect();
+    let many: serde_json::Map<String, Value> = (0..400)
+        .map(|number| (format!("{number}{}", "x".repeat(2000)), json!(1)))
+        .collect();
     let body = json!({ "person": many });
     let helper = format!("{petition}/record_signature_helper");
     let answer = preferring(&server, "handling=strict", &Method::POST, &helper, &body);

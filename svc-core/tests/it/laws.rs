@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use svc_core::laws::{
-    Broken, Laws, NumberedPages, check, check_feed, check_feed_among_writers, check_filters, check_outgoing,
-    check_rulebook, check_webhooks,
+    Broken, Laws, NumberedPages, check, check_feed, check_feed_among_writers, check_filters,
+    check_outgoing, check_rulebook, check_webhooks,
 };
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
@@ -14,17 +14,21 @@ use svc_core::raw::{RawPage, RawRecord};
 use svc_core::store::{Call, Key, Outcome, Store};
 use svc_core::{Changes, ChangesRequest, Context, Feed, ListRequest, Tenant};
 
-/// Compared with another one of its kind: undo, clock, together; and that equal histories are equal at all.
+/// Compared with another one of its kind: undo, clock, together; and that equal histories are equal
+/// at all.
 #[tokio::test]
 async fn the_store_in_memory_keeps_the_laws() -> Result<(), Broken> {
     check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }
 
-/// UND-38: a membership that is loaded a second time is not a new one. Ten thousand histories had met it once, in this one.
+/// UND-38: a membership that is loaded a second time is not a new one. Ten thousand histories had
+/// met it once, in this one.
 #[tokio::test]
 async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded() -> Result<(), Broken> {
     let histories = Laws::new().seed(4462).histories(1);
-    histories.check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
+    histories
+        .check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new)))
+        .await
 }
 
 /// HOOK-12, HOOK-14: the store in memory keeps webhooks as it must.
@@ -41,7 +45,12 @@ async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(),
 /// HAF-11, SCH-01, SCH-04, UND-26: compared with another one of its kind.
 #[tokio::test]
 async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), Broken> {
-    check_outgoing(&Arc::new(MemoryStore::new()), ["one", "two"].map(Tenant::new), 3_000).await
+    check_outgoing(
+        &Arc::new(MemoryStore::new()),
+        ["one", "two"].map(Tenant::new),
+        3_000,
+    )
+    .await
 }
 
 /// SYN-02, SYN-04: who follows the feed has what is there.
@@ -52,7 +61,10 @@ async fn syn_02_the_feed_of_the_store_in_memory_is_complete() -> Result<(), Brok
 
 /// How many calls the writers make; `SVC_FEED_CALLS=100000` for many.
 fn calls() -> usize {
-    std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok()).unwrap_or(2_000)
+    std::env::var("SVC_FEED_CALLS")
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(2_000)
 }
 
 /// SYN-02, SYN-04: nothing is missed of what writers do at the same time.
@@ -80,7 +92,12 @@ impl Changes for Forgetful {
 
 #[async_trait]
 impl Store for Forgetful {
-    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> svc_core::Result<RawPage> {
+    async fn list(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        request: &ListRequest,
+    ) -> svc_core::Result<RawPage> {
         self.0.list(cx, kind, request).await
     }
 
@@ -106,7 +123,8 @@ async fn a_feed_that_forgets_breaks_the_law() {
     assert_eq!(writers.unwrap_err().law, "feed");
 }
 
-/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over and jumped to.
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over
+/// and jumped to.
 #[tokio::test]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await

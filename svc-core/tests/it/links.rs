@@ -10,7 +10,10 @@ use svc_core::{
 use crate::support::{memory::Memory, server::Server};
 
 fn with_person(href: &str) -> String {
-    format!(r#"{{"_links":{{"svc:person":{{"href":{}}}}}}}"#, serde_json::Value::from(href))
+    format!(
+        r#"{{"_links":{{"svc:person":{{"href":{}}}}}}}"#,
+        serde_json::Value::from(href)
+    )
 }
 
 #[test]
@@ -18,11 +21,23 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
     let server = Server::with(|api| api);
     let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
     let signatures = format!("{petition}/signatures");
-    for good in [person.clone(), person.replace("https://crm.example.org", ""), format!("{person}/")] {
+    for good in [
+        person.clone(),
+        person.replace("https://crm.example.org", ""),
+        format!("{person}/"),
+    ] {
         let made = server.post(&signatures, &with_person(&good));
-        assert_eq!((made.status, made.link("svc:person")), (201, Some(person.as_str())), "CRU-02 {good}");
+        assert_eq!(
+            (made.status, made.link("svc:person")),
+            (201, Some(person.as_str())),
+            "CRU-02 {good}"
+        );
     }
-    assert_eq!(server.get(&format!("{person}/signatures")).json["total_records"], 3, "CRU-02, COL-14");
+    assert_eq!(
+        server.get(&format!("{person}/signatures")).json["total_records"],
+        3,
+        "CRU-02, COL-14"
+    );
     let writes = server.store.writes();
     for bad in [
         "",
@@ -46,17 +61,40 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
         petition.as_str(),
     ] {
         let answer = server.post(&signatures, &with_person(bad));
-        assert_eq!(answer.problems(), ["PERSON_NOT_FOUND _links.svc:person"], "CRU-02 {bad}");
+        assert_eq!(
+            answer.problems(),
+            ["PERSON_NOT_FOUND _links.svc:person"],
+            "CRU-02 {bad}"
+        );
     }
-    for body in ["{}", r#"{"_links":{}}"#, r#"{"_links":7}"#, r#"{"_links":{"svc:person":null}}"#] {
-        assert_eq!(server.post(&signatures, body).problems(), ["PERSON_NOT_FOUND _links.svc:person"], "CRU-02 {body}");
+    for body in [
+        "{}",
+        r#"{"_links":{}}"#,
+        r#"{"_links":7}"#,
+        r#"{"_links":{"svc:person":null}}"#,
+    ] {
+        assert_eq!(
+            server.post(&signatures, body).problems(),
+            ["PERSON_NOT_FOUND _links.svc:person"],
+            "CRU-02 {body}"
+        );
     }
     // A link is an object with `href`, and an address alone is none (HAL-13).
     let person = server.made("people", "{}");
     let writes = writes + 1;
-    for link in [json!([]), json!(7), json!({}), json!({"href": 7}), json!(person)] {
+    for link in [
+        json!([]),
+        json!(7),
+        json!({}),
+        json!({"href": 7}),
+        json!(person),
+    ] {
         let body = json!({"_links": {"svc:person": link}}).to_string();
-        assert_eq!(server.post(&signatures, &body).problems(), ["FIELD_INVALID _links.svc:person"], "HAL-13 {body}");
+        assert_eq!(
+            server.post(&signatures, &body).problems(),
+            ["FIELD_INVALID _links.svc:person"],
+            "HAL-13 {body}"
+        );
     }
     assert_eq!(server.store.writes(), writes, "CRU-21");
 }
@@ -65,22 +103,54 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
 fn cru_16_links_of_an_update_are_ignored_except_an_events_organizer() {
     let server = Server::with(|api| api);
     let (person, other) = (server.made("people", "{}"), server.made("people", "{}"));
-    let links = |name: &str, href: &str| format!(r#"{{"_links":{{"svc:{name}":{{"href":"{href}"}}}}}}"#);
+    let links =
+        |name: &str, href: &str| format!(r#"{{"_links":{{"svc:{name}":{{"href":"{href}"}}}}}}"#);
     let event = server.made("events", &links("creator", &person));
-    assert_eq!(server.get(&event).link("svc:creator"), Some(person.as_str()), "RES-event-54");
-    assert_eq!(server.put(&event, &links("creator", &other)).link("svc:creator"), Some(person.as_str()), "CRU-16");
-    assert_eq!(server.put(&event, &links("organizer", &other)).link("svc:organizer"), Some(other.as_str()), "CRU-16");
+    assert_eq!(
+        server.get(&event).link("svc:creator"),
+        Some(person.as_str()),
+        "RES-event-54"
+    );
+    assert_eq!(
+        server
+            .put(&event, &links("creator", &other))
+            .link("svc:creator"),
+        Some(person.as_str()),
+        "CRU-16"
+    );
+    assert_eq!(
+        server
+            .put(&event, &links("organizer", &other))
+            .link("svc:organizer"),
+        Some(other.as_str()),
+        "CRU-16"
+    );
     let cleared = server.put(&event, r#"{"_links":{"svc:organizer":null}}"#);
-    assert_eq!((cleared.status, cleared.link("svc:organizer")), (200, None), "CRU-16");
+    assert_eq!(
+        (cleared.status, cleared.link("svc:organizer")),
+        (200, None),
+        "CRU-16"
+    );
     let refused = server.put(&event, &links("organizer", &event));
-    assert_eq!(refused.problems(), ["PERSON_NOT_FOUND _links.svc:organizer"], "CRU-02");
+    assert_eq!(
+        refused.problems(),
+        ["PERSON_NOT_FOUND _links.svc:organizer"],
+        "CRU-02"
+    );
 }
 
 #[test]
 fn res_donation_22_a_donations_links_in_either_place() {
     let server = Server::with(|api| api);
-    let (page, event) = (server.made("fundraising_pages", "{}"), server.made("events", "{}"));
-    let attendance = server.post(&format!("{event}/record_attendance_helper"), "{}").link("self").unwrap().to_owned();
+    let (page, event) = (
+        server.made("fundraising_pages", "{}"),
+        server.made("events", "{}"),
+    );
+    let attendance = server
+        .post(&format!("{event}/record_attendance_helper"), "{}")
+        .link("self")
+        .unwrap()
+        .to_owned();
     let helper = format!("{page}/record_donation_helper");
     let link = format!(r#"{{"href":"{attendance}"}}"#);
     for body in [
@@ -90,14 +160,26 @@ fn res_donation_22_a_donations_links_in_either_place() {
         format!(r#"{{"attendance":"{attendance}"}}"#),
     ] {
         let made = server.post(&helper, &body);
-        assert_eq!(made.link("svc:attendance"), Some(attendance.as_str()), "RES-donation-22 {body} {}", made.text);
+        assert_eq!(
+            made.link("svc:attendance"),
+            Some(attendance.as_str()),
+            "RES-donation-22 {body} {}",
+            made.text
+        );
     }
     for (body, property) in [
-        (r#"{"_links":{"svc:attendance":{"href":"x"}}}"#, "_links.svc:attendance"),
+        (
+            r#"{"_links":{"svc:attendance":{"href":"x"}}}"#,
+            "_links.svc:attendance",
+        ),
         (r#"{"svc:attendance":{"href":"x"}}"#, "svc:attendance"),
         (r#"{"attendance":{"href":"x"}}"#, "attendance"),
     ] {
-        assert_eq!(server.post(&helper, body).problems(), [format!("LINK_NOT_FOUND {property}")], "RES-donation-22");
+        assert_eq!(
+            server.post(&helper, body).problems(),
+            [format!("LINK_NOT_FOUND {property}")],
+            "RES-donation-22"
+        );
     }
 }
 
@@ -107,17 +189,35 @@ fn und_29_a_helper_links_its_inline_person_and_no_other() {
     let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
     let helper = format!("{petition}/record_signature_helper");
     let made = server.post(&helper, &with_person(&person));
-    assert_eq!((made.status, made.link("svc:person")), (200, None), "UND-29");
+    assert_eq!(
+        (made.status, made.link("svc:person")),
+        (200, None),
+        "UND-29"
+    );
     // Otherwise a stranger could learn who is known (HLP-07).
     assert_eq!(
-        server.post_unknown(&helper, &with_person("https://crm.example.org/api/v1/people/none")).text,
+        server
+            .post_unknown(
+                &helper,
+                &with_person("https://crm.example.org/api/v1/people/none")
+            )
+            .text,
         "{}",
         "HLP-07"
     );
-    let both = format!(r#"{{"person":{{"given_name":"New"}},"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#);
+    let both = format!(
+        r#"{{"person":{{"given_name":"New"}},"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#
+    );
     let made = server.post(&helper, &both);
     let linked = made.link("svc:person").unwrap().to_owned();
-    assert_eq!((linked != person, server.get(&linked).json["given_name"].as_str()), (true, Some("New")), "HLP-03");
+    assert_eq!(
+        (
+            linked != person,
+            server.get(&linked).json["given_name"].as_str()
+        ),
+        (true, Some("New")),
+        "HLP-03"
+    );
 }
 
 #[test]
@@ -125,9 +225,20 @@ fn und_31_an_inline_person_beside_a_link_is_refused() {
     let server = Server::with(|api| api);
     let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
     let signatures = format!("{petition}/signatures");
-    let made = server.post(&signatures, r#"{"comments":"c","person":{"given_name":"A"}}"#);
-    assert_eq!((made.status, made.location.as_deref()), (201, made.link("self")), "UND-31");
-    assert_eq!(server.get(made.link("svc:person").unwrap()).json["given_name"], "A", "UND-31");
+    let made = server.post(
+        &signatures,
+        r#"{"comments":"c","person":{"given_name":"A"}}"#,
+    );
+    assert_eq!(
+        (made.status, made.location.as_deref()),
+        (201, made.link("self")),
+        "UND-31"
+    );
+    assert_eq!(
+        server.get(made.link("svc:person").unwrap()).json["given_name"],
+        "A",
+        "UND-31"
+    );
     for name in ["svc:person", "person"] {
         let body = format!(r#"{{"person":{{}},"_links":{{"{name}":{{"href":"{person}"}}}}}}"#);
         assert_eq!(
@@ -141,7 +252,9 @@ fn und_31_an_inline_person_beside_a_link_is_refused() {
 #[test]
 fn hal_09_to_11_another_prefix_and_other_share_names() {
     let names = ShareNames::new("birdsite_share", "facesite_share").unwrap();
-    let dialect = Dialect::with_prefix("abc").unwrap().share_object_names(names.clone());
+    let dialect = Dialect::with_prefix("abc")
+        .unwrap()
+        .share_object_names(names.clone());
     assert_eq!(
         (dialect.key_header().as_str(), dialect.key_header_text()),
         ("abc-api-token", "ABC-API-Token".to_owned()),
@@ -154,7 +267,10 @@ fn hal_09_to_11_another_prefix_and_other_share_names() {
         let made = server.post("petitions", body);
         let option = &made.json["share_options"][0];
         assert_eq!(
-            (&option["birdsite_share"]["title"], &option["facesite_share"]["message"]),
+            (
+                &option["birdsite_share"]["title"],
+                &option["facesite_share"]["message"]
+            ),
             (&"T".into(), &"M".into()),
             "HAL-11"
         );
@@ -163,11 +279,22 @@ fn hal_09_to_11_another_prefix_and_other_share_names() {
         assert_eq!(warned, "share_options[0].network_a_share", "HAL-11, UND-22");
         assert!(option["network_a_share"].is_null(), "HAL-11: {option}");
         assert!(made.link("abc:signatures").is_some(), "HAL-09");
-        let wrong = server.post("petitions", r#"{"share_options":[{"birdsite_share":{"title":7}}]}"#);
-        assert_eq!(wrong.problems(), ["FIELD_INVALID share_options[0].birdsite_share.title"], "ERR-26");
+        let wrong = server.post(
+            "petitions",
+            r#"{"share_options":[{"birdsite_share":{"title":7}}]}"#,
+        );
+        assert_eq!(
+            wrong.problems(),
+            ["FIELD_INVALID share_options[0].birdsite_share.title"],
+            "ERR-26"
+        );
         assert_eq!(wrong.entries()[0].0, "abc:petition", "ERR-21");
         let entry = server.get("");
-        assert!(entry.json["abc_version"].is_string() && !entry.text.contains("svc"), "ENT-06, HAL-09: {}", entry.text);
+        assert!(
+            entry.json["abc_version"].is_string() && !entry.text.contains("svc"),
+            "ENT-06, HAL-09: {}",
+            entry.text
+        );
         let document = server.get("docs/capabilities").text;
         assert!(!document.contains("svc"), "HAL-09: {document}");
     }
@@ -176,6 +303,17 @@ fn hal_09_to_11_another_prefix_and_other_share_names() {
 #[test]
 fn hal_09_a_backend_names_links_without_knowing_the_prefix() {
     let server = Server::with(|api| api.dialect(Dialect::with_prefix("abc").unwrap()));
-    server.store.refuse(Kind::Tag, Problem::new(svc_core::Code::LinkNotFound, "_links.creator", "It leads nowhere."));
-    assert_eq!(server.post("tags", "{}").problems(), ["LINK_NOT_FOUND _links.abc:creator"], "ERR-26");
+    server.store.refuse(
+        Kind::Tag,
+        Problem::new(
+            svc_core::Code::LinkNotFound,
+            "_links.creator",
+            "It leads nowhere.",
+        ),
+    );
+    assert_eq!(
+        server.post("tags", "{}").problems(),
+        ["LINK_NOT_FOUND _links.abc:creator"],
+        "ERR-26"
+    );
 }

@@ -1,4 +1,5 @@
-//! The integration tests of `svc-core`: one program, so that it is linked once. `cargo test -p svc-core --test it MODULE`.
+//! The integration tests of `svc-core`: one program, so that it is linked once.
+//! `cargo test -p svc-core --test it MODULE`.
 
 mod support;
 

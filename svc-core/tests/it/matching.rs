@@ -14,7 +14,10 @@ use crate::support::{
 };
 
 fn object(text: &str) -> Object {
-    Json::read(text.as_bytes(), &Limits::default()).expect("JSON").into_object().expect("an object")
+    Json::read(text.as_bytes(), &Limits::default())
+        .expect("JSON")
+        .into_object()
+        .expect("an object")
 }
 
 fn merged(known: &str, posted: &str, merge: Merge) -> String {
@@ -26,10 +29,22 @@ fn merged(known: &str, posted: &str, merge: Merge) -> String {
 /// What a bearer of a key makes of a known person, and a stranger where he may fill what is empty.
 fn assert_merge(known: &str, posted: &str, with_key: &str, filled: &str) {
     let compact = |text: &str| Json::Object(object(text)).to_string();
-    assert_eq!(merged(known, posted, Merge::Replace), compact(with_key), "HLP-04: {known} with {posted}");
-    assert_eq!(merged(known, posted, Merge::Fill), compact(filled), "HLP-04: {known} with {posted} without a key");
+    assert_eq!(
+        merged(known, posted, Merge::Replace),
+        compact(with_key),
+        "HLP-04: {known} with {posted}"
+    );
+    assert_eq!(
+        merged(known, posted, Merge::Fill),
+        compact(filled),
+        "HLP-04: {known} with {posted} without a key"
+    );
     for nothing in [Merge::Keep, Merge::Apart] {
-        assert_eq!(merged(known, posted, nothing), compact(known), "HLP-04: {nothing:?} changes nothing");
+        assert_eq!(
+            merged(known, posted, nothing),
+            compact(known),
+            "HLP-04: {nothing:?} changes nothing"
+        );
     }
 }
 
@@ -59,12 +74,24 @@ fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
         r#"{"gender":"Female"}"#,
     );
     for (known, posted, after) in [
-        (r#"{"gender":"Female"}"#, "Female", r#"{"gender":"Female","gender_identity":"Female"}"#),
-        (r#"{"gender":"Other"}"#, "Fluid", r#"{"gender":"Other","gender_identity":"Fluid"}"#),
+        (
+            r#"{"gender":"Female"}"#,
+            "Female",
+            r#"{"gender":"Female","gender_identity":"Female"}"#,
+        ),
+        (
+            r#"{"gender":"Other"}"#,
+            "Fluid",
+            r#"{"gender":"Other","gender_identity":"Fluid"}"#,
+        ),
         ("{}", "Male", r#"{"gender_identity":"Male"}"#),
     ] {
         let posted = format!(r#"{{"gender_identity":"{posted}"}}"#);
-        assert_eq!(merged(known, &posted, Merge::Fill), after, "HLP-04: {known} with {posted} without a key");
+        assert_eq!(
+            merged(known, &posted, Merge::Fill),
+            after,
+            "HLP-04: {known} with {posted} without a key"
+        );
     }
 }
 
@@ -88,8 +115,7 @@ fn hlp_04_objects_merge_member_by_member_but_not_for_a_stranger() {
 #[test]
 fn hlp_04_an_empty_object_or_array_changes_nothing() {
     let known = r#"{"birthdate":{"year":1990},"ethnicities":["a"],"email_addresses":[{"address":"a@x.org"}]}"#;
-    let posted =
-        r#"{"birthdate":{},"ethnicities":[],"email_addresses":[],"profiles":[],"employer_address":{"location":{}}}"#;
+    let posted = r#"{"birthdate":{},"ethnicities":[],"email_addresses":[],"profiles":[],"employer_address":{"location":{}}}"#;
     let after = r#"{"birthdate":{"year":1990},"ethnicities":["a"],"email_addresses":[{"address":"a@x.org"}],"employer_address":{"location":{}}}"#;
     assert_merge(known, posted, after, known);
 }
@@ -118,8 +144,7 @@ fn hlp_04_email_addresses_merge_by_address_without_regard_to_case() {
 
 #[test]
 fn hlp_04_phone_numbers_merge_by_number_and_postal_addresses_by_their_lines() {
-    let known =
-        r#"{"phone_numbers":[{"number":"15550100"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"]}]}"#;
+    let known = r#"{"phone_numbers":[{"number":"15550100"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"]}]}"#;
     assert_merge(
         known,
         r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
@@ -140,7 +165,8 @@ fn hlp_04_a_stranger_may_add_a_postal_address_but_not_as_the_primary_one() {
 
 #[test]
 fn hlp_04_a_posted_primary_takes_the_mark_but_not_for_a_stranger() {
-    let known = r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#;
+    let known =
+        r#"{"email_addresses":[{"address":"a@x.org","primary":true},{"address":"b@x.org"}]}"#;
     assert_merge(
         known,
         r#"{"email_addresses":[{"address":"b@x.org","primary":true}]}"#,
@@ -196,13 +222,24 @@ fn hlp_04_what_a_person_is_looked_up_by() {
     let person = object(
         r#"{"email_addresses":[{"address":"B@X.org "},{"address":"a@x.org","primary":true},{},{"address":"c@x.org","primary":"true"}]}"#,
     );
-    assert_eq!(emails(&person).collect::<Vec<_>>(), ["a@x.org", "c@x.org", "b@x.org"], "HLP-04: the primary one first");
+    assert_eq!(
+        emails(&person).collect::<Vec<_>>(),
+        ["a@x.org", "c@x.org", "b@x.org"],
+        "HLP-04: the primary one first"
+    );
     let identifiers = ["s:1", "s:2"].map(|text| Identifier::parse(text).unwrap());
     let keys = StockMatching.keys(&identifiers, &person);
-    let expected = [MatchKey::Identifier(identifiers[0].clone()), MatchKey::Identifier(identifiers[1].clone())];
+    let expected = [
+        MatchKey::Identifier(identifiers[0].clone()),
+        MatchKey::Identifier(identifiers[1].clone()),
+    ];
     assert_eq!(keys[..2], expected, "HLP-04: identifiers first");
     assert_eq!(keys[2], MatchKey::Email("a@x.org".to_owned()), "HLP-04");
-    assert_eq!(StockMatching.keys(&[], &object(r#"{"given_name":"A"}"#)), [], "HLP-04: a name is no key");
+    assert_eq!(
+        StockMatching.keys(&[], &object(r#"{"given_name":"A"}"#)),
+        [],
+        "HLP-04: a name is no key"
+    );
     assert_eq!(normal_email(" Ada@X.ORG "), "ada@x.org", "HLP-04");
     assert_eq!(
         normal_email("mi\u{212a}e@x.org"),
@@ -212,8 +249,15 @@ fn hlp_04_what_a_person_is_looked_up_by() {
 }
 
 fn primaries(person: &Object, list: &str) -> usize {
-    let entries = person.get(list).and_then(Json::as_array).unwrap_or_default();
-    entries.iter().filter_map(Json::as_object).filter(|entry| svc_core::helper::is_primary(entry)).count()
+    let entries = person
+        .get(list)
+        .and_then(Json::as_array)
+        .unwrap_or_default();
+    entries
+        .iter()
+        .filter_map(Json::as_object)
+        .filter(|entry| svc_core::helper::is_primary(entry))
+        .count()
 }
 
 proptest! {

@@ -14,7 +14,10 @@ use svc_core::{
 use crate::support::server::Server;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 fn bearer(rights: Rights) -> Identity {
@@ -22,29 +25,58 @@ fn bearer(rights: Rights) -> Identity {
 }
 
 fn answer(server: &Server, identity: Identity, method: &Method, path: &str) -> Reply {
-    block_on(server.api.answer(identity, Request::new(method, path).with_body("{}")))
+    block_on(
+        server
+            .api
+            .answer(identity, Request::new(method, path).with_body("{}")),
+    )
 }
 
 #[test]
 fn und_35_each_method_of_a_shape_is_one_operation() {
     for (place, spec) in OPERATIONS.iter().enumerate() {
-        let same =
-            |other: &&svc_core::operation::OperationSpec| (other.shape, &other.method) == (spec.shape, &spec.method);
-        assert_eq!(OPERATIONS.iter().position(|other| same(&other)), Some(place), "{} {:?}", spec.name, spec.shape);
+        let same = |other: &&svc_core::operation::OperationSpec| {
+            (other.shape, &other.method) == (spec.shape, &spec.method)
+        };
+        assert_eq!(
+            OPERATIONS.iter().position(|other| same(&other)),
+            Some(place),
+            "{} {:?}",
+            spec.name,
+            spec.shape
+        );
         let is_write = spec.method != Method::GET;
         assert!(!spec.takes_body() || is_write, "UND-39 {}", spec.name);
-        assert!(!is_write || spec.need != Need::Nothing, "AUT-07 {}", spec.name);
+        assert!(
+            !is_write || spec.need != Need::Nothing,
+            "AUT-07 {}",
+            spec.name
+        );
     }
 }
 
 #[test]
 fn cru_13_and_cru_14_the_styles_differ_in_create_and_delete_only() {
     for spec in OPERATIONS {
-        let statuses = |style| spec.successes(style).map(|success| success.status.as_u16()).collect::<Vec<_>>();
+        let statuses = |style| {
+            spec.successes(style)
+                .map(|success| success.status.as_u16())
+                .collect::<Vec<_>>()
+        };
         let differ = statuses(ResponseStyle::Table) != statuses(ResponseStyle::Examples);
-        assert_eq!(differ, matches!(spec.name, "create" | "delete"), "{}", spec.name);
+        assert_eq!(
+            differ,
+            matches!(spec.name, "create" | "delete"),
+            "{}",
+            spec.name
+        );
         let usual = spec.success(ResponseStyle::Table);
-        assert_eq!(usual.output == Output::Nothing, usual.status == 204, "{}", spec.name);
+        assert_eq!(
+            usual.output == Output::Nothing,
+            usual.status == 204,
+            "{}",
+            spec.name
+        );
     }
 }
 
@@ -70,7 +102,11 @@ fn und_39_a_call_is_admitted_in_order() {
         (Identity::Nobody, Method::POST, petition, 404),
         (Identity::Nobody, Method::POST, "people/person_signup", 401),
     ] {
-        assert_eq!(answer(&server, identity, &method, path).status, status, "{method} {path}");
+        assert_eq!(
+            answer(&server, identity, &method, path).status,
+            status,
+            "{method} {path}"
+        );
     }
 }
 
@@ -78,13 +114,33 @@ fn und_39_a_call_is_admitted_in_order() {
 fn aut_07_and_und_28_headers_are_in_the_reply() {
     let server = Server::with(|api| api);
     let refused = answer(&server, Identity::Nobody, &Method::GET, "tags");
-    assert_eq!(refused.header("www-authenticate"), Some("ApiKey header=\"SVC-API-Token\""), "AUT-07");
-    assert_eq!((refused.header("content-type"), refused.body.len()), (None, 0), "AUT-05");
+    assert_eq!(
+        refused.header("www-authenticate"),
+        Some("ApiKey header=\"SVC-API-Token\""),
+        "AUT-07"
+    );
+    assert_eq!(
+        (refused.header("content-type"), refused.body.len()),
+        (None, 0),
+        "AUT-05"
+    );
     let options = answer(&server, Identity::Nobody, &Method::OPTIONS, "tags");
-    assert_eq!(options.header("allow"), Some("GET, HEAD, POST, OPTIONS"), "UND-28");
+    assert_eq!(
+        options.header("allow"),
+        Some("GET, HEAD, POST, OPTIONS"),
+        "UND-28"
+    );
     let made = answer(&server, bearer(Rights::all()), &Method::POST, "tags");
-    assert!(made.header("location").is_some_and(|at| at.starts_with("https://crm.example.org/api/v1/tags/")), "UND-33");
-    assert_eq!(made.header("content-type"), Some("application/hal+json"), "HAL-03");
+    assert!(
+        made.header("location")
+            .is_some_and(|at| at.starts_with("https://crm.example.org/api/v1/tags/")),
+        "UND-33"
+    );
+    assert_eq!(
+        made.header("content-type"),
+        Some("application/hal+json"),
+        "HAL-03"
+    );
 }
 
 #[test]
@@ -92,26 +148,52 @@ fn aut_03_who_asks_is_told_by_one_key() {
     let server = Server::with(|api| api);
     let identity = |keys: &[&'static str]| {
         let name = server.api.dialect().key_header();
-        let headers: HeaderMap = keys.iter().map(|key| (name.clone(), HeaderValue::from_static(key))).collect();
+        let headers: HeaderMap = keys
+            .iter()
+            .map(|key| (name.clone(), HeaderValue::from_static(key)))
+            .collect();
         let request = Request::new(&Method::GET, "tags").with_headers(&headers);
         block_on(server.api.resolve(request).identify()).unwrap()
     };
     assert_eq!(identity(&[]), Identity::Nobody);
     assert!(matches!(identity(&["key"]), Identity::Known(..)));
-    assert_eq!((identity(&[""]), identity(&["key", "key"])), (Identity::Invalid, Identity::Invalid), "UND-34");
+    assert_eq!(
+        (identity(&[""]), identity(&["key", "key"])),
+        (Identity::Invalid, Identity::Invalid),
+        "UND-34"
+    );
     assert_eq!(Code::KeyInvalid.status(), 401);
 }
 
-/// RES-submission-07: an operation has a name of its own on each target, also where answers are created in two places.
+/// RES-submission-07: an operation has a name of its own on each target, also where answers are
+/// created in two places.
 #[test]
 fn every_operation_has_a_name_of_its_own() {
     let id = |kind, parent: Address| {
-        let target = Target::Collection { kind, scope: Scope::Under(parent) };
-        let operation = OPERATIONS.iter().find(|it| it.name == "create").expect("a create");
+        let target = Target::Collection {
+            kind,
+            scope: Scope::Under(parent),
+        };
+        let operation = OPERATIONS
+            .iter()
+            .find(|it| it.name == "create")
+            .expect("a create");
         operation.id(&target)
     };
     let number = || Id::from(1);
-    assert_eq!(id(Kind::Answer, Address::top(Kind::Question, number())), "create_answer");
-    assert_eq!(id(Kind::Answer, Address::under(Kind::Submission, number(), number())), "create_answer_of_submission");
-    assert_eq!(id(Kind::Signature, Address::top(Kind::Petition, number())), "create_signature");
+    assert_eq!(
+        id(Kind::Answer, Address::top(Kind::Question, number())),
+        "create_answer"
+    );
+    assert_eq!(
+        id(
+            Kind::Answer,
+            Address::under(Kind::Submission, number(), number())
+        ),
+        "create_answer_of_submission"
+    );
+    assert_eq!(
+        id(Kind::Signature, Address::top(Kind::Petition, number())),
+        "create_signature"
+    );
 }

@@ -22,21 +22,38 @@ use crate::support::{
 
 fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&Bodies<'_>) -> T) -> T {
     let (base, limits) = (Base::default(), Limits::default());
-    let links = Links { base: &base, layout: &ConventionalLayout, dialect };
+    let links = Links {
+        base: &base,
+        layout: &ConventionalLayout,
+        dialect,
+    };
     let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
-    read(&Bodies { links, namespace: "crm", limits: &limits, caps: &Caps::default(), now })
+    read(&Bodies {
+        links,
+        namespace: "crm",
+        limits: &limits,
+        caps: &Caps::default(),
+        now,
+    })
 }
 
 /// Problems with the links are not the matter here.
 fn without_links(problems: Vec<Problem>) -> Vec<Problem> {
     problems
         .into_iter()
-        .filter(|problem| !problem.properties.iter().any(|at| at.to_string().starts_with("_links")))
+        .filter(|problem| {
+            !problem
+                .properties
+                .iter()
+                .any(|at| at.to_string().starts_with("_links"))
+        })
         .collect()
 }
 
 fn draft(dialect: &Dialect, kind: Kind, body: &Object) -> (RawDraft, Vec<Problem>) {
-    let (draft, problems) = with_bodies(dialect, |bodies| bodies.draft(kind, FieldBits::ALL, body, None));
+    let (draft, problems) = with_bodies(dialect, |bodies| {
+        bodies.draft(kind, FieldBits::ALL, body, None)
+    });
     (draft, without_links(problems))
 }
 
@@ -45,8 +62,11 @@ fn any_kind() -> impl Strategy<Value = Kind> {
 }
 
 fn missing(paths: &[String], problems: &[Problem]) -> Vec<String> {
-    let named =
-        |path: &&String| !problems.iter().any(|problem| problem.properties.iter().any(|at| at.to_string() == **path));
+    let named = |path: &&String| {
+        !problems
+            .iter()
+            .any(|problem| problem.properties.iter().any(|at| at.to_string() == **path))
+    };
     paths.iter().filter(named).cloned().collect()
 }
 
@@ -55,7 +75,10 @@ fn sorted(json: &Json) -> Json {
     match json {
         Json::Array(items) => Json::Array(items.iter().map(sorted).collect()),
         Json::Object(object) => {
-            let mut members: Vec<(&str, Json)> = object.iter().map(|(name, value)| (name, sorted(value))).collect();
+            let mut members: Vec<(&str, Json)> = object
+                .iter()
+                .map(|(name, value)| (name, sorted(value)))
+                .collect();
             members.sort_by(|left, right| left.0.cmp(right.0));
             Json::Object(members.into_iter().collect())
         }
@@ -85,7 +108,9 @@ fn create(server: &Server, draft: RawDraft) -> Address {
 fn create_with_container(server: &Server, kind: Kind, fields: Object) -> Address {
     let mut draft = RawDraft::empty(kind).with_fields(fields);
     if let (Some(parent), Some(container)) = (kind.schema().parent, kind.schema().parent_kind()) {
-        draft.links.push((parent, create(server, RawDraft::empty(container))));
+        draft
+            .links
+            .push((parent, create(server, RawDraft::empty(container))));
     }
     create(server, draft)
 }
@@ -95,7 +120,11 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
     let faulty = generate::faulty(&mut Dice::new(seed), kind);
     let (_, problems) = draft(dialect, kind, &faulty.body);
     let left_out = missing(&faulty.paths, &problems);
-    prop_assert!(left_out.is_empty(), "ERR-39 {kind:?}: {left_out:?} not named in {:?} by {problems:#?}", faulty.body);
+    prop_assert!(
+        left_out.is_empty(),
+        "ERR-39 {kind:?}: {left_out:?} not named in {:?} by {problems:#?}",
+        faulty.body
+    );
     prop_assert!(problems.len() >= faulty.paths.len(), "ERR-39 {kind:?}");
     for problem in &problems {
         prop_assert!(
@@ -104,10 +133,21 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
         );
     }
     let at = Address::top(kind, Id::new("x").expect("an id"));
-    let (_, problems) = with_bodies(dialect, |bodies| bodies.patch(&at, FieldBits::ALL, &faulty.body));
-    let sent: Vec<String> = faulty.paths.iter().filter(|path| is_sent(&faulty.body, path)).cloned().collect();
+    let (_, problems) = with_bodies(dialect, |bodies| {
+        bodies.patch(&at, FieldBits::ALL, &faulty.body)
+    });
+    let sent: Vec<String> = faulty
+        .paths
+        .iter()
+        .filter(|path| is_sent(&faulty.body, path))
+        .cloned()
+        .collect();
     let left_out = missing(&sent, &problems);
-    prop_assert!(left_out.is_empty(), "ERR-39 {kind:?} on update: {left_out:?} in {:?}", faulty.body);
+    prop_assert!(
+        left_out.is_empty(),
+        "ERR-39 {kind:?} on update: {left_out:?} in {:?}",
+        faulty.body
+    );
     Ok(())
 }
 
@@ -131,18 +171,30 @@ fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseErro
     let Ok(Json::Object(sent_back)) = Json::read(answer.text.as_bytes(), &Limits::default()) else {
         return Err(TestCaseError::fail("not an object"));
     };
-    // A client that sends a whole representation back changes nothing: the server's own identifier is known.
+    // A client that sends a whole representation back changes nothing: the server's own identifier
+    // is known.
     let (read, problems) = draft(&dialect, kind, &{
         let mut body = sent_back.clone();
         body.remove("identifiers");
         body
     });
     prop_assert!(problems.is_empty(), "{kind:?}: {problems:#?}");
-    prop_assert_eq!(sorted(&read.fields.into()), sorted(&sent.fields.into()), "round trip of {:?}", kind);
+    prop_assert_eq!(
+        sorted(&read.fields.into()),
+        sorted(&sent.fields.into()),
+        "round trip of {:?}",
+        kind
+    );
     // Stored bytes have the nested computed members besides.
     if server.store.is_typed() {
         for (name, value) in &body {
-            prop_assert_eq!(sent_back.get(name).map(sorted), Some(sorted(value)), "{:?}.{} as sent", kind, name);
+            prop_assert_eq!(
+                sent_back.get(name).map(sorted),
+                Some(sorted(value)),
+                "{:?}.{} as sent",
+                kind,
+                name
+            );
         }
     }
     Ok(())
@@ -150,7 +202,9 @@ fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseErro
 
 fn other_dialect() -> Dialect {
     let names = ShareNames::new("birdsite_share", "network_a_share").expect("names");
-    Dialect::with_prefix("abc").expect("a prefix").share_object_names(names)
+    Dialect::with_prefix("abc")
+        .expect("a prefix")
+        .share_object_names(names)
 }
 
 proptest! {
@@ -202,7 +256,8 @@ proptest! {
         let answer = server.put(&href, &Json::Object(patch.clone()).to_string());
         let again = server.get(&href);
         if answer.status == 400 {
-            // Only rules between fields refuse a change of valid values, and then nothing changes (CRU-20).
+            // Only rules between fields refuse a change of valid values, and then nothing changes
+            // (CRU-20).
             prop_assert!(matches!(kind, Kind::Question | Kind::Event), "{kind:?} {}", answer.text);
             prop_assert_eq!(read(&again.text), old, "CRU-20");
             return Ok(());

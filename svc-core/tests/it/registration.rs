@@ -26,30 +26,69 @@ fn problems(api: svc_core::ApiBuilder) -> Vec<String> {
 }
 
 fn record(kind: Kind) -> Target {
-    Target::Record(Address::new(kind, Id::new("x").unwrap(), kind.schema().home.and(Id::new("y"))))
+    Target::Record(Address::new(
+        kind,
+        Id::new("x").unwrap(),
+        kind.schema().home.and(Id::new("y")),
+    ))
 }
 
 fn all(kind: Kind) -> Target {
-    Target::Collection { kind, scope: Scope::All }
+    Target::Collection {
+        kind,
+        scope: Scope::All,
+    }
 }
 
 /// Methods of a target, as `Allow` shows them.
 fn allowed(api: &Api, target: &Target) -> String {
-    api.allowed_methods(target).iter().map(Method::as_str).collect::<Vec<_>>().join(" ")
+    api.allowed_methods(target)
+        .iter()
+        .map(Method::as_str)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[test]
 fn cap_04_only_what_is_registered_exists() {
     let store = Arc::new(Memory::default());
-    let api = builder().resource::<Petition, _>(&store, |x| x.list().get()).build().unwrap();
-    assert_eq!(allowed(&api, &all(Kind::Petition)), "GET HEAD OPTIONS", "CAP-04, UND-28");
-    assert_eq!(allowed(&api, &record(Kind::Petition)), "GET HEAD OPTIONS", "CAP-04");
+    let api = builder()
+        .resource::<Petition, _>(&store, |x| x.list().get())
+        .build()
+        .unwrap();
+    assert_eq!(
+        allowed(&api, &all(Kind::Petition)),
+        "GET HEAD OPTIONS",
+        "CAP-04, UND-28"
+    );
+    assert_eq!(
+        allowed(&api, &record(Kind::Petition)),
+        "GET HEAD OPTIONS",
+        "CAP-04"
+    );
     assert_eq!(allowed(&api, &record(Kind::Person)), "OPTIONS", "CAP-04");
-    assert!(api.operation(&Method::POST, &all(Kind::Petition)).is_none(), "CAP-07");
-    assert_eq!(api.sent_links(Kind::Petition), Vec::<&str>::new(), "CAP-04: links to nothing are not sent");
-    let head = api.operation(&Method::HEAD, &record(Kind::Petition)).unwrap();
-    assert_eq!(head.right(), Some(Right::On(Kind::Petition, Operation::Read)), "UND-28: HEAD is a GET");
-    assert_eq!((head.key(), head.spec().takes_body()), (Key::Needed, false), "UND-28");
+    assert!(
+        api.operation(&Method::POST, &all(Kind::Petition)).is_none(),
+        "CAP-07"
+    );
+    assert_eq!(
+        api.sent_links(Kind::Petition),
+        Vec::<&str>::new(),
+        "CAP-04: links to nothing are not sent"
+    );
+    let head = api
+        .operation(&Method::HEAD, &record(Kind::Petition))
+        .unwrap();
+    assert_eq!(
+        head.right(),
+        Some(Right::On(Kind::Petition, Operation::Read)),
+        "UND-28: HEAD is a GET"
+    );
+    assert_eq!(
+        (head.key(), head.spec().takes_body()),
+        (Key::Needed, false),
+        "UND-28"
+    );
 }
 
 #[test]
@@ -59,15 +98,29 @@ fn cap_04_every_link_of_a_full_server_leads_somewhere() {
     let links = entry.json["_links"].as_object().unwrap();
     for (name, link) in links.iter().filter(|(name, _)| name.starts_with("svc:")) {
         let href = link["href"].as_str().unwrap();
-        assert!(link["title"].as_str().is_some_and(|title| !title.is_empty()), "ENT-25 {name}");
+        assert!(
+            link["title"]
+                .as_str()
+                .is_some_and(|title| !title.is_empty()),
+            "ENT-25 {name}"
+        );
         if !name.ends_with("_helper") {
             assert_eq!(server.get(href).status, 200, "ENT-10 to ENT-21 {name}");
         }
     }
-    for kind in Kind::ALL.iter().filter(|kind| kind.schema().has_collection()) {
-        assert!(links.contains_key(&format!("svc:{}", kind.plural())), "COL-01 {kind:?}");
+    for kind in Kind::ALL
+        .iter()
+        .filter(|kind| kind.schema().has_collection())
+    {
+        assert!(
+            links.contains_key(&format!("svc:{}", kind.plural())),
+            "COL-01 {kind:?}"
+        );
     }
-    assert!(links.contains_key("svc:person_signup_helper") && links.contains_key("service-meta"), "ENT-24, UND-40");
+    assert!(
+        links.contains_key("svc:person_signup_helper") && links.contains_key("service-meta"),
+        "ENT-24, UND-40"
+    );
 }
 
 #[test]
@@ -75,8 +128,19 @@ fn ent_21_listed_links_only() {
     let server = Server::with(|api| api.entry_links(EntryLinks::Listed));
     let entry = server.get("");
     assert!(entry.link("svc:people").is_some(), "ENT-10");
-    assert_eq!((entry.link("svc:advocacy_campaigns"), entry.link("svc:messages")), (None, None), "ENT-21");
-    assert_eq!(server.get("advocacy_campaigns").status, 200, "ENT-21: unlinked, not gone");
+    assert_eq!(
+        (
+            entry.link("svc:advocacy_campaigns"),
+            entry.link("svc:messages")
+        ),
+        (None, None),
+        "ENT-21"
+    );
+    assert_eq!(
+        server.get("advocacy_campaigns").status,
+        200,
+        "ENT-21: unlinked, not gone"
+    );
 }
 
 /// Writes paths and reads none.
@@ -104,7 +168,9 @@ fn build_reports_every_contradiction_at_once() {
             .resource::<Petition, _>(&store, Exposure::list)
             .resource::<Petition, _>(&store, Exposure::list)
             .resource::<Signature, _>(&store, |x| x.under::<Petition>().list())
-            .resource::<svc_core::model::Question, _>(&store, |x| x.create().writable(writable!(question::{ name })))
+            .resource::<svc_core::model::Question, _>(&store, |x| {
+                x.create().writable(writable!(question::{ name }))
+            })
             .compose::<PersonSignup>()
             .compose::<PersonSignup>()
             .compose::<RecordSignature>()
@@ -131,7 +197,10 @@ fn build_reports_every_contradiction_at_once() {
         "`petitions.read` is not a registered capability",
         "`haf.add_tags` is not a registered capability",
     ] {
-        assert!(found.iter().any(|problem| problem.contains(part)), "`{part}` is missing in {found:#?}");
+        assert!(
+            found.iter().any(|problem| problem.contains(part)),
+            "`{part}` is missing in {found:#?}"
+        );
     }
 }
 
@@ -141,32 +210,52 @@ fn build_refuses_a_create_that_no_address_leads_to() {
     let found = problems(builder().resource::<Signature, _>(&store, |x| x.get().create()));
     assert_eq!(
         found,
-        ["signatures are created under petitions, but petitions cannot be read: register `.get()` for petitions"],
+        [
+            "signatures are created under petitions, but petitions cannot be read: register `.get()` for petitions"
+        ],
         "CAP-04"
     );
 }
 
 #[test]
 fn build_says_what_is_wrong_with_a_base_url_once() {
-    for wrong in ["crm.example.org", "ftp://x/", "http://x/?q", "http://user@x/", "", "http://x/#y"] {
+    for wrong in [
+        "crm.example.org",
+        "ftp://x/",
+        "http://x/?q",
+        "http://user@x/",
+        "",
+        "http://x/#y",
+    ] {
         let found = problems(builder().base_url(wrong));
         assert_eq!(found.len(), 1, "HAL-01 {wrong}: {found:?}");
-        assert!(found[0].contains("is not a valid base URL"), "HAL-01 {wrong}");
+        assert!(
+            found[0].contains("is not a valid base URL"),
+            "HAL-01 {wrong}"
+        );
     }
 }
 
 #[test]
 fn cap_10_helpers_only_wherever_the_call_stands() {
     let store = Arc::new(Memory::default());
-    let before = everything(builder().helpers_only(), &store).build().unwrap();
-    let after = everything(builder(), &store).helpers_only().build().unwrap();
+    let before = everything(builder().helpers_only(), &store)
+        .build()
+        .unwrap();
+    let after = everything(builder(), &store)
+        .helpers_only()
+        .build()
+        .unwrap();
     for api in [before, after] {
         for &kind in Kind::ALL {
             assert_eq!(allowed(&api, &all(kind)), "OPTIONS", "CAP-10 {kind:?}");
             assert_eq!(allowed(&api, &record(kind)), "OPTIONS", "CAP-10 {kind:?}");
         }
         let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
-        let helper = Target::Helper { helper: HelperName::RecordSignature, container: Some(petition) };
+        let helper = Target::Helper {
+            helper: HelperName::RecordSignature,
+            container: Some(petition),
+        };
         assert_eq!(allowed(&api, &helper), "POST OPTIONS", "CAP-10");
     }
 }
@@ -178,32 +267,64 @@ fn cap_07_a_capability_can_be_taken_away() {
         ("people.create", Method::POST, all(Kind::Person)),
         ("events.update", Method::PUT, record(Kind::Event)),
         ("tags.list", Method::GET, all(Kind::Tag)),
-        ("helper.person_signup", Method::POST, Target::Helper { helper: HelperName::PersonSignup, container: None }),
+        (
+            "helper.person_signup",
+            Method::POST,
+            Target::Helper {
+                helper: HelperName::PersonSignup,
+                container: None,
+            },
+        ),
     ];
     for (capability, method, target) in taken {
         let server = Server::with(|api| api.without(capability));
-        assert!(server.api.operation(&method, &target).is_none(), "CAP-07 {capability}");
+        assert!(
+            server.api.operation(&method, &target).is_none(),
+            "CAP-07 {capability}"
+        );
         let document = server.get("docs/capabilities").json;
         let (area, name) = capability.split_once('.').unwrap();
         let declared = &document["collections"][area]["operations"];
-        assert!(!declared.as_array().is_some_and(|all| all.iter().any(|it| it == name)), "CAP-04 {capability}");
+        assert!(
+            !declared
+                .as_array()
+                .is_some_and(|all| all.iter().any(|it| it == name)),
+            "CAP-04 {capability}"
+        );
         assert!(document["helpers"][name].is_null(), "CAP-04 {capability}");
     }
     let server = Server::with(|api| api.without("petitions.sub.signatures"));
     let petition = server.made("petitions", "{}");
     assert_eq!(server.get(&petition).link("svc:signatures"), None, "CAP-04");
-    assert_eq!(server.get(&format!("{petition}/signatures")).problems(), ["NOT_IMPLEMENTED "], "ERR-07");
+    assert_eq!(
+        server.get(&format!("{petition}/signatures")).problems(),
+        ["NOT_IMPLEMENTED "],
+        "ERR-07"
+    );
 }
 
 /// The order of the calls does not matter, and saying it twice says nothing more.
 #[test]
 fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
     let store = Arc::new(Memory::default());
-    let api = builder().without("petitions.list").without("petitions.list").without("helper.record_signature");
+    let api = builder()
+        .without("petitions.list")
+        .without("petitions.list")
+        .without("helper.record_signature");
     let api = everything(api, &store).build().unwrap();
-    assert!(api.operation(&Method::GET, &all(Kind::Petition)).is_none(), "CAP-07");
-    assert!(!api.helpers().any(|helper| helper == HelperName::RecordSignature), "CAP-07");
-    assert!(problems(builder().without("people.fly"))[0].contains("`people.fly`"), "CAP-07");
+    assert!(
+        api.operation(&Method::GET, &all(Kind::Petition)).is_none(),
+        "CAP-07"
+    );
+    assert!(
+        !api.helpers()
+            .any(|helper| helper == HelperName::RecordSignature),
+        "CAP-07"
+    );
+    assert!(
+        problems(builder().without("people.fly"))[0].contains("`people.fly`"),
+        "CAP-07"
+    );
 }
 
 #[test]
@@ -211,16 +332,38 @@ fn err_07_an_unsupported_method_is_500_and_a_missing_record_404() {
     let server = Server::with(|api| api);
     let tag = server.made("tags", r#"{"name":"a"}"#);
     let person = server.made("people", "{}");
-    let tagging =
-        server.made(&format!("{tag}/taggings"), &format!(r#"{{"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#));
-    assert_eq!(server.put(&tagging, "{}").problems(), ["NOT_IMPLEMENTED "], "ERR-07");
-    assert_eq!(server.put(&format!("{tag}/taggings/none"), "{}").status, 404, "UND-39");
-    assert_eq!(server.post("donations", "{}").problems(), ["NOT_IMPLEMENTED "], "COL-19");
-    assert_eq!(server.send(&Method::PATCH, &person, "{}").problems(), ["NOT_IMPLEMENTED "], "ERR-07");
+    let tagging = server.made(
+        &format!("{tag}/taggings"),
+        &format!(r#"{{"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#),
+    );
+    assert_eq!(
+        server.put(&tagging, "{}").problems(),
+        ["NOT_IMPLEMENTED "],
+        "ERR-07"
+    );
+    assert_eq!(
+        server.put(&format!("{tag}/taggings/none"), "{}").status,
+        404,
+        "UND-39"
+    );
+    assert_eq!(
+        server.post("donations", "{}").problems(),
+        ["NOT_IMPLEMENTED "],
+        "COL-19"
+    );
+    assert_eq!(
+        server.send(&Method::PATCH, &person, "{}").problems(),
+        ["NOT_IMPLEMENTED "],
+        "ERR-07"
+    );
     let server = Server::with(|api| api.patch_method(PatchMethod::AsPut));
     let person = server.made("people", r#"{"given_name":"A","family_name":"B"}"#);
     let changed = server.send(&Method::PATCH, &person, r#"{"given_name":null}"#);
-    assert_eq!((changed.status, changed.json.get("given_name")), (200, None), "CRU-17");
+    assert_eq!(
+        (changed.status, changed.json.get("given_name")),
+        (200, None),
+        "CRU-17"
+    );
     assert_eq!(changed.json["family_name"], "B", "CRU-15");
 }
 
@@ -239,22 +382,50 @@ fn cap_06_only_readable_fields_leave_and_only_writable_ones_are_taken() {
         .build()
         .unwrap();
     let server = Server { api, store };
-    let sent = r#"{"given_name":"A","family_name":"B","source":"C","email_addresses":[{"address":5}]}"#;
+    let sent =
+        r#"{"given_name":"A","family_name":"B","source":"C","email_addresses":[{"address":5}]}"#;
     let made = server.post("people", sent);
-    assert_eq!(made.status, 201, "CAP-06: what is not writable is not even looked at: {}", made.text);
-    for shown in [made.json.clone(), server.get("people").json["_embedded"]["svc:people"][0].clone()] {
+    assert_eq!(
+        made.status, 201,
+        "CAP-06: what is not writable is not even looked at: {}",
+        made.text
+    );
+    for shown in [
+        made.json.clone(),
+        server.get("people").json["_embedded"]["svc:people"][0].clone(),
+    ] {
         assert_eq!(
-            (shown["given_name"].as_str(), shown.get("family_name"), shown.get("source")),
+            (
+                shown["given_name"].as_str(),
+                shown.get("family_name"),
+                shown.get("source")
+            ),
             (Some("A"), None, None)
         );
-        assert!(shown["identifiers"].is_array() && shown["created_date"].is_string(), "TYP-13, TYP-15");
+        assert!(
+            shown["identifiers"].is_array() && shown["created_date"].is_string(),
+            "TYP-13, TYP-15"
+        );
     }
-    let changed = server.put(made.link("self").unwrap(), r#"{"source":"D","given_name":"E"}"#);
-    assert_eq!((changed.json["given_name"].as_str(), changed.json.get("source")), (Some("E"), None), "CAP-06");
+    let changed = server.put(
+        made.link("self").unwrap(),
+        r#"{"source":"D","given_name":"E"}"#,
+    );
+    assert_eq!(
+        (
+            changed.json["given_name"].as_str(),
+            changed.json.get("source")
+        ),
+        (Some("E"), None),
+        "CAP-06"
+    );
     let document = server.get("docs/capabilities").json;
     let flags = |field: &str| {
         let field = &document["collections"]["people"]["fields"][field];
-        (field["readable"].as_bool().unwrap(), field["writable"].as_bool().unwrap())
+        (
+            field["readable"].as_bool().unwrap(),
+            field["writable"].as_bool().unwrap(),
+        )
     };
     assert_eq!(
         (flags("given_name"), flags("family_name"), flags("source")),
@@ -265,21 +436,42 @@ fn cap_06_only_readable_fields_leave_and_only_writable_ones_are_taken() {
 #[test]
 fn res_computed_fields_are_ignored_when_sent() {
     let server = Server::with(|api| api);
-    let made = server
-        .post("petitions", r#"{"total_signatures":"many","share_options":[{"email_share":{"total_shares":[]}}]}"#);
-    assert_eq!((made.status, made.json.get("total_signatures")), (201, None), "CAP-06");
+    let made = server.post(
+        "petitions",
+        r#"{"total_signatures":"many","share_options":[{"email_share":{"total_shares":[]}}]}"#,
+    );
+    assert_eq!(
+        (made.status, made.json.get("total_signatures")),
+        (201, None),
+        "CAP-06"
+    );
 }
 
 #[test]
 fn aut_06_anonymous_calls_are_a_switch() {
     let store = Arc::new(Memory::default());
-    let signup = Target::Helper { helper: HelperName::PersonSignup, container: None };
+    let signup = Target::Helper {
+        helper: HelperName::PersonSignup,
+        container: None,
+    };
     let petition = Address::top(Kind::Petition, Id::new("x").unwrap());
-    let sign = Target::Helper { helper: HelperName::RecordSignature, container: Some(petition) };
+    let sign = Target::Helper {
+        helper: HelperName::RecordSignature,
+        container: Some(petition),
+    };
     let api = everything(builder(), &store).build().unwrap();
-    let key = |api: &Api, target: &Target| api.operation(&Method::POST, target).map(|offered| offered.key());
-    assert_eq!((key(&api, &sign), key(&api, &signup)), (Some(Key::Optional), Some(Key::Needed)), "AUT-06, AUT-07");
-    let off = Api::builder(Vendor::new("a", "b")).base_url("http://localhost/").authenticator(Door);
+    let key = |api: &Api, target: &Target| {
+        api.operation(&Method::POST, target)
+            .map(|offered| offered.key())
+    };
+    assert_eq!(
+        (key(&api, &sign), key(&api, &signup)),
+        (Some(Key::Optional), Some(Key::Needed)),
+        "AUT-06, AUT-07"
+    );
+    let off = Api::builder(Vendor::new("a", "b"))
+        .base_url("http://localhost/")
+        .authenticator(Door);
     let off = everything(off, &store).build().unwrap();
     assert_eq!(key(&off, &sign), Some(Key::Needed), "AUT-06");
 }
@@ -287,15 +479,22 @@ fn aut_06_anonymous_calls_are_a_switch() {
 #[test]
 fn memberships_have_no_update() {
     let api = Server::with(|api| api).api;
-    assert_eq!(allowed(&api, &record(Kind::Tagging)), "GET HEAD DELETE OPTIONS", "UND-38");
+    assert_eq!(
+        allowed(&api, &record(Kind::Tagging)),
+        "GET HEAD DELETE OPTIONS",
+        "UND-38"
+    );
     assert_eq!(api.sent_links(Kind::Tagging), ["person", "tag"], "UND-05");
 }
 
-/// ERR-07, HLP-19, UND-31: an inline person is the business of a helper; where that is not served, nothing is created
-/// without it.
+/// ERR-07, HLP-19, UND-31: an inline person is the business of a helper; where that is not served,
+/// nothing is created without it.
 #[test]
 fn err_07_an_inline_person_needs_its_helper() {
-    let server = Server::with(|api| api.without("helper.person_signup").without("helper.record_signature"));
+    let server = Server::with(|api| {
+        api.without("helper.person_signup")
+            .without("helper.record_signature")
+    });
     let petition = server.made("petitions", "{}");
     let person = server.made("people", "{}");
     let signatures = format!("{petition}/signatures");
@@ -304,11 +503,25 @@ fn err_07_an_inline_person_needs_its_helper() {
         let before = server.get(collection).json["total_records"].clone();
         let answer = server.post(collection, inline);
         assert_eq!(answer.status, 500, "ERR-07 {}", answer.text);
-        assert!(answer.text.contains("NOT_IMPLEMENTED"), "ERR-07 {}", answer.text);
-        assert_eq!(server.get(collection).json["total_records"], before, "CRU-21 {collection}");
+        assert!(
+            answer.text.contains("NOT_IMPLEMENTED"),
+            "ERR-07 {}",
+            answer.text
+        );
+        assert_eq!(
+            server.get(collection).json["total_records"],
+            before,
+            "CRU-21 {collection}"
+        );
     }
     // A plain create goes on, and `null` is no person.
-    assert_eq!(server.post("people", r#"{"person": null, "given_name": "Ada"}"#).status, 201, "UND-22");
+    assert_eq!(
+        server
+            .post("people", r#"{"person": null, "given_name": "Ada"}"#)
+            .status,
+        201,
+        "UND-22"
+    );
     let linked = format!(r#"{{"_links": {{"svc:person": {{"href": "{person}"}}}}}}"#);
     assert_eq!(server.post(&signatures, &linked).status, 201, "CRU-01");
 }

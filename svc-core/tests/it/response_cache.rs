@@ -35,7 +35,9 @@ fn keeping() -> (Server, Count) {
 }
 
 fn total(server: &Server, to: &str) -> u64 {
-    server.get(to).json["total_records"].as_u64().expect("a total")
+    server.get(to).json["total_records"]
+        .as_u64()
+        .expect("a total")
 }
 
 /// Asks for something twice, so that the answer is kept.
@@ -50,7 +52,11 @@ fn col_23_a_page_is_kept_until_a_change_is_counted() {
     assert_eq!(kept_total(&server, "people"), 0);
     server.made("people", "{}");
     assert_eq!(total(&server, "people"), 0, "kept");
-    assert_eq!(total(&server, "people?per_page=2"), 1, "another query is another page");
+    assert_eq!(
+        total(&server, "people?per_page=2"),
+        1,
+        "another query is another page"
+    );
     assert_eq!(total(&server, "people?page=1"), 1);
     count.0.store(1, Ordering::Relaxed);
     assert_eq!(total(&server, "people"), 1);
@@ -59,7 +65,8 @@ fn col_23_a_page_is_kept_until_a_change_is_counted() {
     assert_eq!(total(&server, "people"), 2, "whoever cannot tell is asked");
 }
 
-/// What is asked for once, like each page of an export, is not kept, and takes no place from what is.
+/// What is asked for once, like each page of an export, is not kept, and takes no place from what
+/// is.
 #[test]
 fn col_23_what_is_asked_for_once_is_not_kept() {
     let (server, count) = keeping();
@@ -75,7 +82,11 @@ fn col_23_what_is_asked_for_once_is_not_kept() {
     count.0.store(1, Ordering::Relaxed);
     assert_eq!(total(&server, "people"), 2);
     server.made("people", "{}");
-    assert_eq!(total(&server, "people"), 2, "what was kept before is kept at once");
+    assert_eq!(
+        total(&server, "people"),
+        2,
+        "what was kept before is kept at once"
+    );
 }
 
 #[test]
@@ -86,13 +97,19 @@ fn col_03_a_record_is_kept_and_what_is_not_there_is_not() {
     assert_eq!(server.get(&person).json["given_name"], "A");
     server.put(&person, r#"{"given_name":"B"}"#);
     assert_eq!(server.get(&person).json["given_name"], "A", "kept");
-    assert_eq!(server.send(&Method::HEAD, &person, "").json["given_name"], "A", "UND-28: HEAD is GET");
+    assert_eq!(
+        server.send(&Method::HEAD, &person, "").json["given_name"],
+        "A",
+        "UND-28: HEAD is GET"
+    );
     count.0.store(1, Ordering::Relaxed);
     assert_eq!(server.get(&person).json["given_name"], "B");
     server.delete(&person);
     count.0.store(2, Ordering::Relaxed);
     assert_eq!(server.get(&person).status, 404);
-    let next = person.rsplit_once('-').map(|(start, number)| format!("{start}-{}", number.parse::<u32>().unwrap() + 1));
+    let next = person
+        .rsplit_once('-')
+        .map(|(start, number)| format!("{start}-{}", number.parse::<u32>().unwrap() + 1));
     let next = next.expect("an address with a number");
     for _ in 0..2 {
         assert_eq!(server.get(&next).status, 404, "{next}");
@@ -105,20 +122,33 @@ fn col_03_a_record_is_kept_and_what_is_not_there_is_not() {
 #[test]
 fn col_02_tenants_and_bases_are_kept_apart() {
     let (server, _) = keeping();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let people = Target::Collection { kind: Kind::Person, scope: svc_core::link::Scope::All };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let people = Target::Collection {
+        kind: Kind::Person,
+        scope: svc_core::link::Scope::All,
+    };
     let asked = |tenant: &str, base: &str| {
         let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
-        let request = Request::new(&Method::GET, people.clone()).with_base(Base::new(base).unwrap());
+        let request =
+            Request::new(&Method::GET, people.clone()).with_base(Base::new(base).unwrap());
         let reply = runtime.block_on(server.api.answer(identity, request));
         let body: serde_json::Value = serde_json::from_slice(&reply.body).unwrap();
-        (body["total_records"].as_u64().unwrap(), body["_links"]["self"]["href"].as_str().unwrap().to_owned())
+        (
+            body["total_records"].as_u64().unwrap(),
+            body["_links"]["self"]["href"].as_str().unwrap().to_owned(),
+        )
     };
     let (one, two) = ("https://one.example.org/", "https://two.example.org/");
     server.made("people", "{}");
     assert_eq!(asked("nobody", one), (0, format!("{one}people")));
     assert_eq!(asked("nobody", one), (0, format!("{one}people")));
-    assert_eq!(asked("one", one), (1, format!("{one}people")), "not what nobody was told");
+    assert_eq!(
+        asked("one", one),
+        (1, format!("{one}people")),
+        "not what nobody was told"
+    );
     assert_eq!(asked("one", one), (1, format!("{one}people")));
     server.made("people", "{}");
     assert_eq!(asked("one", one), (1, format!("{one}people")), "kept");
@@ -137,39 +167,71 @@ fn an_answer_that_is_too_large_is_not_kept() {
     server.put(&person, r#"{"given_name":"B"}"#);
     let page = server.get("people").json;
     let members = page["_embedded"]["svc:people"].as_array().unwrap();
-    assert!(members.iter().any(|member| member["given_name"] == "B"), "{} members", members.len());
+    assert!(
+        members.iter().any(|member| member["given_name"] == "B"),
+        "{} members",
+        members.len()
+    );
 }
 
-/// ENT-01, HAL-01: the entry point and the capability document are kept whatever is counted, each under its own address and for its own
-/// service; with a query they are not, and neither is anything under a long one: what anybody may ask for fills no memory.
+/// ENT-01, HAL-01: the entry point and the capability document are kept whatever is counted, each
+/// under its own address and for its own service; with a query they are not, and neither is
+/// anything under a long one: what anybody may ask for fills no memory.
 #[test]
 fn ent_01_documents_are_kept_for_each_base() {
     let (server, count) = keeping();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     let asked_of = |api: &Api, target: &Target, base: &str, query: Option<&str>| {
         let identity = Identity::Known(Tenant::new("one"), Caller::with_rights(Rights::all()));
-        let request = Request::new(&Method::GET, target.clone()).with_base(Base::new(base).unwrap()).with_query(query);
+        let request = Request::new(&Method::GET, target.clone())
+            .with_base(Base::new(base).unwrap())
+            .with_query(query);
         runtime.block_on(api.answer(identity, request)).body
     };
-    let asked = |target: &Target, base: &str, query: Option<&str>| asked_of(&server.api, target, base, query);
+    let asked = |target: &Target, base: &str, query: Option<&str>| {
+        asked_of(&server.api, target, base, query)
+    };
     let (one, two) = ("https://one.example.org/", "https://two.example.org/");
     for target in [Target::EntryPoint, Target::Capabilities] {
         let first = asked(&target, one, None);
         count.0.store(UNKNOWN, Ordering::Relaxed);
         let (again, other) = (asked(&target, one, None), asked(&target, two, None));
-        assert!(again == first && again.as_ptr() == first.as_ptr(), "{target:?} is the same bytes");
-        assert!(String::from_utf8_lossy(&other).contains(two) && !String::from_utf8_lossy(&other).contains(one));
-        let queried = [asked(&target, one, Some("a=1")), asked(&target, one, Some("a=1"))];
-        assert!(queried[0] == queried[1] && queried[0].as_ptr() != queried[1].as_ptr(), "{target:?} with a query");
+        assert!(
+            again == first && again.as_ptr() == first.as_ptr(),
+            "{target:?} is the same bytes"
+        );
+        assert!(
+            String::from_utf8_lossy(&other).contains(two)
+                && !String::from_utf8_lossy(&other).contains(one)
+        );
+        let queried = [
+            asked(&target, one, Some("a=1")),
+            asked(&target, one, Some("a=1")),
+        ];
+        assert!(
+            queried[0] == queried[1] && queried[0].as_ptr() != queried[1].as_ptr(),
+            "{target:?} with a query"
+        );
     }
-    let described =
-        |api: &Api| String::from_utf8_lossy(&asked_of(api, &Target::EntryPoint, one, None)).contains("service-desc");
+    let described = |api: &Api| {
+        String::from_utf8_lossy(&asked_of(api, &Target::EntryPoint, one, None))
+            .contains("service-desc")
+    };
     let with_openapi = server.api.clone().with_openapi();
     let had = described(&server.api);
-    assert_ne!(described(&with_openapi), had, "another service over the same backend");
+    assert_ne!(
+        described(&with_openapi),
+        had,
+        "another service over the same backend"
+    );
     assert_eq!(described(&server.api), had);
     count.0.store(1, Ordering::Relaxed);
-    let people = Target::Collection { kind: Kind::Person, scope: svc_core::link::Scope::All };
+    let people = Target::Collection {
+        kind: Kind::Person,
+        scope: svc_core::link::Scope::All,
+    };
     let long = format!("a={}", "a".repeat(2_000));
     for (query, is_kept) in [("a=1", true), (&*long, false)] {
         let [_, second, third] = [(); 3].map(|()| asked(&people, one, Some(query)));

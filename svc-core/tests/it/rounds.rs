@@ -1,4 +1,5 @@
-//! How often a store that cannot look anything up while a rule runs has to fetch: it answers only what was fetched.
+//! How often a store that cannot look anything up while a rule runs has to fetch: it answers only
+//! what was fetched.
 
 use std::cell::Cell;
 
@@ -6,7 +7,9 @@ use serde_json::{Value, json};
 use svc_core::Result;
 use svc_core::auth::Caller;
 use svc_core::context::{Context, Tenant};
-use svc_core::helper::{Functions, HelperName, Merge, Named, QuestionRef, ResponseInput, Scheduling, StockMatching};
+use svc_core::helper::{
+    Functions, HelperName, Merge, Named, QuestionRef, ResponseInput, Scheduling, StockMatching,
+};
 use svc_core::link::{Address, ShareNames};
 use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
@@ -26,11 +29,20 @@ struct Remote {
 
 impl Remote {
     fn new() -> Self {
-        Self { store: MemoryStore::new(), tenant: Tenant::new("one"), rounds: Cell::new(0), asked: Cell::new(0) }
+        Self {
+            store: MemoryStore::new(),
+            tenant: Tenant::new("one"),
+            rounds: Cell::new(0),
+            asked: Cell::new(0),
+        }
     }
 
     fn decide(&self, call: &Call) -> Result<Decision> {
-        let (ids, names, time) = (Ids::default(), ShareNames::default(), self.store.next_turn(&self.tenant));
+        let (ids, names, time) = (
+            Ids::default(),
+            ShareNames::default(),
+            self.store.next_turn(&self.tenant),
+        );
         let turn = Turn::new(time, &ids, &names, &StockMatching);
         let (mut fetched, mut wanted) = (Fetched::default(), first_questions(call, &StockMatching));
         self.rounds.set(0);
@@ -61,8 +73,14 @@ impl Remote {
         let call = call(&self.tenant, work);
         let time = self.store.next_turn(&self.tenant);
         let decision = self.decide(&call);
-        assert!(self.rounds.get() <= rounds, "{} rounds, not {rounds}: {what}", self.rounds.get());
-        let Decision { changes, outcome, .. } = decision?;
+        assert!(
+            self.rounds.get() <= rounds,
+            "{} rounds, not {rounds}: {what}",
+            self.rounds.get()
+        );
+        let Decision {
+            changes, outcome, ..
+        } = decision?;
         self.store.commit(&self.tenant, time, &changes)?;
         Ok(outcome)
     }
@@ -84,15 +102,29 @@ fn object(json: &Value) -> Object {
 
 /// A call of nobody, when time began.
 fn call(tenant: &Tenant, work: Work) -> Call {
-    Call::new(&Context::new(tenant.clone(), Caller::anonymous(), Timestamp::from_micros(0)), work)
+    Call::new(
+        &Context::new(
+            tenant.clone(),
+            Caller::anonymous(),
+            Timestamp::from_micros(0),
+        ),
+        work,
+    )
 }
 
 fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &Address)]) -> RawDraft {
     let mut draft = RawDraft::empty(kind).with_fields(object(fields));
     if let Some(Json::Array(identifiers)) = draft.fields.remove("identifiers") {
-        draft.identifiers = identifiers.iter().filter_map(Json::as_str).filter_map(Identifier::parse).collect();
+        draft.identifiers = identifiers
+            .iter()
+            .filter_map(Json::as_str)
+            .filter_map(Identifier::parse)
+            .collect();
     }
-    draft.links = links.iter().map(|(name, to)| (*name, (*to).clone())).collect();
+    draft.links = links
+        .iter()
+        .map(|(name, to)| (*name, (*to).clone()))
+        .collect();
     assert_eq!(draft.complete(Timestamp::from_micros(0)), []);
     draft
 }
@@ -115,7 +147,8 @@ struct World {
 
 fn world() -> World {
     let remote = Remote::new();
-    let levels = json!([{"title": "A", "amount": 5, "currency": "EUR", "limit": 90}, {"title": "B"}]);
+    let levels =
+        json!([{"title": "A", "amount": 5, "currency": "EUR", "limit": 90}, {"title": "B"}]);
     let make = |kind, fields| remote.make(kind, &fields, &[]);
     World {
         ada: make(
@@ -123,7 +156,10 @@ fn world() -> World {
             json!({"given_name": "Ada", "identifiers": ["p:1"], "email_addresses": [{"address": "ada@example.org"}]}),
         ),
         event: make(Kind::Event, json!({"type": "open", "capacity": 90})),
-        tickets: make(Kind::Event, json!({"type": "ticketed", "ticket_levels": levels})),
+        tickets: make(
+            Kind::Event,
+            json!({"type": "ticketed", "ticket_levels": levels}),
+        ),
         petition: make(Kind::Petition, json!({})),
         form: make(Kind::Form, json!({})),
         page: make(Kind::FundraisingPage, json!({"currency": "EUR"})),
@@ -142,13 +178,20 @@ fn world() -> World {
 impl World {
     /// Tags, lists and answers in every spelling.
     fn functions(&self) -> Functions {
-        let answer = |question, path: &str| ResponseInput::new(question, vec!["a".into()], path.into());
+        let answer =
+            |question, path: &str| ResponseInput::new(question, vec!["a".into()], path.into());
         let identifier = Identifier::parse("q:1").unwrap();
         let mut functions = Functions::default();
-        functions.tags =
-            vec![Named::Name("t".into()), Named::Address(Some(self.tag.id.clone())), Named::Name("none".into())];
-        functions.lists =
-            vec![Named::Name("l".into()), Named::Address(Some(self.list.id.clone())), Named::Address(None)];
+        functions.tags = vec![
+            Named::Name("t".into()),
+            Named::Address(Some(self.tag.id.clone())),
+            Named::Name("none".into()),
+        ];
+        functions.lists = vec![
+            Named::Name("l".into()),
+            Named::Address(Some(self.list.id.clone())),
+            Named::Address(None),
+        ];
         functions.responses = vec![
             answer(QuestionRef::Id(self.question.id.clone()), "0"),
             answer(QuestionRef::Identifier(identifier), "1"),
@@ -165,7 +208,8 @@ impl World {
     }
 }
 
-/// Nobody, somebody new with and without an address, and the known one by identifier and by address.
+/// Nobody, somebody new with and without an address, and the known one by identifier and by
+/// address.
 fn people() -> [Option<Value>; 5] {
     [
         None,
@@ -178,20 +222,34 @@ fn people() -> [Option<Value>; 5] {
     ]
 }
 
-/// Engine 3, law 5: one fetch for each helper, whatever its body asks for; a second call of the same finds what the first
-/// recorded.
+/// Engine 3, law 5: one fetch for each helper, whatever its body asks for; a second call of the
+/// same finds what the first recorded.
 #[test]
 fn a_helper_takes_one_fetch() {
     let world = world();
     let holder = json!({"given_name": "Kim", "email_addresses": [{"address": "kim@example.org"}]});
-    let known = json!({"identifiers": ["p:1"], "email_addresses": [{"address": "ada@example.org"}]});
-    let tickets = json!({"tickets": [{"title": "A", "person": holder}, {"title": "B", "person": known}]});
+    let known =
+        json!({"identifiers": ["p:1"], "email_addresses": [{"address": "ada@example.org"}]});
+    let tickets =
+        json!({"tickets": [{"title": "A", "person": holder}, {"title": "B", "person": known}]});
     let helpers = [
-        (HelperName::RecordSignature, Some(&world.petition), json!({})),
+        (
+            HelperName::RecordSignature,
+            Some(&world.petition),
+            json!({}),
+        ),
         (HelperName::RecordSubmission, Some(&world.form), json!({})),
-        (HelperName::RecordDonation, Some(&world.page), json!({"amount": 5, "currency": "EUR"})),
+        (
+            HelperName::RecordDonation,
+            Some(&world.page),
+            json!({"amount": 5, "currency": "EUR"}),
+        ),
         (HelperName::RecordOutreach, Some(&world.campaign), json!({})),
-        (HelperName::RecordAttendance, Some(&world.event), json!({"status": "accepted"})),
+        (
+            HelperName::RecordAttendance,
+            Some(&world.event),
+            json!({"status": "accepted"}),
+        ),
         (HelperName::RecordAttendance, Some(&world.tickets), tickets),
         (HelperName::RecordCanvass, Some(&world.ada), json!({})),
         (HelperName::PersonSignup, None, json!({})),
@@ -201,11 +259,17 @@ fn a_helper_takes_one_fetch() {
             for again in [false, true] {
                 let mut plan = world.plan(helper, container);
                 if helper.takes_person() {
-                    let person = person.clone().or_else(|| container.is_none().then(|| json!({})));
+                    let person = person
+                        .clone()
+                        .or_else(|| container.is_none().then(|| json!({})));
                     plan.person = person.map(|person| draft(Kind::Person, &person, &[]));
                 }
                 if let Some((parent, container)) = helper.records().schema().parent.zip(container) {
-                    let identifiers = if place > 1 { vec![format!("a:{number}-{place}")] } else { Vec::new() };
+                    let identifiers = if place > 1 {
+                        vec![format!("a:{number}-{place}")]
+                    } else {
+                        Vec::new()
+                    };
                     let mut fields = fields.clone();
                     fields["identifiers"] = json!(identifiers);
                     let mut links = vec![(parent, container)];
@@ -238,42 +302,100 @@ fn a_schedule_takes_one_fetch() {
     let bodies = [
         (Scheduling::Cancel, &world.message, false),
         (Scheduling::Set { start, stop: None }, &world.message, true),
-        (Scheduling::Set { start, stop: Some(late) }, &world.message, true),
+        (
+            Scheduling::Set {
+                start,
+                stop: Some(late),
+            },
+            &world.message,
+            true,
+        ),
         (Scheduling::Cancel, &world.message, true),
         (Scheduling::Cancel, &nobody, false),
     ];
     for (schedule, message, is_done) in bodies {
         let mut plan = world.plan(HelperName::Schedule, Some(message));
         (plan.schedule, plan.functions) = (Some(schedule), Functions::default());
-        assert_eq!(world.remote.call(Work::Help(Box::new(plan)), 1).is_ok(), is_done, "{schedule:?}");
+        assert_eq!(
+            world.remote.call(Work::Help(Box::new(plan)), 1).is_ok(),
+            is_done,
+            "{schedule:?}"
+        );
     }
 }
 
 #[test]
 fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     let world = world();
-    let (ada, one_of) = (&world.ada, |kind, fields, links: &[_]| world.remote.make(kind, &fields, links));
-    let eve = one_of(Kind::Person, json!({"email_addresses": [{"address": "eve@example.org"}]}), &[]);
+    let (ada, one_of) = (&world.ada, |kind, fields, links: &[_]| {
+        world.remote.make(kind, &fields, links)
+    });
+    let eve = one_of(
+        Kind::Person,
+        json!({"email_addresses": [{"address": "eve@example.org"}]}),
+        &[],
+    );
     let ticket = json!({"tickets": [{"title": "A", "person": {"email_addresses": [{"address": "eve@example.org"}]}}]});
     let made = [
-        one_of(Kind::Signature, json!({"identifiers": ["s:1"]}), &[("petition", &world.petition), ("person", ada)]),
-        one_of(Kind::Donation, json!({"amount": 5}), &[("fundraising_page", &world.page), ("person", ada)]),
-        one_of(Kind::Attendance, json!({"attended": true}), &[("event", &world.event), ("person", ada)]),
-        one_of(Kind::Attendance, ticket.clone(), &[("event", &world.tickets), ("person", ada)]),
-        one_of(Kind::Answer, json!({"responses": ["a"]}), &[("question", &world.question), ("person", ada)]),
-        one_of(Kind::Tagging, json!({}), &[("tag", &world.tag), ("person", ada)]),
-        one_of(Kind::Item, json!({}), &[("list", &world.list), ("person", ada)]),
-        one_of(Kind::Submission, json!({}), &[("form", &world.form), ("person", ada)]),
+        one_of(
+            Kind::Signature,
+            json!({"identifiers": ["s:1"]}),
+            &[("petition", &world.petition), ("person", ada)],
+        ),
+        one_of(
+            Kind::Donation,
+            json!({"amount": 5}),
+            &[("fundraising_page", &world.page), ("person", ada)],
+        ),
+        one_of(
+            Kind::Attendance,
+            json!({"attended": true}),
+            &[("event", &world.event), ("person", ada)],
+        ),
+        one_of(
+            Kind::Attendance,
+            ticket.clone(),
+            &[("event", &world.tickets), ("person", ada)],
+        ),
+        one_of(
+            Kind::Answer,
+            json!({"responses": ["a"]}),
+            &[("question", &world.question), ("person", ada)],
+        ),
+        one_of(
+            Kind::Tagging,
+            json!({}),
+            &[("tag", &world.tag), ("person", ada)],
+        ),
+        one_of(
+            Kind::Item,
+            json!({}),
+            &[("list", &world.list), ("person", ada)],
+        ),
+        one_of(
+            Kind::Submission,
+            json!({}),
+            &[("form", &world.form), ("person", ada)],
+        ),
     ];
     let update = |at: &Address, fields: Value, identifiers: Option<&[&str]>| {
-        let identifiers = identifiers.map(|them| them.iter().filter_map(|it| Identifier::parse(it)).collect());
+        let identifiers =
+            identifiers.map(|them| them.iter().filter_map(|it| Identifier::parse(it)).collect());
         let mut patch = RawPatch::new(at.kind, object(&fields));
         patch.identifiers = identifiers;
         let outcome = world.remote.call(Work::Update(at.clone(), patch), 1);
-        assert!(matches!(outcome, Ok(Outcome::Updated(Some(_)))), "{:?}: {outcome:?}", at.kind);
+        assert!(
+            matches!(outcome, Ok(Outcome::Updated(Some(_)))),
+            "{:?}: {outcome:?}",
+            at.kind
+        );
     };
     let [signature, donation, attendance, ticketed, answer, ..] = &made;
-    update(&eve, json!({"email_addresses": [{"address": "new@example.org"}]}), Some(&["p:9"]));
+    update(
+        &eve,
+        json!({"email_addresses": [{"address": "new@example.org"}]}),
+        Some(&["p:9"]),
+    );
     update(signature, json!({"comments": "Yes"}), Some(&["s:2"]));
     update(donation, json!({"amount": 7}), None);
     update(donation, json!({"voided": true}), None);
@@ -281,15 +403,30 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     update(ticketed, json!({"tickets": [{"title": "B"}]}), None);
     update(answer, json!({"value": "and more"}), None);
     update(answer, json!({"responses": ["a"], "value": null}), None);
-    update(&world.tickets, json!({"ticket_levels": [{"title": "A"}]}), None);
+    update(
+        &world.tickets,
+        json!({"ticket_levels": [{"title": "A"}]}),
+        None,
+    );
     update(&world.page, json!({"currency": "USD"}), None);
     update(&world.tag, json!({"name": "u"}), None);
     update(&world.list, json!({"origin_system": "x"}), None);
     let nobody = Address::top(Kind::Person, Id::from(7));
     let delete = |at: &Address| world.remote.call(Work::Delete(at.clone()), 3);
     assert!(matches!(delete(&nobody), Ok(Outcome::Deleted(false))));
-    assert!(matches!(delete(&world.petition), Err(error) if error.is_invalid()), "UND-26");
-    for at in made.iter().chain([ada, &eve, &world.petition, &world.page, &world.tickets, &world.tag, &world.message]) {
+    assert!(
+        matches!(delete(&world.petition), Err(error) if error.is_invalid()),
+        "UND-26"
+    );
+    for at in made.iter().chain([
+        ada,
+        &eve,
+        &world.petition,
+        &world.page,
+        &world.tickets,
+        &world.tag,
+        &world.message,
+    ]) {
         assert!(matches!(delete(at), Ok(Outcome::Deleted(true))), "{at:?}");
     }
 }
@@ -299,9 +436,14 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
 fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     let world = world();
     let (store, tenant) = (&world.remote.store, &world.remote.tenant);
-    let one = world.remote.make(Kind::Tagging, &json!({}), &[("tag", &world.tag), ("person", &world.ada)]);
-    let Some((_, svc_core::store::Answer::Record(Some(one)))) =
-        store.fetch(tenant, &[svc_core::store::Question::Record((&one).into())]).pop()
+    let one = world.remote.make(
+        Kind::Tagging,
+        &json!({}),
+        &[("tag", &world.tag), ("person", &world.ada)],
+    );
+    let Some((_, svc_core::store::Answer::Record(Some(one)))) = store
+        .fetch(tenant, &[svc_core::store::Question::Record((&one).into())])
+        .pop()
     else {
         panic!("a tagging")
     };
@@ -318,13 +460,25 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
             Change::Insert(Box::new(Insert::new(record)))
         })
         .collect();
-    store.commit(tenant, store.next_turn(tenant), &taggings).unwrap();
+    store
+        .commit(tenant, store.next_turn(tenant), &taggings)
+        .unwrap();
     let call = call(tenant, Work::Delete(world.tag.clone()));
     let decision = world.remote.decide(&call).unwrap();
     let asked = (world.remote.rounds.get(), world.remote.asked.get());
     assert!(asked.0 <= 3 && asked.1 <= 10, "{asked:?}");
     assert!(decision.changes.len() <= 10, "{:?}", decision.changes);
-    store.commit(tenant, store.next_turn(tenant), &decision.changes).unwrap();
-    let left = store.fetch(tenant, &[svc_core::store::Question::Find((&one.record.address()).into())]);
-    assert!(matches!(left.as_slice(), [(_, svc_core::store::Answer::Found(None))]));
+    store
+        .commit(tenant, store.next_turn(tenant), &decision.changes)
+        .unwrap();
+    let left = store.fetch(
+        tenant,
+        &[svc_core::store::Question::Find(
+            (&one.record.address()).into(),
+        )],
+    );
+    assert!(matches!(
+        left.as_slice(),
+        [(_, svc_core::store::Answer::Found(None))]
+    ));
 }

@@ -7,7 +7,10 @@ use crate::support::server::{Answered, Server};
 
 /// A petition's signature helper.
 fn signing(server: &Server) -> String {
-    format!("{}/record_signature_helper", server.made("petitions", r#"{"title":"P"}"#))
+    format!(
+        "{}/record_signature_helper",
+        server.made("petitions", r#"{"title":"P"}"#)
+    )
 }
 
 /// The names of people on the taggings of a tag.
@@ -29,7 +32,8 @@ fn hlp_04_a_known_person_stays_as_it_is() {
     );
     let before = server.get(&victim).text;
     let address = json!({"address": "victim@example.org"});
-    let attacker = json!({"address": "attacker@evil.example", "primary": true, "status": "subscribed"});
+    let attacker =
+        json!({"address": "attacker@evil.example", "primary": true, "status": "subscribed"});
     for (before_it, more) in [
         json!({"email_addresses": [address, attacker]}),
         json!({"email_addresses": [{"address": "VICTIM@example.org ", "primary": true, "status": "subscribed"}]}),
@@ -48,11 +52,24 @@ fn hlp_04_a_known_person_stays_as_it_is() {
         let signatures = server.get(&format!("{victim}/signatures")).json["total_records"].as_u64();
         assert_eq!(signatures, Some(before_it as u64 + 1), "HLP-04: the action is tied to that person");
     }
-    let found =
-        server.post("people/person_signup", r#"{"person":{"email_addresses":[{"address":"attacker@evil.example"}]}}"#);
-    assert_ne!(found.link("self"), Some(victim.as_str()), "HLP-04: no new address leads to the person");
-    let synced = server.post("people", r#"{"identifiers":["shop:1001"],"given_name":"Bob"}"#);
-    assert_eq!(synced.status, 201, "UND-24: no identifier was tied to the person: {}", synced.text);
+    let found = server.post(
+        "people/person_signup",
+        r#"{"person":{"email_addresses":[{"address":"attacker@evil.example"}]}}"#,
+    );
+    assert_ne!(
+        found.link("self"),
+        Some(victim.as_str()),
+        "HLP-04: no new address leads to the person"
+    );
+    let synced = server.post(
+        "people",
+        r#"{"identifiers":["shop:1001"],"given_name":"Bob"}"#,
+    );
+    assert_eq!(
+        synced.status, 201,
+        "UND-24: no identifier was tied to the person: {}",
+        synced.text
+    );
 }
 
 /// An own identifier of the server's leads a stranger nowhere, nor does a foreign one.
@@ -65,10 +82,17 @@ fn hlp_04_a_stranger_is_matched_by_address_only() {
     let evil = json!([{"address": "evil1@evil.example", "primary": true}]);
     for identifier in ["crm:person-1", "web:7", "crm:person-99", "web:8"] {
         let body = json!({"person": {"identifiers": [identifier], "email_addresses": evil}});
-        assert_eq!(server.post_unknown(&helper, &body.to_string()).text, "{}", "HLP-07 {identifier}");
+        assert_eq!(
+            server.post_unknown(&helper, &body.to_string()).text,
+            "{}",
+            "HLP-07 {identifier}"
+        );
         assert_eq!(server.get(&victim).text, before, "HLP-04 {identifier}");
     }
-    let found = server.post("people/person_signup", &json!({"person": {"email_addresses": evil}}).to_string());
+    let found = server.post(
+        "people/person_signup",
+        &json!({"person": {"email_addresses": evil}}).to_string(),
+    );
     assert_ne!(found.link("self"), Some(victim.as_str()), "HLP-04");
     assert_eq!(
         found.json["identifiers"].as_array().map(Vec::len),
@@ -87,10 +111,15 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     let signed = server.post(&helper, body).link("self").unwrap().to_owned();
     server.post(&other, r#"{"identifiers":["web:2"],"person":{}}"#);
     let before = server.get(&signed).text;
-    let own = server.get(&signed).json["identifiers"][0].as_str().unwrap().to_owned();
+    let own = server.get(&signed).json["identifiers"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let ask = |identifier: &str, more: Value| {
         let mut body = json!({"identifiers": [identifier]});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         server.post_unknown(&helper, &body.to_string())
     };
     let shown = |answer: Answered| (answer.status, answer.text);
@@ -102,11 +131,23 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     ] {
         let expected = shown(ask("web:none", more.clone()));
         for identifier in ["web:12345", "web:2", &own, "crm:signature-99"] {
-            assert_eq!(shown(ask(identifier, more.clone())), expected, "HLP-07 {identifier} {more}");
+            assert_eq!(
+                shown(ask(identifier, more.clone())),
+                expected,
+                "HLP-07 {identifier} {more}"
+            );
         }
     }
-    assert_eq!(server.get(&signed).text, before, "UND-24: what is recorded stays");
-    assert_eq!(tagged(&server, &tag), 0, "UND-29: the action lends its person to nobody");
+    assert_eq!(
+        server.get(&signed).text,
+        before,
+        "UND-24: what is recorded stays"
+    );
+    assert_eq!(
+        tagged(&server, &tag),
+        0,
+        "UND-29: the action lends its person to nobody"
+    );
 }
 
 /// What a server withholds from strangers fails as if it were not there (HAF-03, HAF-05, ERR-38).
@@ -122,18 +163,36 @@ fn haf_01_a_server_says_what_strangers_may_use() {
         (server, helper)
     };
     let (server, helper) = with(Strangers::new().only_tags(["open"]));
-    assert_eq!(server.post_unknown(&helper, &body("open")).status, 200, "HAF-02");
+    assert_eq!(
+        server.post_unknown(&helper, &body("open")).status,
+        200,
+        "HAF-02"
+    );
     let told = |answer: Answered| answer.entries();
     let closed = told(server.post_unknown(&helper, &body("closed")));
-    assert_eq!(closed, told(server.post_unknown(&helper, &body("none"))), "HAF-03: as one that does not exist");
-    assert_eq!(server.post(&helper, &body("closed")).status, 200, "HAF-02: with a key");
+    assert_eq!(
+        closed,
+        told(server.post_unknown(&helper, &body("none"))),
+        "HAF-03: as one that does not exist"
+    );
+    assert_eq!(
+        server.post(&helper, &body("closed")).status,
+        200,
+        "HAF-02: with a key"
+    );
     let (server, helper) = with(Strangers::new().without_functions());
     let refused = told(server.post_unknown(&helper, &body("open")));
     assert!(
-        refused.iter().any(|(_, status, codes)| *status == 500 && codes.join(" ").contains("NOT_SUPPORTED")),
+        refused
+            .iter()
+            .any(|(_, status, codes)| *status == 500 && codes.join(" ").contains("NOT_SUPPORTED")),
         "{refused:?}"
     );
-    assert_eq!(server.post(&helper, &body("open")).status, 200, "HAF-02: with a key");
+    assert_eq!(
+        server.post(&helper, &body("open")).status,
+        200,
+        "HAF-02: with a key"
+    );
 }
 
 /// HAF-14: a store that cannot limit what anonymous callers trigger must not be asked to.
@@ -180,16 +239,27 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     }
 
     fn built<S: Store>(store: S, strangers: Strangers) -> std::result::Result<Api, String> {
-        let api = Api::builder(Vendor::new("Acme", "CRM")).base_url("http://localhost/").strangers(strangers);
+        let api = Api::builder(Vendor::new("Acme", "CRM"))
+            .base_url("http://localhost/")
+            .strangers(strangers);
         let api = api.authenticator(FixedKeys::new()).store(&Arc::new(store));
-        let built = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done)).build();
+        let built = api
+            .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done))
+            .build();
         built.map_err(|error| error.to_string())
     }
 
     let forgetful = || Forgetful(Arc::new(MemoryStore::new()));
     assert!(built(MemoryStore::new(), Strangers::new().with_triggers()).is_ok());
     assert!(built(forgetful(), Strangers::new()).is_ok());
-    assert!(built(forgetful(), Strangers::new().with_triggers().without_functions()).is_ok(), "nothing is triggered");
+    assert!(
+        built(
+            forgetful(),
+            Strangers::new().with_triggers().without_functions()
+        )
+        .is_ok(),
+        "nothing is triggered"
+    );
     let refused = built(forgetful(), Strangers::new().with_triggers()).unwrap_err();
     assert!(refused.contains(".with_triggers()"), "{refused}");
 }

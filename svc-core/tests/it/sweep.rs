@@ -1,4 +1,5 @@
-//! Stored responses are deleted after 24 hours, whichever tenant sends the next request (IDM-06): over the store in memory.
+//! Stored responses are deleted after 24 hours, whichever tenant sends the next request (IDM-06):
+//! over the store in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,28 +20,77 @@ const HOUR: i64 = 60 * 60 * 1_000_000;
 async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
     let of_store = Arc::clone(&clock);
-    let store = MemoryStore::new().now(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).base_url("http://localhost/");
-    let api = api.authenticator(FixedKeys::new()).anonymous_helpers(store.clone()).build().unwrap();
+    let store =
+        MemoryStore::new().now(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .base_url("http://localhost/");
+    let api = api
+        .authenticator(FixedKeys::new())
+        .anonymous_helpers(store.clone())
+        .build()
+        .unwrap();
     let [one, other] = ["one", "other"].map(Tenant::new);
-    let ask =
-        async |tenant: &Tenant, who: Caller, method: Method, path: &str, headers: HeaderMap, body: &'static str| {
-            let received = Timestamp::from_micros(clock.load(Ordering::Relaxed));
-            let request = Request::new(&method, path).with_headers(&headers).with_body(body).with_received(received);
-            api.answer(Identity::Known(tenant.clone(), who), request).await
-        };
+    let ask = async |tenant: &Tenant,
+                     who: Caller,
+                     method: Method,
+                     path: &str,
+                     headers: HeaderMap,
+                     body: &'static str| {
+        let received = Timestamp::from_micros(clock.load(Ordering::Relaxed));
+        let request = Request::new(&method, path)
+            .with_headers(&headers)
+            .with_body(body)
+            .with_received(received);
+        api.answer(Identity::Known(tenant.clone(), who), request)
+            .await
+    };
     let all = || Caller::with_rights(Rights::all());
-    let made = ask(&one, all(), Method::POST, "petitions", HeaderMap::new(), "{}").await;
-    let petition = made.header("location").and_then(|it| it.strip_prefix("http://localhost/")).unwrap().to_owned();
-    let key = HeaderMap::from_iter([("idempotency-key".parse().unwrap(), HeaderValue::from_static("k"))]);
+    let made = ask(
+        &one,
+        all(),
+        Method::POST,
+        "petitions",
+        HeaderMap::new(),
+        "{}",
+    )
+    .await;
+    let petition = made
+        .header("location")
+        .and_then(|it| it.strip_prefix("http://localhost/"))
+        .unwrap()
+        .to_owned();
+    let key = HeaderMap::from_iter([(
+        "idempotency-key".parse().unwrap(),
+        HeaderValue::from_static("k"),
+    )]);
     let helper = format!("{petition}/record_signature_helper");
-    assert_eq!(ask(&one, Caller::anonymous(), Method::POST, &helper, key, r#"{"person":{}}"#).await.status, 200);
+    assert_eq!(
+        ask(
+            &one,
+            Caller::anonymous(),
+            Method::POST,
+            &helper,
+            key,
+            r#"{"person":{}}"#
+        )
+        .await
+        .status,
+        200
+    );
     let stored = || {
         let answers = store.fetch(&one, &[Question::Kept("anybody k".into())]);
         matches!(answers.first(), Some((_, Answer::Kept(Some(_)))))
     };
     assert!(stored());
-    let read = async || assert_eq!(ask(&other, all(), Method::GET, "people", HeaderMap::new(), "").await.status, 200);
+    let read = async || {
+        assert_eq!(
+            ask(&other, all(), Method::GET, "people", HeaderMap::new(), "")
+                .await
+                .status,
+            200
+        )
+    };
     clock.fetch_add(23 * HOUR, Ordering::Relaxed);
     read().await;
     assert!(stored(), "it is not old yet");

@@ -1,12 +1,13 @@
-//! Calls that write in transactions of the backend: all or nothing, locked, and run again where others undid them.
+//! Calls that write in transactions of the backend: all or nothing, locked, and run again where
+//! others undid them.
 
 use std::sync::Arc;
 
 use http::Method;
 use serde_json::json;
 use svc_core::{
-    Code, Error, LockKey, Problem, Tenant, api::Atomicity, helper::MatchKey, model::Kind, ops::Savepoint,
-    value::Identifier,
+    Code, Error, LockKey, Problem, Tenant, api::Atomicity, helper::MatchKey, model::Kind,
+    ops::Savepoint, value::Identifier,
 };
 
 use crate::{
@@ -22,14 +23,21 @@ fn in_transactions(atomic: bool) -> Server {
     let store = Arc::new(Memory::default());
     let api = everything(builder(), &store)
         .transactions(&store)
-        .atomicity(if atomic { Atomicity::WholeCall } else { Atomicity::PerResource })
+        .atomicity(if atomic {
+            Atomicity::WholeCall
+        } else {
+            Atomicity::PerResource
+        })
         .build()
         .unwrap();
     Server { api, store }
 }
 
 fn people_and_signatures(server: &Server) -> (usize, usize) {
-    (server.store.count(Kind::Person), server.store.count(Kind::Signature))
+    (
+        server.store.count(Kind::Person),
+        server.store.count(Kind::Signature),
+    )
 }
 
 #[test]
@@ -39,9 +47,16 @@ fn err_34_a_helper_call_is_committed_once() {
         let helper = signing(&server);
         server.made("tags", r#"{"name":"t"}"#);
         server.store.ended();
-        let signed = server.post(&helper, r#"{"person":{"given_name":"Ada"},"add_tags":["t"]}"#);
+        let signed = server.post(
+            &helper,
+            r#"{"person":{"given_name":"Ada"},"add_tags":["t"]}"#,
+        );
         assert_eq!(signed.status, 200, "HLP-06: {}", signed.text);
-        assert_eq!(server.store.ended(), [Savepoint::Set.sql(), Savepoint::Release.sql(), "committed"], "ERR-34");
+        assert_eq!(
+            server.store.ended(),
+            [Savepoint::Set.sql(), Savepoint::Release.sql(), "committed"],
+            "ERR-34"
+        );
         assert_eq!(people_and_signatures(&server), (1, 1), "HLP-11");
     }
 }
@@ -50,20 +65,41 @@ fn err_34_a_helper_call_is_committed_once() {
 fn err_04_each_write_is_one_transaction_and_no_read_is() {
     let server = in_transactions(false);
     let made = server.post("tags", r#"{"name":"t"}"#);
-    assert_eq!((made.status, server.store.ended()), (201, vec!["committed"]), "CRU-13: {}", made.text);
+    assert_eq!(
+        (made.status, server.store.ended()),
+        (201, vec!["committed"]),
+        "CRU-13: {}",
+        made.text
+    );
     let tag = made.link("self").unwrap().to_owned();
     assert_eq!(server.get(&tag).status, 200, "COL-03");
     assert_eq!(server.get("tags").status, 200, "COL-01");
     assert_eq!(server.store.ended(), Vec::<&str>::new(), "reads are none");
     let changed = server.send(&Method::PUT, &tag, r#"{"description":"d"}"#);
-    assert_eq!((changed.status, server.store.ended()), (200, vec!["committed"]), "CRU-15: {}", changed.text);
-    server.store.refuse(Kind::Tag, Problem::new(Code::NameInUse, "name", "Taken."));
+    assert_eq!(
+        (changed.status, server.store.ended()),
+        (200, vec!["committed"]),
+        "CRU-15: {}",
+        changed.text
+    );
+    server
+        .store
+        .refuse(Kind::Tag, Problem::new(Code::NameInUse, "name", "Taken."));
     for (method, to) in [(Method::POST, "tags"), (Method::PUT, tag.as_str())] {
         let refused = server.send(&method, to, r#"{"name":"u"}"#);
-        assert_eq!((refused.status, server.store.ended()), (400, vec!["rolled back"]), "ERR-04 {method}");
+        assert_eq!(
+            (refused.status, server.store.ended()),
+            (400, vec!["rolled back"]),
+            "ERR-04 {method}"
+        );
     }
     let deleted = server.send(&Method::DELETE, &tag, "");
-    assert_eq!((deleted.status, server.store.ended()), (204, vec!["committed"]), "CRU-05: {}", deleted.text);
+    assert_eq!(
+        (deleted.status, server.store.ended()),
+        (204, vec!["committed"]),
+        "CRU-05: {}",
+        deleted.text
+    );
     assert_eq!(server.send(&Method::DELETE, &tag, "").status, 404, "UND-37");
 }
 
@@ -75,13 +111,39 @@ fn err_29_nothing_stays_of_an_entry_that_fails_alone() {
         server.made("tags", &json!({ "name": name }).to_string());
     }
     server.store.ended();
-    server.store.refuse_after(Kind::Tagging, Problem::general(Code::FieldInvalid, "Not this one."));
-    let answer = server.post(&helper, r#"{"person":{"given_name":"Ada"},"add_tags":["one","two"]}"#);
+    server.store.refuse_after(
+        Kind::Tagging,
+        Problem::general(Code::FieldInvalid, "Not this one."),
+    );
+    let answer = server.post(
+        &helper,
+        r#"{"person":{"given_name":"Ada"},"add_tags":["one","two"]}"#,
+    );
     let refused: (&str, u64, &[&str]) = ("tagging", 400, &["FIELD_INVALID "]);
-    assert_entries(&answer, "ERR-29", &[("person", 201, &[]), ("signature", 201, &[]), refused, refused]);
+    assert_entries(
+        &answer,
+        "ERR-29",
+        &[
+            ("person", 201, &[]),
+            ("signature", 201, &[]),
+            refused,
+            refused,
+        ],
+    );
     let [set, undo] = [Savepoint::Set.sql(), Savepoint::Undo.sql()];
-    assert_eq!(server.store.ended(), [set, undo, set, undo, "committed"], "ERR-29");
-    assert_eq!((server.store.count(Kind::Tagging), people_and_signatures(&server)), (0, (1, 1)), "ERR-29");
+    assert_eq!(
+        server.store.ended(),
+        [set, undo, set, undo, "committed"],
+        "ERR-29"
+    );
+    assert_eq!(
+        (
+            server.store.count(Kind::Tagging),
+            people_and_signatures(&server)
+        ),
+        (0, (1, 1)),
+        "ERR-29"
+    );
 }
 
 #[test]
@@ -93,23 +155,55 @@ fn hlp_04_und_24_keys_are_locked_before_anything_is_looked_up() {
         "person": { "identifiers": ["p:1"], "email_addresses": [{"address": "B@example.org"}, {"address": "a@example.org"}] },
     });
     server.store.looks();
-    assert_eq!(server.store.locked(), [], "nothing is locked where there are no keys");
-    assert_eq!(server.post(&helper, &body.to_string()).status, 200, "HLP-06");
+    assert_eq!(
+        server.store.locked(),
+        [],
+        "nothing is locked where there are no keys"
+    );
+    assert_eq!(
+        server.post(&helper, &body.to_string()).status,
+        200,
+        "HLP-06"
+    );
     let locked = server.store.locked();
-    let [(keys, looks)] = locked.as_slice() else { panic!("locked once: {locked:?}") };
+    let [(keys, looks)] = locked.as_slice() else {
+        panic!("locked once: {locked:?}")
+    };
     let [signature, person, one, other] = [
-        (Kind::Signature, MatchKey::Identifier(Identifier::parse("a:1").unwrap())),
-        (Kind::Person, MatchKey::Identifier(Identifier::parse("p:1").unwrap())),
+        (
+            Kind::Signature,
+            MatchKey::Identifier(Identifier::parse("a:1").unwrap()),
+        ),
+        (
+            Kind::Person,
+            MatchKey::Identifier(Identifier::parse("p:1").unwrap()),
+        ),
         (Kind::Person, MatchKey::Email("b@example.org".to_owned())),
         (Kind::Person, MatchKey::Email("a@example.org".to_owned())),
     ]
     .map(|(kind, key)| LockKey::new(Tenant::new("one"), kind, key));
     let mut expected = vec![signature, person, one, other];
     expected.sort_by_key(LockKey::number);
-    assert_eq!((keys, *looks), (&expected, 0), "HLP-04, UND-24: in the order of the numbers, before a look");
-    server.made("people", r#"{"identifiers":["p:2"],"email_addresses":[{"address":"c@example.org"}]}"#);
-    let locked: Vec<usize> = server.store.locked().iter().map(|(keys, _)| keys.len()).collect();
-    assert_eq!(locked, [1], "UND-24: a create recognises nobody, and stores an identifier");
+    assert_eq!(
+        (keys, *looks),
+        (&expected, 0),
+        "HLP-04, UND-24: in the order of the numbers, before a look"
+    );
+    server.made(
+        "people",
+        r#"{"identifiers":["p:2"],"email_addresses":[{"address":"c@example.org"}]}"#,
+    );
+    let locked: Vec<usize> = server
+        .store
+        .locked()
+        .iter()
+        .map(|(keys, _)| keys.len())
+        .collect();
+    assert_eq!(
+        locked,
+        [1],
+        "UND-24: a create recognises nobody, and stores an identifier"
+    );
 }
 
 #[test]
@@ -119,22 +213,43 @@ fn und_36_a_call_that_others_undid_runs_again_a_few_times() {
         let error = error.downcast_ref::<std::io::Error>()?;
         (error.kind() == std::io::ErrorKind::Interrupted).then(Error::rolled_back)
     };
-    let api = everything(builder(), &store).transactions(&store).classify(is_undone).build().unwrap();
+    let api = everything(builder(), &store)
+        .transactions(&store)
+        .classify(is_undone)
+        .build()
+        .unwrap();
     let server = Server { api, store };
     let helper = signing(&server);
     server.store.ended();
-    let signing = r#"{"person":{"given_name":"Ada","email_addresses":[{"address":"a@example.org"}]}}"#;
-    for (path, body, row) in [(helper.as_str(), signing, "HLP-06"), ("people", r#"{"given_name":"Bob"}"#, "CRU-01")] {
+    let signing =
+        r#"{"person":{"given_name":"Ada","email_addresses":[{"address":"a@example.org"}]}}"#;
+    for (path, body, row) in [
+        (helper.as_str(), signing, "HLP-06"),
+        ("people", r#"{"given_name":"Bob"}"#, "CRU-01"),
+    ] {
         server.store.undo_commits(3);
         let done = server.post(path, body);
         assert!([200, 201].contains(&done.status), "{row}: {}", done.text);
-        assert_eq!(server.store.ended(), ["undone", "undone", "undone", "committed"], "{row}");
+        assert_eq!(
+            server.store.ended(),
+            ["undone", "undone", "undone", "committed"],
+            "{row}"
+        );
     }
     assert_eq!(people_and_signatures(&server), (2, 1), "each was made once");
     server.store.undo_commits(100);
     let given_up = server.post("people", r#"{"given_name":"Eve"}"#);
-    assert_eq!((given_up.status, given_up.retry_after.as_deref()), (503, Some("1")), "UND-36: {}", given_up.text);
-    assert_eq!((server.store.ended().len(), server.store.count(Kind::Person)), (10, 2), "UND-36");
+    assert_eq!(
+        (given_up.status, given_up.retry_after.as_deref()),
+        (503, Some("1")),
+        "UND-36: {}",
+        given_up.text
+    );
+    assert_eq!(
+        (server.store.ended().len(), server.store.count(Kind::Person)),
+        (10, 2),
+        "UND-36"
+    );
 }
 
 #[test]
@@ -146,7 +261,11 @@ fn err_34_hlp_10_a_refused_action_leaves_nobody() {
         server.store.ended();
         server.store.refuse(Kind::Signature, refusal());
         let answer = server.post(&helper, r#"{"comments":"c","person":{"given_name":"Ada"}}"#);
-        assert_eq!((answer.status, answer.problems()), (400, vec!["FIELD_INVALID comments".to_owned()]), "HLP-10");
+        assert_eq!(
+            (answer.status, answer.problems()),
+            (400, vec!["FIELD_INVALID comments".to_owned()]),
+            "HLP-10"
+        );
         assert_eq!(answer.json["svc:error"]["request_type"], "atomic", "ERR-20");
         assert_eq!(server.store.ended(), ["rolled back"], "ERR-34");
         assert_eq!(people_and_signatures(&server), (0, 0), "ERR-34, HLP-10");
@@ -165,17 +284,28 @@ fn err_34_what_fails_alone_fails_the_call_where_helpers_are_atomic() {
         (400, vec!["TAG_NAME_DOES_NOT_EXIST add_tags".to_owned()]),
         "ERR-34"
     );
-    assert_eq!((server.store.ended(), people_and_signatures(&server)), (vec!["rolled back"], (0, 0)), "ERR-34");
+    assert_eq!(
+        (server.store.ended(), people_and_signatures(&server)),
+        (vec!["rolled back"], (0, 0)),
+        "ERR-34"
+    );
     let declared = |server: &Server| server.get("docs/capabilities").json["behaviours"].to_string();
     assert!(!declared(&server).contains("helper.non_atomic"), "CAP-04");
 
     let server = in_transactions(false);
-    let expected: [Entry<'_>; 3] =
-        [("person", 201, &[]), ("signature", 201, &[]), ("tagging", 400, &["TAG_NAME_DOES_NOT_EXIST add_tags"])];
+    let expected: [Entry<'_>; 3] = [
+        ("person", 201, &[]),
+        ("signature", 201, &[]),
+        ("tagging", 400, &["TAG_NAME_DOES_NOT_EXIST add_tags"]),
+    ];
     let helper = signing(&server);
     server.store.ended();
     assert_entries(&server.post(&helper, body), "ERR-29", &expected);
-    assert_eq!((server.store.ended(), people_and_signatures(&server)), (vec!["committed"], (1, 1)), "ERR-29");
+    assert_eq!(
+        (server.store.ended(), people_and_signatures(&server)),
+        (vec!["committed"], (1, 1)),
+        "ERR-29"
+    );
     assert!(declared(&server).contains("helper.non_atomic"), "CAP-04");
 }
 
@@ -187,8 +317,16 @@ fn err_05_trouble_of_the_backend_leaves_nobody() {
         server.made("tags", r#"{"name":"t"}"#);
         server.store.ended();
         server.store.fail(kind);
-        let answer = server.post(&helper, r#"{"person":{"given_name":"Ada"},"add_tags":["t"]}"#);
-        assert_eq!((answer.status, server.store.ended().pop()), (500, Some("rolled back")), "ERR-05: {}", answer.text);
+        let answer = server.post(
+            &helper,
+            r#"{"person":{"given_name":"Ada"},"add_tags":["t"]}"#,
+        );
+        assert_eq!(
+            (answer.status, server.store.ended().pop()),
+            (500, Some("rolled back")),
+            "ERR-05: {}",
+            answer.text
+        );
         assert_eq!(people_and_signatures(&server), (0, 0), "ERR-04 {kind:?}");
     }
 }
@@ -197,13 +335,27 @@ fn err_05_trouble_of_the_backend_leaves_nobody() {
 fn err_34_composed_helpers_are_atomic_in_transactions_only() {
     let store = Arc::new(Memory::default());
     assert!(
-        everything(builder(), &store).atomicity(Atomicity::WholeCall).transactions(&store).build().is_ok(),
+        everything(builder(), &store)
+            .atomicity(Atomicity::WholeCall)
+            .transactions(&store)
+            .build()
+            .is_ok(),
         "ERR-34"
     );
-    let found = everything(builder(), &store).atomicity(Atomicity::WholeCall).build().expect_err("a contradiction");
+    let found = everything(builder(), &store)
+        .atomicity(Atomicity::WholeCall)
+        .build()
+        .expect_err("a contradiction");
     let found = found.problems();
-    let says = |helper: &str| found.iter().any(|it| it.contains(helper) && it.contains("call `.transactions(...)`"));
-    assert!(says("person_signup") && says("record_signature") && says("record_canvass"), "ERR-34: {found:?}");
+    let says = |helper: &str| {
+        found
+            .iter()
+            .any(|it| it.contains(helper) && it.contains("call `.transactions(...)`"))
+    };
+    assert!(
+        says("person_signup") && says("record_signature") && says("record_canvass"),
+        "ERR-34: {found:?}"
+    );
 }
 
 #[test]
@@ -226,8 +378,16 @@ fn hlp_04_what_is_known_beforehand_is_looked_up_at_once() {
     assert_eq!(server.post(&helper, &body).status, 200, "HLP-06");
     let looks = server.store.looks();
     // Signatures are not found here: two identifiers, two addresses, three tags.
-    assert_eq!((looks.all, looks.rounds, looks.in_transaction), (7, 1, 7), "HLP-04: {looks:?}");
-    assert_eq!(server.post(&helper, &body.replace("a:1", "a:2")).status, 200, "HLP-04");
+    assert_eq!(
+        (looks.all, looks.rounds, looks.in_transaction),
+        (7, 1, 7),
+        "HLP-04: {looks:?}"
+    );
+    assert_eq!(
+        server.post(&helper, &body.replace("a:1", "a:2")).status,
+        200,
+        "HLP-04"
+    );
     assert_eq!(server.store.looks().rounds, 1, "HLP-04: of a known person");
     assert_eq!(server.store.count(Kind::Person), 1, "HLP-04");
 }

@@ -18,13 +18,23 @@ use svc_core::{
 };
 
 fn api(store: &Arc<MemoryStore>) -> Api {
-    let api = Api::builder(Vendor::new("Acme", "CRM")).base_url("http://localhost/").authenticator(FixedKeys::new());
-    api.store(store).changes(store).webhooks(store).build().unwrap()
+    let api = Api::builder(Vendor::new("Acme", "CRM"))
+        .base_url("http://localhost/")
+        .authenticator(FixedKeys::new());
+    api.store(store)
+        .changes(store)
+        .webhooks(store)
+        .build()
+        .unwrap()
 }
 
 async fn ask(api: &Api, rights: Rights, method: Method, target: Target, body: &str) -> Reply {
     let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(rights));
-    api.answer(identity, Request::new(&method, target).with_body(body.to_owned())).await
+    api.answer(
+        identity,
+        Request::new(&method, target).with_body(body.to_owned()),
+    )
+    .await
 }
 
 fn only(rights: &[&str]) -> Rights {
@@ -51,15 +61,30 @@ async fn webhooks_need_a_right_of_their_own() {
 #[tokio::test]
 async fn a_webhook_tells_what_its_key_may_read() {
     let store = Arc::new(MemoryStore::new());
-    let (api, rights) = (api(&store), only(&["webhooks.manage", "people.read", "tags.read"]));
+    let (api, rights) = (
+        api(&store),
+        only(&["webhooks.manage", "people.read", "tags.read"]),
+    );
     let refused = r#"{"url": "https://hooks.example.org/", "kinds": ["person", "donation"]}"#;
-    let reply = ask(&api, rights.clone(), Method::POST, Target::Webhooks, refused).await;
+    let reply = ask(
+        &api,
+        rights.clone(),
+        Method::POST,
+        Target::Webhooks,
+        refused,
+    )
+    .await;
     let text = String::from_utf8_lossy(&reply.body).into_owned();
-    assert!(reply.status == StatusCode::BAD_REQUEST && text.contains(r#""kinds[1]""#), "{text}");
+    assert!(
+        reply.status == StatusCode::BAD_REQUEST && text.contains(r#""kinds[1]""#),
+        "{text}"
+    );
     let made = ask(&api, rights, Method::POST, Target::Webhooks, BODY).await;
     assert_eq!(made.status, StatusCode::CREATED);
     let all = store.webhooks(&Tenant::new("acme")).await.unwrap();
-    let [stored] = all.as_slice() else { panic!("{all:?}") };
+    let [stored] = all.as_slice() else {
+        panic!("{all:?}")
+    };
     let webhook = Webhook::read(stored).unwrap();
     assert_eq!(webhook.kinds, [Kind::Person, Kind::Tag]);
     // What is logged of it has no secret in it.
@@ -73,19 +98,40 @@ async fn all_that_is_wrong_is_told_at_once() {
     let wrong = r#"{"url": "http://10.0.0.1/", "kinds": [], "events": ["created", "no"], "status": 1, "even": true}"#;
     let reply = ask(&api, Rights::all(), Method::POST, Target::Webhooks, wrong).await;
     let text = String::from_utf8_lossy(&reply.body).into_owned();
-    for name in ["\"url\"", "\"kinds\"", "\"events[1]\"", "\"status\"", "\"even\""] {
+    for name in [
+        "\"url\"",
+        "\"kinds\"",
+        "\"events[1]\"",
+        "\"status\"",
+        "\"even\"",
+    ] {
         assert!(text.contains(name), "{name}: {text}");
     }
     let made = ask(&api, Rights::all(), Method::POST, Target::Webhooks, BODY).await;
-    let own = made.header("location").unwrap().strip_prefix("http://localhost/").unwrap().to_owned();
+    let own = made
+        .header("location")
+        .unwrap()
+        .strip_prefix("http://localhost/")
+        .unwrap()
+        .to_owned();
     let target = || api.route(&own).unwrap();
     let read = ask(&api, Rights::all(), Method::GET, target(), "").await;
     let body = String::from_utf8_lossy(&read.body).into_owned();
     let again = ask(&api, Rights::all(), Method::PUT, target(), &body).await;
-    assert_eq!(again.status, StatusCode::OK, "{}", String::from_utf8_lossy(&again.body));
+    assert_eq!(
+        again.status,
+        StatusCode::OK,
+        "{}",
+        String::from_utf8_lossy(&again.body)
+    );
     let url = |reply: &Reply| serde_json::from_slice::<Value>(&reply.body).unwrap()["url"].clone();
     assert_eq!(url(&again), url(&read));
-    assert_eq!(ask(&api, Rights::all(), Method::POST, Target::Webhooks, "").await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(
+        ask(&api, Rights::all(), Method::POST, Target::Webhooks, "")
+            .await
+            .status,
+        StatusCode::BAD_REQUEST
+    );
 }
 
 /// HOOK-01: a tenant has so many webhooks and no more.
@@ -93,9 +139,19 @@ async fn all_that_is_wrong_is_told_at_once() {
 async fn there_are_so_many_webhooks_and_no_more() {
     let api = api(&Arc::new(MemoryStore::new()));
     for _ in 0..MOST_WEBHOOKS {
-        assert_eq!(ask(&api, Rights::all(), Method::POST, Target::Webhooks, BODY).await.status, StatusCode::CREATED);
+        assert_eq!(
+            ask(&api, Rights::all(), Method::POST, Target::Webhooks, BODY)
+                .await
+                .status,
+            StatusCode::CREATED
+        );
     }
-    assert_eq!(ask(&api, Rights::all(), Method::POST, Target::Webhooks, BODY).await.status, StatusCode::BAD_REQUEST);
+    assert_eq!(
+        ask(&api, Rights::all(), Method::POST, Target::Webhooks, BODY)
+            .await
+            .status,
+        StatusCode::BAD_REQUEST
+    );
 }
 
 /// HOOK-01: without a change feed there is nothing to tell; and without webhooks nothing is there.
@@ -103,12 +159,19 @@ async fn there_are_so_many_webhooks_and_no_more() {
 async fn webhooks_need_a_change_feed() {
     let store = Arc::new(MemoryStore::new());
     let bare = || {
-        let api =
-            Api::builder(Vendor::new("Acme", "CRM")).base_url("http://localhost/").authenticator(FixedKeys::new());
+        let api = Api::builder(Vendor::new("Acme", "CRM"))
+            .base_url("http://localhost/")
+            .authenticator(FixedKeys::new());
         api.store(&store)
     };
     let error = bare().webhooks(&store).build().unwrap_err();
-    assert!(error.problems().iter().any(|problem| problem.contains(".changes(")), "{error}");
+    assert!(
+        error
+            .problems()
+            .iter()
+            .any(|problem| problem.contains(".changes(")),
+        "{error}"
+    );
     let api = bare().build().unwrap();
     assert!(!api.has_webhooks() && api.webhook_parts().is_none());
     let reply = ask(&api, Rights::all(), Method::GET, Target::Webhooks, "").await;
@@ -116,9 +179,22 @@ async fn webhooks_need_a_change_feed() {
 }
 
 /// A caller whose key has a name.
-async fn ask_as(api: &Api, (key, rights): (&str, &Rights), method: Method, target: Target, body: &str) -> Reply {
-    let identity = Identity::Known(Tenant::new("acme"), Caller::with_rights(rights.clone()).named(key));
-    api.answer(identity, Request::new(&method, target).with_body(body.to_owned())).await
+async fn ask_as(
+    api: &Api,
+    (key, rights): (&str, &Rights),
+    method: Method,
+    target: Target,
+    body: &str,
+) -> Reply {
+    let identity = Identity::Known(
+        Tenant::new("acme"),
+        Caller::with_rights(rights.clone()).named(key),
+    );
+    api.answer(
+        identity,
+        Request::new(&method, target).with_body(body.to_owned()),
+    )
+    .await
 }
 
 fn json(reply: &Reply) -> Value {
@@ -128,54 +204,108 @@ fn json(reply: &Reply) -> Value {
 /// The address of a new webhook.
 async fn create(api: &Api, caller: (&str, &Rights), body: &str) -> String {
     let made = ask_as(api, caller, Method::POST, Target::Webhooks, body).await;
-    assert_eq!(made.status, StatusCode::CREATED, "{}", String::from_utf8_lossy(&made.body));
-    made.header("location").unwrap().strip_prefix("http://localhost/").unwrap().to_owned()
+    assert_eq!(
+        made.status,
+        StatusCode::CREATED,
+        "{}",
+        String::from_utf8_lossy(&made.body)
+    );
+    made.header("location")
+        .unwrap()
+        .strip_prefix("http://localhost/")
+        .unwrap()
+        .to_owned()
 }
 
-/// HOOK-03: for each kind, a key that may read all others reads, changes and deletes no webhook of that kind, on no route.
+/// HOOK-03: for each kind, a key that may read all others reads, changes and deletes no webhook of
+/// that kind, on no route.
 #[tokio::test]
 async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
     let store = Arc::new(MemoryStore::new());
     let api = api(&store);
     let tenant = Tenant::new("acme");
     for kind in Kind::ALL {
-        let others = Rights::only(Right::all().filter(|right| *right != Right::On(*kind, Operation::Read)));
-        let body = format!(r#"{{"url": "https://hooks.example.org/", "kinds": ["tag", "{}"]}}"#, kind.singular());
+        let others =
+            Rights::only(Right::all().filter(|right| *right != Right::On(*kind, Operation::Read)));
+        let body = format!(
+            r#"{{"url": "https://hooks.example.org/", "kinds": ["tag", "{}"]}}"#,
+            kind.singular()
+        );
         let own = create(&api, ("owner", &Rights::all()), &body).await;
         let before = store.webhooks(&tenant).await.unwrap();
         let list = ask_as(&api, ("other", &others), Method::GET, Target::Webhooks, "").await;
-        assert_eq!(json(&list)["_embedded"]["ext:webhooks"], serde_json::json!([]), "{kind:?}");
+        assert_eq!(
+            json(&list)["_embedded"]["ext:webhooks"],
+            serde_json::json!([]),
+            "{kind:?}"
+        );
         let requests = [
             (Method::GET, own.clone(), ""),
-            (Method::PUT, own.clone(), r#"{"url": "https://other.example.org/"}"#),
+            (
+                Method::PUT,
+                own.clone(),
+                r#"{"url": "https://other.example.org/"}"#,
+            ),
             (Method::PUT, own.clone(), r#"{"kinds": ["tag"]}"#),
             (Method::PUT, own.clone(), r#"{"status": "paused"}"#),
             (Method::PUT, own.clone(), r#"{"url": 1}"#),
             (Method::POST, format!("{own}/redeliver"), "{}"),
-            (Method::POST, format!("{own}/redeliver"), r#"{"after": "no such cursor"}"#),
+            (
+                Method::POST,
+                format!("{own}/redeliver"),
+                r#"{"after": "no such cursor"}"#,
+            ),
             (Method::POST, format!("{own}/rotate_secret"), ""),
             (Method::DELETE, own.clone(), ""),
         ];
         for (method, path, body) in requests {
-            let reply = ask_as(&api, ("other", &others), method.clone(), api.route(&path).unwrap(), body).await;
+            let reply = ask_as(
+                &api,
+                ("other", &others),
+                method.clone(),
+                api.route(&path).unwrap(),
+                body,
+            )
+            .await;
             let text = String::from_utf8_lossy(&reply.body).into_owned();
-            assert_eq!(reply.status, StatusCode::FORBIDDEN, "{kind:?}: {method} {path} {body}: {text}");
+            assert_eq!(
+                reply.status,
+                StatusCode::FORBIDDEN,
+                "{kind:?}: {method} {path} {body}: {text}"
+            );
             assert!(!text.contains("hooks.example.org"), "{text}");
         }
         assert_eq!(store.webhooks(&tenant).await.unwrap(), before, "{kind:?}");
-        let gone = ask(&api, Rights::all(), Method::DELETE, api.route(&own).unwrap(), "").await;
+        let gone = ask(
+            &api,
+            Rights::all(),
+            Method::DELETE,
+            api.route(&own).unwrap(),
+            "",
+        )
+        .await;
         assert_eq!(gone.status, StatusCode::NO_CONTENT);
     }
 }
 
-/// HOOK-15: a webhook shows the key that created it, and another one that has since changed where messages go.
+/// HOOK-15: a webhook shows the key that created it, and another one that has since changed where
+/// messages go.
 #[tokio::test]
 async fn a_webhook_shows_who_changed_its_receiver() {
     let api = api(&Arc::new(MemoryStore::new()));
     let all = Rights::all();
     let own = create(&api, ("first", &all), BODY).await;
     let put = async |key: &str, body: &str| {
-        json(&ask_as(&api, (key, &all), Method::PUT, api.route(&own).unwrap(), body).await)
+        json(
+            &ask_as(
+                &api,
+                (key, &all),
+                Method::PUT,
+                api.route(&own).unwrap(),
+                body,
+            )
+            .await,
+        )
     };
     let unchanged = [
         put("first", r#"{"url": "https://new.example.org/"}"#).await,
@@ -184,24 +314,51 @@ async fn a_webhook_shows_who_changed_its_receiver() {
         put("second", r#"{"status": "active"}"#).await,
     ];
     for document in unchanged {
-        assert_eq!((&document["created_by"], &document["changed_by"]), (&"first".into(), &Value::Null), "{document}");
+        assert_eq!(
+            (&document["created_by"], &document["changed_by"]),
+            (&"first".into(), &Value::Null),
+            "{document}"
+        );
     }
-    for (key, body) in [("second", r#"{"url": "https://second.example.org/"}"#), ("third", r#"{"kinds": ["tag"]}"#)] {
+    for (key, body) in [
+        ("second", r#"{"url": "https://second.example.org/"}"#),
+        ("third", r#"{"kinds": ["tag"]}"#),
+    ] {
         let document = put(key, body).await;
-        assert_eq!((&document["created_by"], &document["changed_by"]["key"]), (&"first".into(), &key.into()));
+        assert_eq!(
+            (&document["created_by"], &document["changed_by"]["key"]),
+            (&"first".into(), &key.into())
+        );
         assert_eq!(document["changed_by"]["at"], document["modified_date"]);
     }
     // A client cannot set either of them.
     let document = put("third", r#"{"created_by": "third", "changed_by": null}"#).await;
-    assert_eq!((&document["created_by"], &document["changed_by"]["key"]), (&"first".into(), &"third".into()));
+    assert_eq!(
+        (&document["created_by"], &document["changed_by"]["key"]),
+        (&"first".into(), &"third".into())
+    );
     let list = json(&ask(&api, all.clone(), Method::GET, Target::Webhooks, "").await);
-    assert_eq!(list["_embedded"]["ext:webhooks"][0]["changed_by"]["key"], "third");
-    let unnamed = ask(&api, all.clone(), Method::PUT, api.route(&own).unwrap(), r#"{"kinds": ["person"]}"#).await;
+    assert_eq!(
+        list["_embedded"]["ext:webhooks"][0]["changed_by"]["key"],
+        "third"
+    );
+    let unnamed = ask(
+        &api,
+        all.clone(),
+        Method::PUT,
+        api.route(&own).unwrap(),
+        r#"{"kinds": ["person"]}"#,
+    )
+    .await;
     let document = json(&unnamed);
-    assert!(document["changed_by"]["key"].is_null() && document["changed_by"]["at"].is_string(), "{document}");
+    assert!(
+        document["changed_by"]["key"].is_null() && document["changed_by"]["at"].is_string(),
+        "{document}"
+    );
 }
 
-/// HOOK-16: a revoked key takes the webhooks with it that it created or was the last to redirect, and no others.
+/// HOOK-16: a revoked key takes the webhooks with it that it created or was the last to redirect,
+/// and no others.
 #[tokio::test]
 async fn the_webhooks_of_a_revoked_key_are_disabled() {
     let store = Arc::new(MemoryStore::new());
@@ -210,33 +367,108 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
     let redirected = create(&api, ("other", &all), BODY).await;
     let untouched = create(&api, ("other", &all), BODY).await;
     let elsewhere = r#"{"url": "https://elsewhere.example.org/"}"#;
-    ask_as(&api, ("leaver", &all), Method::PUT, api.route(&redirected).unwrap(), elsewhere).await;
+    ask_as(
+        &api,
+        ("leaver", &all),
+        Method::PUT,
+        api.route(&redirected).unwrap(),
+        elsewhere,
+    )
+    .await;
     // A later change of the kinds by another key leaves the receiver that of the revoked one.
     let narrower = r#"{"kinds": ["tag"]}"#;
-    ask_as(&api, ("third", &all), Method::PUT, api.route(&redirected).unwrap(), narrower).await;
+    ask_as(
+        &api,
+        ("third", &all),
+        Method::PUT,
+        api.route(&redirected).unwrap(),
+        narrower,
+    )
+    .await;
     let now = Timestamp::now();
-    assert_eq!(disable_webhooks(&store, &tenant, "leaver", now).await.unwrap(), 2);
-    assert_eq!(disable_webhooks(&store, &tenant, "leaver", now).await.unwrap(), 0, "a second time");
-    assert_eq!(disable_webhooks(&store, &Tenant::new("other"), "other", now).await.unwrap(), 0, "another tenant");
+    assert_eq!(
+        disable_webhooks(&store, &tenant, "leaver", now)
+            .await
+            .unwrap(),
+        2
+    );
+    assert_eq!(
+        disable_webhooks(&store, &tenant, "leaver", now)
+            .await
+            .unwrap(),
+        0,
+        "a second time"
+    );
+    assert_eq!(
+        disable_webhooks(&store, &Tenant::new("other"), "other", now)
+            .await
+            .unwrap(),
+        0,
+        "another tenant"
+    );
     let status = async |own: &str| {
-        json(&ask(&api, Rights::all(), Method::GET, api.route(own).unwrap(), "").await)["status"].clone()
+        json(
+            &ask(
+                &api,
+                Rights::all(),
+                Method::GET,
+                api.route(own).unwrap(),
+                "",
+            )
+            .await,
+        )["status"]
+            .clone()
     };
     assert_eq!(
-        (status(&created).await, status(&redirected).await, status(&untouched).await),
+        (
+            status(&created).await,
+            status(&redirected).await,
+            status(&untouched).await
+        ),
         ("disabled".into(), "disabled".into(), "active".into())
     );
-    let due = store.due_webhooks(now.plus(std::time::Duration::from_secs(60)), None, 100).await.unwrap();
+    let due = store
+        .due_webhooks(now.plus(std::time::Duration::from_secs(60)), None, 100)
+        .await
+        .unwrap();
     assert_eq!(due.len(), 1, "only the active one is due");
     // What is read may be sent back, and another key adopts it.
-    let sent =
-        ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), r#"{"status": "disabled"}"#).await;
-    assert_eq!((sent.status, &json(&sent)["status"]), (StatusCode::OK, &"disabled".into()));
+    let sent = ask_as(
+        &api,
+        ("other", &all),
+        Method::PUT,
+        api.route(&created).unwrap(),
+        r#"{"status": "disabled"}"#,
+    )
+    .await;
+    assert_eq!(
+        (sent.status, &json(&sent)["status"]),
+        (StatusCode::OK, &"disabled".into())
+    );
     for status in ["paused", "active"] {
         let body = format!(r#"{{"status": "{status}"}}"#);
-        let resumed = json(&ask_as(&api, ("other", &all), Method::PUT, api.route(&created).unwrap(), &body).await);
-        assert_eq!((&resumed["status"], &resumed["changed_by"]["key"]), (&status.into(), &"other".into()));
+        let resumed = json(
+            &ask_as(
+                &api,
+                ("other", &all),
+                Method::PUT,
+                api.route(&created).unwrap(),
+                &body,
+            )
+            .await,
+        );
+        assert_eq!(
+            (&resumed["status"], &resumed["changed_by"]["key"]),
+            (&status.into(), &"other".into())
+        );
     }
-    assert_eq!(disable_webhooks(&store, &tenant, "other", now).await.unwrap(), 2, "the adopted and the untouched one");
+    assert_eq!(
+        disable_webhooks(&store, &tenant, "other", now)
+            .await
+            .unwrap(),
+        2,
+        "the adopted and the untouched one"
+    );
 }
 
 /// HOOK-04: a key that may read no kind gets no webhook, which would never send anything.
@@ -244,10 +476,29 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
 async fn a_key_that_reads_nothing_gets_no_webhook() {
     let store = Arc::new(MemoryStore::new());
     let api = api(&store);
-    for body in [BODY, r#"{"url": "https://hooks.example.org/", "kinds": []}"#] {
-        let reply = ask(&api, only(&["webhooks.manage"]), Method::POST, Target::Webhooks, body).await;
+    for body in [
+        BODY,
+        r#"{"url": "https://hooks.example.org/", "kinds": []}"#,
+    ] {
+        let reply = ask(
+            &api,
+            only(&["webhooks.manage"]),
+            Method::POST,
+            Target::Webhooks,
+            body,
+        )
+        .await;
         let text = String::from_utf8_lossy(&reply.body).into_owned();
-        assert!(reply.status == StatusCode::BAD_REQUEST && text.contains(r#""kinds""#), "{text}");
+        assert!(
+            reply.status == StatusCode::BAD_REQUEST && text.contains(r#""kinds""#),
+            "{text}"
+        );
     }
-    assert!(store.webhooks(&Tenant::new("acme")).await.unwrap().is_empty());
+    assert!(
+        store
+            .webhooks(&Tenant::new("acme"))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

@@ -1,4 +1,5 @@
-//! A socket to the server and nothing else: what a question and its answer cost a client whose work is free.
+//! A socket to the server and nothing else: what a question and its answer cost a client whose work
+//! is free.
 
 use std::{
     io::{Read as _, Write as _},
@@ -16,7 +17,10 @@ impl Bare {
     pub(crate) fn connect(port: u16) -> Self {
         let socket = TcpStream::connect(("127.0.0.1", port)).expect("a server");
         socket.set_nodelay(true).expect("no delay");
-        let mut bare = Self { socket, answer: vec![0; 65_536] };
+        let mut bare = Self {
+            socket,
+            answer: vec![0; 65_536],
+        };
         let mut start = 196_608_u32.to_be_bytes().to_vec();
         start.extend_from_slice(b"user\0svc\0database\0postgres\0\0");
         bare.send(&start);
@@ -28,23 +32,39 @@ impl Bare {
     pub(crate) fn ask(&mut self, bytes: u32) {
         let question = format!("SELECT repeat('x', {bytes})\0");
         // The letter stands before the length.
-        let length = u32::try_from(question.len() + 4).expect("a short question").to_be_bytes();
+        let length = u32::try_from(question.len() + 4)
+            .expect("a short question")
+            .to_be_bytes();
         let whole = [b"Q", &length[..], question.as_bytes()].concat();
         self.socket.write_all(&whole).expect("it is sent");
         self.wait();
     }
 
     fn send(&mut self, body: &[u8]) {
-        let length = u32::try_from(body.len() + 4).expect("a short message").to_be_bytes();
-        self.socket.write_all(&[&length[..], body].concat()).expect("it is sent");
+        let length = u32::try_from(body.len() + 4)
+            .expect("a short message")
+            .to_be_bytes();
+        self.socket
+            .write_all(&[&length[..], body].concat())
+            .expect("it is sent");
     }
 
     /// Until the server is ready for the next question.
     fn wait(&mut self) {
         let mut end = 0;
-        while !self.answer.get(..end).is_some_and(|answer| answer.ends_with(b"Z\0\0\0\x05I")) {
-            let read = self.socket.read(&mut self.answer[end..]).expect("an answer");
-            assert!(read > 0, "the server has gone, or the answer is longer than this reads");
+        while !self
+            .answer
+            .get(..end)
+            .is_some_and(|answer| answer.ends_with(b"Z\0\0\0\x05I"))
+        {
+            let read = self
+                .socket
+                .read(&mut self.answer[end..])
+                .expect("an answer");
+            assert!(
+                read > 0,
+                "the server has gone, or the answer is longer than this reads"
+            );
             end += read;
         }
     }

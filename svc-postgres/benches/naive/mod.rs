@@ -1,4 +1,5 @@
-//! The same work by hand on the same tables through the same client: each call a transaction of its own, statement by statement.
+//! The same work by hand on the same tables through the same client: each call a transaction of its
+//! own, statement by statement.
 
 use tokio_postgres::{Client, Config, NoTls, Statement, types::ToSql};
 use uuid::Uuid;
@@ -48,31 +49,63 @@ impl Naive {
 
     /// One signature by somebody new: twelve round trips.
     pub(crate) async fn sign(&mut self) {
-        let Self { client, tenant, petition, .. } = self;
-        let (person, signature, hash, all) = (Uuid::now_v7(), Uuid::now_v7(), Uuid::new_v4(), Uuid::nil());
-        let body = br#"{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}"#.as_slice();
+        let Self {
+            client,
+            tenant,
+            petition,
+            ..
+        } = self;
+        let (person, signature, hash, all) =
+            (Uuid::now_v7(), Uuid::now_v7(), Uuid::new_v4(), Uuid::nil());
+        let body =
+            br#"{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}"#.as_slice();
         let none: Option<Uuid> = None;
         let (people, signatures, petitions) = (1_i16, 19_i16, 3_i16);
         let transaction = client.transaction().await.expect("a transaction");
         let done = async {
-            transaction.query_opt(&self.find_petition, &[tenant, &petitions, petition]).await?;
-            transaction.query_opt(&self.find_email, &[tenant, &hash]).await?;
+            transaction
+                .query_opt(&self.find_petition, &[tenant, &petitions, petition])
+                .await?;
+            transaction
+                .query_opt(&self.find_email, &[tenant, &hash])
+                .await?;
             let seq: i64 = transaction.query_one(&self.next, &[tenant]).await?.get(0);
-            transaction.execute(&self.record, &[tenant, &people, &person, &(seq - 1), &none, &none, &body]).await?;
-            transaction.execute(&self.email, &[tenant, &hash, &(seq - 1)]).await?;
+            transaction
+                .execute(
+                    &self.record,
+                    &[tenant, &people, &person, &(seq - 1), &none, &none, &body],
+                )
+                .await?;
+            transaction
+                .execute(&self.email, &[tenant, &hash, &(seq - 1)])
+                .await?;
             let (one, other) = (Some(*petition), Some(person));
-            transaction.execute(&self.record, &[tenant, &signatures, &signature, &seq, &one, &other, &body]).await?;
-            transaction.execute(&self.count, &[tenant, &people, &0_i16, &all]).await?;
-            transaction.execute(&self.count, &[tenant, &signatures, &0_i16, &all]).await?;
-            transaction.execute(&self.count, &[tenant, &signatures, &petitions, petition]).await?;
-            transaction.execute(&self.count, &[tenant, &signatures, &people, &person]).await?;
+            transaction
+                .execute(
+                    &self.record,
+                    &[tenant, &signatures, &signature, &seq, &one, &other, &body],
+                )
+                .await?;
+            transaction
+                .execute(&self.count, &[tenant, &people, &0_i16, &all])
+                .await?;
+            transaction
+                .execute(&self.count, &[tenant, &signatures, &0_i16, &all])
+                .await?;
+            transaction
+                .execute(&self.count, &[tenant, &signatures, &petitions, petition])
+                .await?;
+            transaction
+                .execute(&self.count, &[tenant, &signatures, &people, &person])
+                .await?;
             transaction.commit().await
         };
         done.await.expect("a signature");
     }
 }
 
-/// A connection that gives tenants turns in which nothing is asked or changed: what a transaction costs whose work is free.
+/// A connection that gives tenants turns in which nothing is asked or changed: what a transaction
+/// costs whose work is free.
 pub(crate) struct Empty {
     client: Client,
     lock: Statement,
@@ -86,11 +119,18 @@ impl Empty {
         tokio::spawn(connection);
         let texts = svc_postgres::statements_for_tests(schema);
         let prepare = async |name: &str| {
-            let (_, text) = texts.iter().find(|(it, _)| it == name).expect("a statement of the store");
+            let (_, text) = texts
+                .iter()
+                .find(|(it, _)| it == name)
+                .expect("a statement of the store");
             client.prepare(text).await.expect("a statement")
         };
         let (lock, guard) = (prepare("lock").await, prepare("guard").await);
-        Self { client, lock, guard }
+        Self {
+            client,
+            lock,
+            guard,
+        }
     }
 
     /// A turn of a tenant: two round trips, with what the store sets for a transaction.
@@ -101,13 +141,19 @@ impl Empty {
                              SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
                              SET LOCAL enable_material = off";
         let (client, locked) = (&self.client, [&tenant as &(dyn ToSql + Sync)]);
-        let (begun, row) = tokio::join!(client.batch_execute(BEGIN), client.query_one(&self.lock, &locked));
+        let (begun, row) = tokio::join!(
+            client.batch_execute(BEGIN),
+            client.query_one(&self.lock, &locked)
+        );
         begun.expect("a transaction");
         let row = row.expect("a ledger");
         let (seq, clock): (i64, i64) = (row.get(0), row.get(1));
         let next = seq + 1;
         let values: [&(dyn ToSql + Sync); 4] = [&tenant, &next, &clock, &seq];
-        let (guarded, committed) = tokio::join!(client.execute(&self.guard, &values), client.batch_execute("COMMIT"));
+        let (guarded, committed) = tokio::join!(
+            client.execute(&self.guard, &values),
+            client.batch_execute("COMMIT")
+        );
         assert_eq!(guarded.expect("the guard"), 1);
         committed.expect("a commit");
     }

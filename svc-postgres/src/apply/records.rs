@@ -38,7 +38,10 @@ impl Inserts {
         let (meta, layout) = (record.meta(), layout(record.kind()));
         let mut links = Links::default();
         for (reference, column) in layout.columns() {
-            let to = record.link(reference.name).map(|to| known(&to.id)).transpose()?;
+            let to = record
+                .link(reference.name)
+                .map(|to| known(&to.id))
+                .transpose()?;
             if let Some(link) = links.get_mut(place(column)) {
                 *link = to;
             }
@@ -65,18 +68,30 @@ impl Inserts {
         }
         let first = columns!(rows; kind, id, seq, created, modified);
         let links = linked(&rows.iter().map(|row| row.links));
-        Some(of_tenant(tenant, [first, links, columns!(rows; name, identifiers, body)]))
+        Some(of_tenant(
+            tenant,
+            [first, links, columns!(rows; name, identifiers, body)],
+        ))
     }
 }
 
 /// The place of a column among [`Links`].
 pub(super) fn place(column: &str) -> usize {
-    SLOTS.iter().position(|slot| *slot == column).unwrap_or(SLOTS.len())
+    SLOTS
+        .iter()
+        .position(|slot| *slot == column)
+        .unwrap_or(SLOTS.len())
 }
 
 fn linked(rows: &(impl Iterator<Item = Links> + Clone)) -> Vec<Value> {
-    let column = |place| rows.clone().map(|links| links.get(place).copied().flatten()).collect::<Vec<_>>();
-    (0..=SLOTS.len()).map(|place| column(place).into()).collect()
+    let column = |place| {
+        rows.clone()
+            .map(|links| links.get(place).copied().flatten())
+            .collect::<Vec<_>>()
+    };
+    (0..=SLOTS.len())
+        .map(|place| column(place).into())
+        .collect()
 }
 
 /// What becomes of a record; what is `None` stays as it is, but for what `flags` says.
@@ -92,7 +107,8 @@ pub(super) struct Update {
     stop: Option<i64>,
 }
 
-/// The bits of what may become empty, as `update_records` reads them: the places of [`Links`] first.
+/// The bits of what may become empty, as `update_records` reads them: the places of [`Links`]
+/// first.
 const NAME: i32 = 32;
 const SCHEDULE: i32 = 64;
 
@@ -136,7 +152,10 @@ impl Updates {
         let first = columns!(rows; flags, modified);
         let links = linked(&rows.iter().map(|row| row.links));
         let last = columns!(rows; name, identifiers, body, start, stop);
-        Some(of_tenant(tenant, [columns!(keys; 0, 1), first, links, last]))
+        Some(of_tenant(
+            tenant,
+            [columns!(keys; 0, 1), first, links, last],
+        ))
     }
 }
 

@@ -30,7 +30,15 @@ const SWEPT: i64 = 16;
 impl store::Store for Store {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let tenant = self.tenant(&cx.tenant).await?;
-        Ok(self.database().page((&self.inner.jumps, &self.inner.cursors), tenant, kind, request).await?)
+        Ok(self
+            .database()
+            .page(
+                (&self.inner.jumps, &self.inner.cursors),
+                tenant,
+                kind,
+                request,
+            )
+            .await?)
     }
 
     fn filterable(&self, kind: Kind) -> Vec<Filterable> {
@@ -48,7 +56,11 @@ impl store::Store for Store {
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let tenant = self.tenant(&cx.tenant).await?;
-        Ok(self.inner.turns.write(tenant, vec![call], cx.deadline).await?)
+        Ok(self
+            .inner
+            .turns
+            .write(tenant, vec![call], cx.deadline)
+            .await?)
     }
 
     fn matching(&self) -> Arc<dyn PersonMatching> {
@@ -88,7 +100,11 @@ impl Changes for Store {
     }
 
     async fn listen(&self, cx: &Context) -> Result<Listening> {
-        Ok(self.database().bells.listen(self.tenant(&cx.tenant).await?).among_others())
+        Ok(self
+            .database()
+            .bells
+            .listen(self.tenant(&cx.tenant).await?)
+            .among_others())
     }
 }
 
@@ -108,20 +124,25 @@ impl Store {
         }
     }
 
-    /// Loads records in this order, all of them in one transaction; containers and people stand before what names them.
+    /// Loads records in this order, all of them in one transaction; containers and people stand
+    /// before what names them.
     ///
-    /// Nobody is matched: every person is a new one. Some thousands of records in one call go fastest.
+    /// Nobody is matched: every person is a new one. Some thousands of records in one call go
+    /// fastest.
     ///
     /// # Errors
     ///
-    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and trouble with the database;
-    /// nothing of the call is then stored.
+    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
+    /// trouble with the database; nothing of the call is then stored.
     pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
-        let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
+        let calls: Vec<Call> = rows
+            .into_iter()
+            .map(|row| Call::new(&cx, Work::Load(Box::new(row))))
+            .collect();
         let number = self.tenant(tenant).await?;
         self.inner.turns.write(number, calls, None).await?;
         Ok(())

@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
     auth::{Authenticator, Caller, Credentials},
-    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash},
+    store::keys::{
+        IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash,
+    },
     value::{Id, Timestamp},
     webhook::disable_webhooks,
 };
@@ -22,14 +24,18 @@ impl Store {
     /// # Errors
     ///
     /// Trouble with the database, or an unknown tenant.
-    pub async fn create_key(&self, tenant: &Tenant, options: KeyOptions) -> Result<NewKey, KeyError> {
+    pub async fn create_key(
+        &self,
+        tenant: &Tenant,
+        options: KeyOptions,
+    ) -> Result<NewKey, KeyError> {
         let (key, told) = IssuedKey::random(tenant, options, self.now())?;
         self.add_key(key).await?;
         Ok(told)
     }
 
-    /// Makes a key with a token that was chosen before, unless this tenant has it already; then that one is returned as it is
-    /// (UND-15).
+    /// Makes a key with a token that was chosen before, unless this tenant has it already; then
+    /// that one is returned as it is (UND-15).
     ///
     /// # Errors
     ///
@@ -40,18 +46,26 @@ impl Store {
         token: &str,
         options: KeyOptions,
     ) -> Result<KeyInfo, KeyError> {
-        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?).await
+        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?)
+            .await
     }
 
     async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
         let existing = self.insert_key(&key).await?;
-        existing.map_or_else(|| Ok(key.info.clone()), |existing| key.or_existing(existing))
+        existing.map_or_else(
+            || Ok(key.info.clone()),
+            |existing| key.or_existing(existing),
+        )
     }
 
     /// Stores a key; the one that has its token already, where there is one.
     pub(super) async fn insert_key(&self, key: &IssuedKey) -> Result<Option<KeyInfo>, KeyError> {
         let (info, hash) = (&key.info, &key.hash);
-        let Some(tenant) = self.number(&info.tenant).await.map_err(svc_core::Error::from)? else {
+        let Some(tenant) = self
+            .number(&info.tenant)
+            .await
+            .map_err(svc_core::Error::from)?
+        else {
             return Err(KeyError::TenantUnknown(info.tenant.as_str().to_owned()));
         };
         let values = values![
@@ -63,50 +77,78 @@ impl Store {
             info.label.clone(),
             info.stored_rights(),
             info.read_only,
-            info.person.as_ref().map(|person| person.as_str().to_owned()),
+            info.person
+                .as_ref()
+                .map(|person| person.as_str().to_owned()),
             info.created.micros(),
             info.expires.map(Timestamp::micros),
             info.revoked.map(Timestamp::micros),
         ];
-        let added = self.database().ask(None, Query::new(&*self.database().texts.add_key, values)).await;
+        let added = self
+            .database()
+            .ask(None, Query::new(&*self.database().texts.add_key, values))
+            .await;
         self.inner.keys.1.end();
         if !added.map_err(svc_core::Error::from)?.is_empty() {
             return Ok(None);
         }
         // There is one with this token.
-        Ok(Some(self.key(hash).await.map_err(svc_core::Error::from)?.ok_or(KeyError::TokenTaken)?))
+        Ok(Some(
+            self.key(hash)
+                .await
+                .map_err(svc_core::Error::from)?
+                .ok_or(KeyError::TokenTaken)?,
+        ))
     }
 
-    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
+    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued
+    /// (UND-15).
     ///
     /// # Errors
     ///
     /// Trouble with the database.
     pub async fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
-        let rows = self.database().ask(None, Query::new(&*self.database().texts.keys, values)).await?;
+        let rows = self
+            .database()
+            .ask(None, Query::new(&*self.database().texts.keys, values))
+            .await?;
         Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
 
-    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned, no process accepts the key,
-    /// except for the time of [`Options::key_cache`](crate::Options::key_cache).
+    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
+    /// no process accepts the key, except for the time of
+    /// [`Options::key_cache`](crate::Options::key_cache).
     ///
     /// # Errors
     ///
-    /// Errors of the database. The key may be revoked then, and its webhooks active: repeat the call.
+    /// Errors of the database. The key may be revoked then, and its webhooks active: repeat the
+    /// call.
     ///
     /// Requirements: UND-15, HOOK-16.
     pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
         let now = self.now();
-        let query = Query::new(&*self.database().texts.revoke_key, values![id.to_owned(), now.micros()]);
+        let query = Query::new(
+            &*self.database().texts.revoke_key,
+            values![id.to_owned(), now.micros()],
+        );
         let was_in_force = !self.database().ask(None, query).await?.is_empty();
         self.inner.keys.1.end();
-        let key = self.list_keys(None).await?.into_iter().find(|key| key.id == id);
+        let key = self
+            .list_keys(None)
+            .await?
+            .into_iter()
+            .find(|key| key.id == id);
         let disabled_webhooks = match (key, webhooks) {
-            (Some(key), KeyWebhooks::Disable) => disable_webhooks(self, &key.tenant, id, now).await?,
+            (Some(key), KeyWebhooks::Disable) => {
+                disable_webhooks(self, &key.tenant, id, now).await?
+            }
             _ => 0,
         };
-        Ok(Revocation { was_in_force, disabled_webhooks })
+        Ok(Revocation {
+            was_in_force,
+            disabled_webhooks,
+        })
     }
 
     /// The key with this hash, revoked or not.
@@ -125,7 +167,9 @@ impl Store {
 #[async_trait]
 impl Authenticator for Store {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        let Some(token) = credentials.key else { return Ok(None) };
+        let Some(token) = credentials.key else {
+            return Ok(None);
+        };
         let hash = TokenHash::of(token);
         let (cache, epochs) = &self.inner.keys;
         let epoch = epochs.now();
@@ -141,9 +185,18 @@ impl Authenticator for Store {
 }
 
 fn info(row: &Row) -> error::Result<KeyInfo> {
-    let moment = |column| Ok::<_, StoreError>(row.try_get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
+    let moment = |column| {
+        Ok::<_, StoreError>(
+            row.try_get::<_, Option<i64>>(column)?
+                .map(Timestamp::from_micros),
+        )
+    };
     let tenant = Tenant::new(row.try_get::<_, String>(1)?);
-    let mut key = KeyInfo::new(row.try_get(0)?, tenant, Timestamp::from_micros(row.try_get(7)?));
+    let mut key = KeyInfo::new(
+        row.try_get(0)?,
+        tenant,
+        Timestamp::from_micros(row.try_get(7)?),
+    );
     key.hint = row.try_get(2)?;
     key.label = row.try_get(3)?;
     key.read_rights(row.try_get::<_, Option<&str>>(4)?)?;

@@ -16,8 +16,9 @@ pub(super) async fn cursors(database: &Database) -> Result<(Cursors, FeedCursors
     let mut drawn = [0; 32];
     getrandom::fill(&mut drawn).map_err(|error| ConnectError::Other(error.to_string()))?;
     let secret = remembered(database, "secret", &drawn).await?;
-    let secret: [u8; 32] =
-        secret.try_into().map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
+    let secret: [u8; 32] = secret
+        .try_into()
+        .map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
     Ok((Cursors::new(&secret), FeedCursors::new(&secret)))
 }
 
@@ -33,10 +34,26 @@ pub(super) async fn check_share_names(database: &Database) -> Result<(), Connect
 }
 
 /// What is remembered under a name; the first to come says what that is.
-async fn remembered(database: &Database, name: &str, first: &[u8]) -> Result<Vec<u8>, ConnectError> {
-    let make = Query::new(&*database.texts.make_meta, values![name.to_owned(), first.to_vec()]);
+async fn remembered(
+    database: &Database,
+    name: &str,
+    first: &[u8],
+) -> Result<Vec<u8>, ConnectError> {
+    let make = Query::new(
+        &*database.texts.make_meta,
+        values![name.to_owned(), first.to_vec()],
+    );
     database.ask(None, make).await?;
-    let rows = database.ask(None, Query::new(&*database.texts.meta, values![name.to_owned()])).await?;
-    let value = rows.first().map(|row| row.try_get(0)).transpose().map_err(StoreError::from)?;
+    let rows = database
+        .ask(
+            None,
+            Query::new(&*database.texts.meta, values![name.to_owned()]),
+        )
+        .await?;
+    let value = rows
+        .first()
+        .map(|row| row.try_get(0))
+        .transpose()
+        .map_err(StoreError::from)?;
     value.ok_or_else(|| ConnectError::Other("what was remembered is gone".to_owned()))
 }

@@ -20,17 +20,25 @@ use crate::{
 
 #[async_trait]
 impl Outgoing for Store {
-    /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another process has claimed meanwhile is
-    /// not due any more.
+    /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another
+    /// process has claimed meanwhile is not due any more.
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
         let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
             Look::Now => {}
-            Look::Later => return Ok(Claimed::new(Vec::new(), next_look(self.database().topology, now, None))),
+            Look::Later => {
+                return Ok(Claimed::new(
+                    Vec::new(),
+                    next_look(self.database().topology, now, None),
+                ));
+            }
             Look::Elsewhere => return Ok(Claimed::new(Vec::new(), None)),
         }
         let found = values![now.micros(), i64::from(most)];
-        let rows = self.database().ask(None, Query::new(&*texts.outbox_due, found)).await?;
+        let rows = self
+            .database()
+            .ask(None, Query::new(&*texts.outbox_due, found))
+            .await?;
         let mut found = BTreeMap::<(i64, String), Vec<i64>>::new();
         for row in &rows {
             let (tenant, seq, name) = due(row)?;
@@ -39,22 +47,34 @@ impl Outgoing for Store {
         let mut claims = Vec::with_capacity(rows.len());
         for ((number, name), seqs) in found {
             let values = values![number, seqs, now.micros(), until.micros()];
-            let rows = self.database().ask(Some(number), Query::new(&*texts.outbox_claim, values)).await?;
+            let rows = self
+                .database()
+                .ask(Some(number), Query::new(&*texts.outbox_claim, values))
+                .await?;
             for row in &rows {
                 claims.extend(claim(Tenant::new(&*name), row)?);
             }
         }
-        let next = self.database().ask(None, Query::new(&*texts.outbox_next, Vec::new())).await?;
+        let next = self
+            .database()
+            .ask(None, Query::new(&*texts.outbox_next, Vec::new()))
+            .await?;
         let next = next.first().map(first).transpose()?.flatten();
         if rows.is_empty() {
             lookout.found_nothing(now, next).await;
         }
-        Ok(Claimed::new(claims, next_look(self.database().topology, now, next)))
+        Ok(Claimed::new(
+            claims,
+            next_look(self.database().topology, now, next),
+        ))
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
-        let done = Query::new(&*self.database().texts.outbox_done, values![number, claim.row]);
+        let done = Query::new(
+            &*self.database().texts.outbox_done,
+            values![number, claim.row],
+        );
         self.database().ask(Some(number), done).await?;
         Ok(())
     }
@@ -62,7 +82,12 @@ impl Outgoing for Store {
     async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
         let values = values![number, claim.row, i64::from(claim.attempts), at.micros()];
-        self.database().ask(Some(number), Query::new(&*self.database().texts.outbox_again, values)).await?;
+        self.database()
+            .ask(
+                Some(number),
+                Query::new(&*self.database().texts.outbox_again, values),
+            )
+            .await?;
         Ok(())
     }
 
@@ -77,9 +102,16 @@ fn due(row: &Row) -> error::Result<(i64, i64, String)> {
 }
 
 fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<Claim>> {
-    Ok(Claim::stored(tenant, row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+    Ok(Claim::stored(
+        tenant,
+        row.try_get(0)?,
+        row.try_get(1)?,
+        row.try_get(2)?,
+    ))
 }
 
 fn first(row: &Row) -> error::Result<Option<Timestamp>> {
-    Ok(row.try_get::<_, Option<i64>>(0)?.map(Timestamp::from_micros))
+    Ok(row
+        .try_get::<_, Option<i64>>(0)?
+        .map(Timestamp::from_micros))
 }

@@ -24,67 +24,112 @@ use crate::{
 const COPY: &str = "restored.";
 
 impl Store {
-    /// Writes a part of what another store has exported, all or nothing of it, with a mark that says how far the copy is: whoever was
-    /// interrupted goes on behind it. Later writes get later dates than anything that was brought, and than its `clock`.
+    /// Writes a part of what another store has exported, all or nothing of it, with a mark that
+    /// says how far the copy is: whoever was interrupted goes on behind it. Later writes get later
+    /// dates than anything that was brought, and than its `clock`.
     ///
-    /// `marks` are the one that the part before has left, and the new one. Before the first part there is none, and the tenant
-    /// is empty.
+    /// `marks` are the one that the part before has left, and the new one. Before the first part
+    /// there is none, and the tenant is empty.
     ///
     /// # Errors
     ///
     /// Where anybody else has written for the tenant; trouble with the database.
-    pub async fn restore(&self, tenant: &Tenant, part: &Batch, marks: (Option<&str>, &str)) -> Result<()> {
+    pub async fn restore(
+        &self,
+        tenant: &Tenant,
+        part: &Batch,
+        marks: (Option<&str>, &str),
+    ) -> Result<()> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
-        Ok(self.database().restore(self.tenant(tenant).await?, (part, &name, marks)).await?)
+        Ok(self
+            .database()
+            .restore(self.tenant(tenant).await?, (part, &name, marks))
+            .await?)
     }
 
-    /// The mark that the last part of a copy has left, and whether nobody has written since; `None` where there was no copy.
+    /// The mark that the last part of a copy has left, and whether nobody has written since; `None`
+    /// where there was no copy.
     ///
     /// # Errors
     ///
     /// Trouble with the database, or an unknown tenant.
     pub async fn restored(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
-        let (seq, known) = self.database().remembered_as(self.tenant(tenant).await?, &name).await?;
+        let (seq, known) = self
+            .database()
+            .remembered_as(self.tenant(tenant).await?, &name)
+            .await?;
         let Some(known) = known else { return Ok(None) };
         let mark = known.split_once(' ').map_or("", |(_, mark)| mark);
         Ok(Some((mark.to_owned(), remembered(seq, mark) == known)))
     }
 
-    /// Lets the database look at its tables: after much was brought at once it plans badly until it has (a page: seconds).
+    /// Lets the database look at its tables: after much was brought at once it plans badly until it
+    /// has (a page: seconds).
     ///
     /// # Errors
     ///
     /// Trouble with the database.
     pub async fn analyze(&self) -> Result<()> {
-        for table in ["record", "identifier", "email", "total", "part", "holder", "outbox"] {
+        for table in [
+            "record",
+            "identifier",
+            "email",
+            "total",
+            "part",
+            "holder",
+            "outbox",
+        ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);
             self.database().ask(None, Query::control(text)).await?;
         }
         Ok(())
     }
 
-    /// Takes a key over as it is: its token opens this store, too. One that is here already is revoked where the other one is.
+    /// Takes a key over as it is: its token opens this store, too. One that is here already is
+    /// revoked where the other one is.
     ///
     /// # Errors
     ///
-    /// [`KeyError::TokenTaken`] where another key has the same token; trouble with the database, or an unknown tenant.
+    /// [`KeyError::TokenTaken`] where another key has the same token; trouble with the database, or
+    /// an unknown tenant.
     pub async fn restore_key(&self, key: &IssuedKey) -> Result<(), KeyError> {
-        let Some(known) = self.insert_key(key).await? else { return Ok(()) };
+        let Some(known) = self.insert_key(key).await? else {
+            return Ok(());
+        };
         if key.info.revoked.is_some() && known.revoked.is_none() && known.id == key.info.id {
             self.revoke_key(&known.id, KeyWebhooks::Keep).await?;
         }
-        if known.id == key.info.id { Ok(()) } else { Err(KeyError::TokenTaken) }
+        if known.id == key.info.id {
+            Ok(())
+        } else {
+            Err(KeyError::TokenTaken)
+        }
     }
 }
 
 #[async_trait]
 impl Scan for Store {
-    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+    async fn scan(
+        &self,
+        tenant: &Tenant,
+        kind: Kind,
+        after: i64,
+        most: u32,
+    ) -> Result<(Vec<Stored>, bool)> {
         let number = self.tenant(tenant).await?;
         let page = values![number, code(kind), after, i64::from(most)];
-        let rows = self.database().ask(Some(number), Query::new(&*self.database().texts.rows_of_all, page)).await?;
-        let read: Vec<Stored> = rows.iter().map(|row| rows::stored(row, 0)).collect::<error::Result<_>>()?;
+        let rows = self
+            .database()
+            .ask(
+                Some(number),
+                Query::new(&*self.database().texts.rows_of_all, page),
+            )
+            .await?;
+        let read: Vec<Stored> = rows
+            .iter()
+            .map(|row| rows::stored(row, 0))
+            .collect::<error::Result<_>>()?;
         Ok((read, rows.len() < most as usize))
     }
 }

@@ -23,19 +23,25 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Trouble with the database, or a name that is empty, longer than 64 bytes, or has control characters or spaces.
+    /// Trouble with the database, or a name that is empty, longer than 64 bytes, or has control
+    /// characters or spaces.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
         let tenant = new_tenant(name)?;
         if self.number(&tenant).await?.is_some() {
             return Ok(tenant);
         }
         // Numbers are drawn, and hold 63 bits: no two processes have to agree on the next one.
-        let drawn = i64::try_from(Uuid::new_v4().as_u128() >> 65).unwrap_or(1).max(1);
+        let drawn = i64::try_from(Uuid::new_v4().as_u128() >> 65)
+            .unwrap_or(1)
+            .max(1);
         let make = values![drawn, name.to_owned(), self.now().micros()];
-        self.database().ask(None, Query::new(&*self.database().texts.make_tenant, make)).await?;
+        self.database()
+            .ask(None, Query::new(&*self.database().texts.make_tenant, make))
+            .await?;
         // Another process may have been faster; then the number is its.
         let number = self.stored_number(&tenant).await?;
-        let number = number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
+        let number =
+            number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
         let ledger = Query::new(&*self.database().texts.make_ledger, values![number]);
         self.database().ask(Some(number), ledger).await?;
         self.remember(&tenant, number);
@@ -48,18 +54,36 @@ impl Store {
     ///
     /// Trouble with the database.
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {
-        let rows = self.database().ask(None, Query::new(&*self.database().texts.tenants, Vec::new())).await?;
-        let name = |row: &tokio_postgres::Row| Ok(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?));
+        let rows = self
+            .database()
+            .ask(
+                None,
+                Query::new(&*self.database().texts.tenants, Vec::new()),
+            )
+            .await?;
+        let name = |row: &tokio_postgres::Row| {
+            Ok(Tenant::new(
+                row.try_get::<_, String>(0).map_err(StoreError::from)?,
+            ))
+        };
         rows.iter().map(name).collect()
     }
 
     /// The number of a tenant.
     pub(super) async fn number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
-        let known = self.inner.tenants.lock().unwrap_or_else(PoisonError::into_inner).get(tenant).copied();
+        let known = self
+            .inner
+            .tenants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(tenant)
+            .copied();
         if known.is_some() {
             return Ok(known);
         }
-        let Some(number) = self.stored_number(tenant).await? else { return Ok(None) };
+        let Some(number) = self.stored_number(tenant).await? else {
+            return Ok(None);
+        };
         // Whoever made it may have ended before its ledger was there.
         let seq = Query::new(&*self.database().texts.seq, values![number]);
         if self.database().ask(Some(number), seq).await?.is_empty() {
@@ -70,12 +94,25 @@ impl Store {
     }
 
     async fn stored_number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
-        let query = Query::new(&*self.database().texts.tenant, values![tenant.as_str().to_owned()]);
-        Ok(self.database().ask(None, query).await?.first().map(|row| row.try_get(0)).transpose()?)
+        let query = Query::new(
+            &*self.database().texts.tenant,
+            values![tenant.as_str().to_owned()],
+        );
+        Ok(self
+            .database()
+            .ask(None, query)
+            .await?
+            .first()
+            .map(|row| row.try_get(0))
+            .transpose()?)
     }
 
     fn remember(&self, tenant: &Tenant, number: i64) {
-        self.inner.tenants.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant.clone(), number);
+        self.inner
+            .tenants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(tenant.clone(), number);
     }
 
     /// The number of the tenant that a request works on.
@@ -88,13 +125,23 @@ impl Store {
 #[async_trait]
 impl AnonymousTenant for Store {
     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
-        let Some(id) = container.id.uuid().filter(|_| KindTable::of(container.kind).is_container()) else {
+        let Some(id) = container
+            .id
+            .uuid()
+            .filter(|_| KindTable::of(container.kind).is_container())
+        else {
             return Ok(None);
         };
-        let query = Query::new(&*self.database().texts.owners, values![id, code(container.kind)]);
+        let query = Query::new(
+            &*self.database().texts.owners,
+            values![id, code(container.kind)],
+        );
         match self.database().ask(None, query).await?.as_slice() {
-            // Only loaded data can give two tenants records of one id. Whose is meant cannot be told then.
-            [row] => Ok(Some(Tenant::new(row.try_get::<_, String>(0).map_err(StoreError::from)?))),
+            // Only loaded data can give two tenants records of one id. Whose is meant cannot be
+            // told then.
+            [row] => Ok(Some(Tenant::new(
+                row.try_get::<_, String>(0).map_err(StoreError::from)?,
+            ))),
             _ => Ok(None),
         }
     }

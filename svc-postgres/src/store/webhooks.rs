@@ -18,10 +18,21 @@ use crate::{
 };
 
 impl Store {
-    /// What a statement about the webhooks of a tenant gives. No replica is asked: what was just written counts.
-    async fn of_webhooks(&self, text: &str, tenant: i64, more: Vec<Value>) -> error::Result<Vec<Row>> {
+    /// What a statement about the webhooks of a tenant gives. No replica is asked: what was just
+    /// written counts.
+    async fn of_webhooks(
+        &self,
+        text: &str,
+        tenant: i64,
+        more: Vec<Value>,
+    ) -> error::Result<Vec<Row>> {
         let values = std::iter::once(Value::from(tenant)).chain(more).collect();
-        Ok(self.database().read_first(tenant, vec![Query::new(text, values)]).await?.pop().unwrap_or_default())
+        Ok(self
+            .database()
+            .read_first(tenant, vec![Query::new(text, values)])
+            .await?
+            .pop()
+            .unwrap_or_default())
     }
 }
 
@@ -30,7 +41,10 @@ impl Webhooks for Store {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhooks);
         let rows = self.of_webhooks(text, tenant, Vec::new()).await?;
-        Ok(rows.iter().map(|row| webhook(row, 0)).collect::<error::Result<_>>()?)
+        Ok(rows
+            .iter()
+            .map(|row| webhook(row, 0))
+            .collect::<error::Result<_>>()?)
     }
 
     async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
@@ -40,19 +54,46 @@ impl Webhooks for Store {
         Ok(rows.first().map(|row| webhook(row, 0)).transpose()?)
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
+    async fn write_webhook(
+        &self,
+        tenant: &Tenant,
+        webhook: &StoredWebhook,
+    ) -> Result<WebhookWrite> {
         let (name, tenant, texts) = (tenant, self.tenant(tenant).await?, &self.database().texts);
-        let id = webhook.id.uuid().ok_or_else(|| StoreError::unexpected("a webhook whose id is no UUID"))?;
-        let values = values![id, webhook.version, webhook.next.map(Timestamp::micros), webhook.body.to_vec()];
+        let id = webhook
+            .id
+            .uuid()
+            .ok_or_else(|| StoreError::unexpected("a webhook whose id is no UUID"))?;
+        let values = values![
+            id,
+            webhook.version,
+            webhook.next.map(Timestamp::micros),
+            webhook.body.to_vec()
+        ];
         if webhook.version != 1 {
-            let written = self.of_webhooks(&texts.write_webhook, tenant, values).await?;
+            let written = self
+                .of_webhooks(&texts.write_webhook, tenant, values)
+                .await?;
             self.inner.webhooks.ask_now(self.database()).await;
-            return Ok(if written.is_empty() { WebhookWrite::Conflict } else { WebhookWrite::Written });
+            return Ok(if written.is_empty() {
+                WebhookWrite::Conflict
+            } else {
+                WebhookWrite::Written
+            });
         }
         // The lock first: concurrent creations are counted one after the other.
         let values = std::iter::once(Value::from(tenant)).chain(values).collect();
-        let queries = vec![Query::new(&texts.lock, values![tenant]), Query::new(&texts.make_webhook, values)];
-        if self.database().transaction_of(tenant, queries).await?.pop().is_some_and(|created| !created.is_empty()) {
+        let queries = vec![
+            Query::new(&texts.lock, values![tenant]),
+            Query::new(&texts.make_webhook, values),
+        ];
+        if self
+            .database()
+            .transaction_of(tenant, queries)
+            .await?
+            .pop()
+            .is_some_and(|created| !created.is_empty())
+        {
             self.inner.webhooks.ask_now(self.database()).await;
             return Ok(WebhookWrite::Written);
         }
@@ -65,9 +106,17 @@ impl Webhooks for Store {
     }
 
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
-        let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.delete_webhook);
-        let Some(id) = id.uuid() else { return Ok(false) };
-        Ok(!self.of_webhooks(text, tenant, values![id]).await?.is_empty())
+        let (tenant, text) = (
+            self.tenant(tenant).await?,
+            &self.database().texts.delete_webhook,
+        );
+        let Some(id) = id.uuid() else {
+            return Ok(false);
+        };
+        Ok(!self
+            .of_webhooks(text, tenant, values![id])
+            .await?
+            .is_empty())
     }
 
     async fn due_webhooks(
@@ -82,14 +131,23 @@ impl Webhooks for Store {
         }
         let is_first = after.is_none();
         let after = after.and_then(Id::uuid).unwrap_or(Uuid::nil());
-        let query = Query::new(&*self.database().texts.due_webhooks, values![now.micros(), after, i64::from(most)]);
+        let query = Query::new(
+            &*self.database().texts.due_webhooks,
+            values![now.micros(), after, i64::from(most)],
+        );
         let rows = self.database().ask(None, query).await?;
         if is_first && rows.is_empty() && self.database().topology == Topology::Cluster {
             let next = Query::new(&*self.database().texts.next_webhook, values![now.micros()]);
             let next = self.database().ask(None, next).await?;
-            let next: Option<i64> =
-                next.first().map(|row| row.try_get(0)).transpose().map_err(StoreError::from)?.flatten();
-            lookout.found_nothing(now, next.map(Timestamp::from_micros)).await;
+            let next: Option<i64> = next
+                .first()
+                .map(|row| row.try_get(0))
+                .transpose()
+                .map_err(StoreError::from)?
+                .flatten();
+            lookout
+                .found_nothing(now, next.map(Timestamp::from_micros))
+                .await;
         }
         let found = |row: &Row| Ok((Tenant::new(row.try_get::<_, String>(0)?), webhook(row, 1)?));
         Ok(rows.iter().map(found).collect::<error::Result<_>>()?)
@@ -99,6 +157,13 @@ impl Webhooks for Store {
 /// What stands in a row from a column on.
 fn webhook(row: &Row, from: usize) -> error::Result<StoredWebhook> {
     let id: Uuid = row.try_get(from)?;
-    let next = row.try_get::<_, Option<i64>>(from + 2)?.map(Timestamp::from_micros);
-    Ok(StoredWebhook::new(id.into(), row.try_get(from + 1)?, next, row.try_get::<_, Vec<u8>>(from + 3)?.into()))
+    let next = row
+        .try_get::<_, Option<i64>>(from + 2)?
+        .map(Timestamp::from_micros);
+    Ok(StoredWebhook::new(
+        id.into(),
+        row.try_get(from + 1)?,
+        next,
+        row.try_get::<_, Vec<u8>>(from + 3)?.into(),
+    ))
 }

@@ -1,11 +1,12 @@
-//! Pages of a collection in the order of a date. `$2` is the kind, `$3` and `$4` the date and row that the page begins behind,
-//! `$5` the last date.
+//! Pages of a collection in the order of a date. `$2` is the kind, `$3` and `$4` the date and row
+//! that the page begins behind, `$5` the last date.
 
 /// The statements about one date.
 pub(super) struct Dated {
     /// The records behind a record, `$6` of them.
     pub(super) after: String,
-    /// The same, and before it how many records there are from `$3` to `$5`: all of them where `$7`.
+    /// The same, and before it how many records there are from `$3` to `$5`: all of them where
+    /// `$7`.
     pub(super) first: String,
     /// The same behind the first `$4` records, for a page that is jumped to.
     pub(super) jump: String,
@@ -27,8 +28,12 @@ impl Dated {
              AND o.kind = $2 AND o.scope = 0 AND o.owner = '00000000-0000-0000-0000-000000000000'), 0) \
              ELSE (SELECT count(*) FROM {s}.record r WHERE {between}) END AS n)"
         );
-        let page = format!("LEFT JOIN LATERAL ({}) x ON true ORDER BY x.{date}, x.seq", rows("b.time", "b.seq"));
-        // A walk over the index alone, as counting is. Fewer records than are passed over end in the last one: no page.
+        let page = format!(
+            "LEFT JOIN LATERAL ({}) x ON true ORDER BY x.{date}, x.seq",
+            rows("b.time", "b.seq")
+        );
+        // A walk over the index alone, as counting is. Fewer records than are passed over end in
+        // the last one: no page.
         let passed = format!(
             "b AS (SELECT m.time, m.seq FROM (SELECT r.{date} AS time, r.seq FROM {s}.record r WHERE {between} \
              ORDER BY r.{date}, r.seq LIMIT (SELECT $4::bigint)) m ORDER BY m.time DESC, m.seq DESC LIMIT 1)"
@@ -38,7 +43,9 @@ impl Dated {
             first: format!(
                 "WITH {counted}, b AS (SELECT $3::bigint AS time, $4::bigint AS seq) SELECT c.n, x.* FROM c CROSS JOIN b {page}"
             ),
-            jump: format!("WITH {counted}, {passed} SELECT c.n, x.* FROM c LEFT JOIN b ON true {page}"),
+            jump: format!(
+                "WITH {counted}, {passed} SELECT c.n, x.* FROM c LEFT JOIN b ON true {page}"
+            ),
         }
     }
 }

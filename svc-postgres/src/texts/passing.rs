@@ -1,6 +1,8 @@
-//! Statements about what does not stay: answers that are kept for a while, old changes, and what is to be sent.
+//! Statements about what does not stay: answers that are kept for a while, old changes, and what is
+//! to be sent.
 
-/// A kept answer; what goes: changes and answers that are too old; and the tenants that have some of the latter.
+/// A kept answer; what goes: changes and answers that are too old; and the tenants that have some
+/// of the latter.
 pub(super) fn of_kept(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 4] {
     [
         format!(
@@ -45,6 +47,8 @@ pub(super) fn of_outbox(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [Strin
              AND o.due <= $3 RETURNING o.seq, o.attempts, o.body"
         ),
         format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND seq = $2"),
-        format!("UPDATE {s}.outbox o SET due = $4 WHERE o.tenant = $1 AND o.seq = $2 AND o.attempts = $3"),
+        format!(
+            "UPDATE {s}.outbox o SET due = $4 WHERE o.tenant = $1 AND o.seq = $2 AND o.attempts = $3"
+        ),
     ]
 }

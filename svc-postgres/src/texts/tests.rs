@@ -1,11 +1,13 @@
-//! Every statement is held to the rules of a cluster that shards by tenant: one shard, one hop, and nothing of other tenants.
+//! Every statement is held to the rules of a cluster that shards by tenant: one shard, one hop, and
+//! nothing of other tenants.
 
 use svc_core::{model::Kind, store::kind_code};
 
 use super::*;
 use crate::{migrate, sets};
 
-/// Statements of the directories, which are small and the same on every node, and the look-ups that find a tenant.
+/// Statements of the directories, which are small and the same on every node, and the look-ups that
+/// find a tenant.
 const WITHOUT_TENANT: [&str; 20] = [
     "tenant",
     "tenants",
@@ -48,15 +50,22 @@ const FORBIDDEN: [&str; 12] = [
 /// Every text with a name: those of the table, and those about sets of records.
 fn all() -> Vec<(String, String)> {
     let texts = Texts::of("s");
-    let mut all: Vec<_> = texts.all().into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+    let mut all: Vec<_> = texts
+        .all()
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .collect();
     all.extend(sets::all("s"));
     all
 }
 
 /// What of the rules a statement breaks.
 fn broken(name: &str, text: &str) -> Vec<String> {
-    let mut found: Vec<String> =
-        FORBIDDEN.iter().filter(|word| text.contains(**word)).map(|word| (*word).to_owned()).collect();
+    let mut found: Vec<String> = FORBIDDEN
+        .iter()
+        .filter(|word| text.contains(**word))
+        .map(|word| (*word).to_owned())
+        .collect();
     if WITHOUT_TENANT.contains(&name) {
         return found;
     }
@@ -64,7 +73,8 @@ fn broken(name: &str, text: &str) -> Vec<String> {
     for (alias, table) in tables(text) {
         let is_tenants = !migrate::DIRECTORIES.contains(&table.as_str());
         let own = format!("{alias}.tenant = $1");
-        let is_bare = alias.is_empty() && (text.contains("WHERE tenant = $1") || text.contains("SELECT l.tenant"));
+        let is_bare = alias.is_empty()
+            && (text.contains("WHERE tenant = $1") || text.contains("SELECT l.tenant"));
         if is_tenants && !is_bare && !text.contains(&own) {
             found.push(format!("{table} {alias} is not held to the tenant"));
         }
@@ -81,10 +91,15 @@ fn broken(name: &str, text: &str) -> Vec<String> {
     }
     let targets = text.split("ON CONFLICT ").skip(1);
     found.extend(
-        targets.filter(|target| !target.starts_with("(tenant")).map(|_| "a conflict without tenant".to_owned()),
+        targets
+            .filter(|target| !target.starts_with("(tenant"))
+            .map(|_| "a conflict without tenant".to_owned()),
     );
     if let Some(inserted) = text.split("INSERT INTO ").nth(1)
-        && !inserted.split('(').nth(1).is_some_and(|columns| columns.starts_with("tenant"))
+        && !inserted
+            .split('(')
+            .nth(1)
+            .is_some_and(|columns| columns.starts_with("tenant"))
     {
         found.push("the tenant does not come first".to_owned());
     }
@@ -98,7 +113,9 @@ fn tables(text: &str) -> Vec<(String, String)> {
         for rest in text.split(word).skip(1) {
             let mut words = rest.split([' ', ',', ')']);
             let table = words.next().unwrap_or_default().to_owned();
-            let alias = words.next().filter(|alias| alias.chars().all(|letter| letter.is_ascii_lowercase()));
+            let alias = words
+                .next()
+                .filter(|alias| alias.chars().all(|letter| letter.is_ascii_lowercase()));
             found.push((alias.unwrap_or_default().to_owned(), table));
         }
     }
@@ -118,9 +135,18 @@ fn every_statement_is_one_tenants() {
 fn a_statement_that_breaks_a_rule_is_found() {
     let faulty = [
         ("SELECT r.id FROM s.record r WHERE r.id = $2", 2),
-        ("SELECT r.id FROM s.record r JOIN s.total t ON t.owner = r.id WHERE r.tenant = $1", 1),
-        ("INSERT INTO s.email (hash, tenant) SELECT l.tenant, $2 FROM s.ledger l WHERE l.tenant = $1", 1),
-        ("INSERT INTO s.email (tenant, hash) SELECT $1, x.* FROM unnest($2) x WHERE tenant = $1", 1),
+        (
+            "SELECT r.id FROM s.record r JOIN s.total t ON t.owner = r.id WHERE r.tenant = $1",
+            1,
+        ),
+        (
+            "INSERT INTO s.email (hash, tenant) SELECT l.tenant, $2 FROM s.ledger l WHERE l.tenant = $1",
+            1,
+        ),
+        (
+            "INSERT INTO s.email (tenant, hash) SELECT $1, x.* FROM unnest($2) x WHERE tenant = $1",
+            1,
+        ),
         (
             "INSERT INTO s.email AS o (tenant) SELECT l.tenant FROM s.ledger l WHERE l.tenant = $1 ON CONFLICT (hash) DO NOTHING",
             1,
@@ -129,14 +155,23 @@ fn a_statement_that_breaks_a_rule_is_found() {
             "WITH n AS (INSERT INTO s.turn (tenant) SELECT l.tenant FROM s.ledger l WHERE l.tenant = $1 RETURNING 1) SELECT 1",
             1,
         ),
-        ("DELETE FROM s.turn t WHERE t.tenant = $1 AND t.at < now()", 1),
+        (
+            "DELETE FROM s.turn t WHERE t.tenant = $1 AND t.at < now()",
+            1,
+        ),
     ];
     for (text, faults) in faulty {
-        assert_eq!(broken("planted", text).len(), faults, "{text}: {:?}", broken("planted", text));
+        assert_eq!(
+            broken("planted", text).len(),
+            faults,
+            "{text}: {:?}",
+            broken("planted", text)
+        );
     }
 }
 
-/// What is found by one look-up that does not know the tenant is indexed by those kinds, and none of them has a zero.
+/// What is found by one look-up that does not know the tenant is indexed by those kinds, and none
+/// of them has a zero.
 #[test]
 fn containers_are_those_that_strangers_address() {
     assert_eq!(containers().split(", ").count(), 6, "{}", containers());

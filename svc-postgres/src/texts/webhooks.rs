@@ -2,11 +2,16 @@
 
 use svc_core::webhook::MOST_WEBHOOKS;
 
-/// All, one, a new one, the next version of one, its end; and what is due now and next, of all tenants.
+/// All, one, a new one, the next version of one, its end; and what is due now and next, of all
+/// tenants.
 pub(super) fn of_webhooks(s: &str) -> [String; 7] {
     [
-        format!("SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 ORDER BY h.id"),
-        format!("SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 AND h.id = $2"),
+        format!(
+            "SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 ORDER BY h.id"
+        ),
+        format!(
+            "SELECT h.id, h.version, h.next, h.body FROM {s}.webhook h WHERE h.tenant = $1 AND h.id = $2"
+        ),
         format!(
             "INSERT INTO {s}.webhook (tenant, id, version, next, body) \
              SELECT l.tenant, $2::uuid, $3::bigint, $4::bigint, $5::bytea FROM {s}.ledger l WHERE l.tenant = $1 \
@@ -18,7 +23,8 @@ pub(super) fn of_webhooks(s: &str) -> [String; 7] {
              WHERE tenant = $1 AND id = $2 AND version = $3 - 1 RETURNING id"
         ),
         format!("DELETE FROM {s}.webhook WHERE tenant = $1 AND id = $2 RETURNING id"),
-        // Of all tenants: who sends looks after all. What it finds it takes for itself tenant by tenant.
+        // Of all tenants: who sends looks after all. What it finds it takes for itself tenant by
+        // tenant.
         format!(
             "SELECT t.name, h.id, h.version, h.next, h.body FROM {s}.webhook h JOIN {s}.tenant t ON t.id = h.tenant \
              WHERE h.next <= $1 AND h.id > $2 ORDER BY h.id LIMIT $3"

@@ -15,11 +15,12 @@ use crate::{
     turn::LONGEST,
 };
 
-/// A part of a copy; under which name it is remembered how far that is; what the part before has left there, and what this one
-/// leaves.
+/// A part of a copy; under which name it is remembered how far that is; what the part before has
+/// left there, and what this one leaves.
 pub(crate) type Part<'a> = (&'a Batch, &'a str, (Option<&'a str>, &'a str));
 
-/// What is remembered: with the number that the ledger has then, so that whatever anybody else writes is seen.
+/// What is remembered: with the number that the ledger has then, so that whatever anybody else
+/// writes is seen.
 pub(crate) fn remembered(seq: i64, mark: &str) -> String {
     format!("{seq} {mark}")
 }
@@ -40,27 +41,52 @@ impl Database {
         restored.map(drop)
     }
 
-    /// The number of the tenant's ledger, and what is remembered under a name: read behind the lock, so that no part of a copy
-    /// is under way any more.
-    pub(crate) async fn remembered_as(&self, tenant: i64, name: &str) -> Result<(i64, Option<String>)> {
-        let given = self.behind_the_lock(tenant, Query::new(&*self.texts.meta, values![name.to_owned()])).await?;
+    /// The number of the tenant's ledger, and what is remembered under a name: read behind the
+    /// lock, so that no part of a copy is under way any more.
+    pub(crate) async fn remembered_as(
+        &self,
+        tenant: i64,
+        name: &str,
+    ) -> Result<(i64, Option<String>)> {
+        let given = self
+            .behind_the_lock(
+                tenant,
+                Query::new(&*self.texts.meta, values![name.to_owned()]),
+            )
+            .await?;
         let row = |place: usize| given.get(place).and_then(|rows| rows.first());
-        let seq = row(0).map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
+        let seq = row(0)
+            .map(|row| row.try_get(0))
+            .transpose()?
+            .unwrap_or_default();
         let mark: Option<Vec<u8>> = row(1).map(|row| row.try_get(0)).transpose()?;
-        Ok((seq, mark.map(|mark| String::from_utf8_lossy(&mark).into_owned())))
+        Ok((
+            seq,
+            mark.map(|mark| String::from_utf8_lossy(&mark).into_owned()),
+        ))
     }
 
     async fn restored(&self, lent: &mut Lent, tenant: i64, part: Part<'_>) -> Result<i64> {
         let (batch, name, (before, mark)) = part;
         let now = Instant::now();
-        let mut progress = self.open(lent, tenant, &[], now.checked_add(LONGEST).unwrap_or(now)).await?;
+        let mut progress = self
+            .open(lent, tenant, &[], now.checked_add(LONGEST).unwrap_or(now))
+            .await?;
         let within = self.half_of(progress.deadline);
         let meta = [Query::new(&*self.texts.meta, values![name.to_owned()])];
         let given = lent.run(&meta, within).await.map_err(|(_, error)| error)?;
-        let known: Option<Vec<u8>> = given.iter().flatten().next().map(|row| row.try_get(0)).transpose()?;
+        let known: Option<Vec<u8>> = given
+            .iter()
+            .flatten()
+            .next()
+            .map(|row| row.try_get(0))
+            .transpose()?;
         let expected = before.map(|before| remembered(progress.seq, before).into_bytes());
         if known != expected || before.is_none() && progress.seq != 0 {
-            return Err(Error::unexpected("the tenant has data in the database that this copy has not brought").into());
+            return Err(Error::unexpected(
+                "the tenant has data in the database that this copy has not brought",
+            )
+            .into());
         }
         progress.last = progress.last.max(batch.clock);
         // The feed begins anew here: of what comes from elsewhere it tells that it is there.
@@ -76,8 +102,13 @@ impl Database {
         }
         let (seq, mut queries) = self.writes(tenant, &mut progress);
         let mark = values![name.to_owned(), remembered(seq, mark).into_bytes()];
-        queries.extend([Query::new(&*self.texts.set_meta, mark), Query::control("COMMIT")]);
-        lent.run(&queries, within).await.map_err(|(_, error)| error)?;
+        queries.extend([
+            Query::new(&*self.texts.set_meta, mark),
+            Query::control("COMMIT"),
+        ]);
+        lent.run(&queries, within)
+            .await
+            .map_err(|(_, error)| error)?;
         Ok(seq)
     }
 }

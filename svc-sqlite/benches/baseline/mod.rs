@@ -1,4 +1,5 @@
-//! What the library is measured against: the same work written by hand, straight on rusqlite and straight on hyper.
+//! What the library is measured against: the same work written by hand, straight on rusqlite and
+//! straight on hyper.
 //!
 //! Cached statements, WAL, `synchronous=FULL`. Each bench uses its part of this file.
 #![allow(dead_code, reason = "each bench uses its part")]
@@ -46,8 +47,14 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 impl People {
-    /// Copies the people of the store's file at `from` into a file of its own, and opens that for reading.
-    pub(crate) fn copied(from: &Path, to: &Path, base: &str, namespace: &str) -> rusqlite::Result<Self> {
+    /// Copies the people of the store's file at `from` into a file of its own, and opens that for
+    /// reading.
+    pub(crate) fn copied(
+        from: &Path,
+        to: &Path,
+        base: &str,
+        namespace: &str,
+    ) -> rusqlite::Result<Self> {
         let file = open(to)?;
         file.execute_batch(
             "CREATE TABLE person (seq INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, id TEXT NOT NULL, created TEXT NOT NULL,
@@ -56,13 +63,19 @@ impl People {
              CREATE TABLE total (tenant INTEGER PRIMARY KEY, records INTEGER NOT NULL) STRICT;",
         )?;
         let source = Connection::open_with_flags(from, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let mut people =
-            source.prepare("SELECT tenant, id, created, modified, identifiers, body FROM people ORDER BY seq")?;
+        let mut people = source.prepare(
+            "SELECT tenant, id, created, modified, identifiers, body FROM people ORDER BY seq",
+        )?;
         let mut rows = people.query(())?;
         file.execute_batch("BEGIN")?;
         while let Some(row) = rows.next()? {
-            let id = Uuid::from_slice(row.get_ref(1)?.as_blob()?).unwrap_or_default().to_string();
-            let text = |column| row.get(column).map(|micros| Timestamp::from_micros(micros).to_string());
+            let id = Uuid::from_slice(row.get_ref(1)?.as_blob()?)
+                .unwrap_or_default()
+                .to_string();
+            let text = |column| {
+                row.get(column)
+                    .map(|micros| Timestamp::from_micros(micros).to_string())
+            };
             let (created, modified) = (text(2)?, text(3)?);
             let (identifiers, body) = (row.get::<_, String>(4)?, row.get::<_, Vec<u8>>(5)?);
             file.prepare_cached(
@@ -70,7 +83,9 @@ impl People {
             )?
             .execute((row.get::<_, i64>(0)?, id, created, modified, identifiers, body))?;
         }
-        file.execute_batch("INSERT INTO total SELECT tenant, count(*) FROM person GROUP BY tenant; COMMIT")?;
+        file.execute_batch(
+            "INSERT INTO total SELECT tenant, count(*) FROM person GROUP BY tenant; COMMIT",
+        )?;
         drop(file);
         Self::open(to, base, namespace)
     }
@@ -81,7 +96,11 @@ impl People {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = Connection::open_with_flags(copy, flags)?;
         file.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        Ok(Self { file, base: base.to_owned(), namespace: namespace.to_owned() })
+        Ok(Self {
+            file,
+            base: base.to_owned(),
+            namespace: namespace.to_owned(),
+        })
     }
 
     /// A person of a tenant.
@@ -126,7 +145,16 @@ impl People {
             count += 1;
             last = row.get(0)?;
             let id = row.get_ref(1)?.as_bytes()?;
-            put(&mut links, &[b"{\"href\":\"", self.base.as_bytes(), b"people/", id, b"\"}"]);
+            put(
+                &mut links,
+                &[
+                    b"{\"href\":\"",
+                    self.base.as_bytes(),
+                    b"people/",
+                    id,
+                    b"\"}",
+                ],
+            );
             self.put_member(&mut members, row, b"")?;
         }
         drop(rows);
@@ -135,9 +163,16 @@ impl People {
         let to_page = |name: &str, number: i64, rest: &str| {
             format!("\"{name}\":{{\"href\":\"{base}people?page={number}{rest}\"}},")
         };
-        let own =
-            if number == 1 { format!("\"self\":{{\"href\":\"{base}people\"}},") } else { to_page("self", number, "") };
-        let next = if more { to_page("next", number + 1, &format!("&after={last:040x}")) } else { String::new() };
+        let own = if number == 1 {
+            format!("\"self\":{{\"href\":\"{base}people\"}},")
+        } else {
+            to_page("self", number, "")
+        };
+        let next = if more {
+            to_page("next", number + 1, &format!("&after={last:040x}"))
+        } else {
+            String::new()
+        };
         let before = if number == 1 {
             String::new()
         } else {
@@ -149,12 +184,23 @@ impl People {
         )
         .into_bytes();
         page.reserve(links.len() + members.len() + 64);
-        put(&mut page, &[&links, b"]},\"_embedded\":{\"svc:people\":[", &members, b"]}}"]);
+        put(
+            &mut page,
+            &[
+                &links,
+                b"]},\"_embedded\":{\"svc:people\":[",
+                &members,
+                b"]}}",
+            ],
+        );
         Ok(page)
     }
 
     fn curie(&self) -> String {
-        format!(r#"{{"name":"svc","href":"{}docs/v1/{{rel}}","templated":true}}"#, self.base)
+        format!(
+            r#"{{"name":"svc","href":"{}docs/v1/{{rel}}","templated":true}}"#,
+            self.base
+        )
     }
 
     /// The object of a person, with these links before its own.
@@ -162,15 +208,52 @@ impl People {
         let (base, id) = (self.base.as_bytes(), row.get_ref(1)?.as_bytes()?);
         let (created, modified) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
         let (identifiers, body) = (row.get_ref(4)?.as_bytes()?, row.get_ref(5)?.as_bytes()?);
-        put(out, &[b"{\"identifiers\":[\"", self.namespace.as_bytes(), b":", id, b"\""]);
+        put(
+            out,
+            &[
+                b"{\"identifiers\":[\"",
+                self.namespace.as_bytes(),
+                b":",
+                id,
+                b"\"",
+            ],
+        );
         if !identifiers.is_empty() {
             put(out, &[b",", identifiers]);
         }
-        put(out, &[b"],\"created_date\":\"", created, b"\",\"modified_date\":\"", modified]);
-        put(out, &[b"\",\"id\":\"", id, b"\",", body, b",\"_links\":{", links, b"\"self\":{\"href\":\""]);
+        put(
+            out,
+            &[
+                b"],\"created_date\":\"",
+                created,
+                b"\",\"modified_date\":\"",
+                modified,
+            ],
+        );
+        put(
+            out,
+            &[
+                b"\",\"id\":\"",
+                id,
+                b"\",",
+                body,
+                b",\"_links\":{",
+                links,
+                b"\"self\":{\"href\":\"",
+            ],
+        );
         put(out, &[base, b"people/", id, b"\"}"]);
         for (name, path) in LINKS {
-            put(out, &[b",\"svc:", name.as_bytes(), b"\":{\"href\":\"", base, b"people/"]);
+            put(
+                out,
+                &[
+                    b",\"svc:",
+                    name.as_bytes(),
+                    b"\":{\"href\":\"",
+                    base,
+                    b"people/",
+                ],
+            );
             put(out, &[id, b"/", path.as_bytes(), b"\"}"]);
         }
         out.extend_from_slice(b"}}");
@@ -194,7 +277,8 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(file)
 }
 
-/// Signs a petition: a new person, a signature and their totals, each request in a transaction of its own.
+/// Signs a petition: a new person, a signature and their totals, each request in a transaction of
+/// its own.
 pub(crate) struct Signs {
     file: Connection,
     petition: Uuid,
@@ -216,24 +300,48 @@ struct Rows<'a> {
 
 impl Signs {
     /// Over a file with the tables of the store, which nobody else writes.
-    pub(crate) fn open(path: &Path, petition: &str, base: &str, namespace: &str) -> rusqlite::Result<Self> {
+    pub(crate) fn open(
+        path: &Path,
+        petition: &str,
+        base: &str,
+        namespace: &str,
+    ) -> rusqlite::Result<Self> {
         let petition = Uuid::try_parse(petition).unwrap_or_default();
-        Ok(Self { file: open(path)?, petition, base: base.to_owned(), namespace: namespace.to_owned() })
+        Ok(Self {
+            file: open(path)?,
+            petition,
+            base: base.to_owned(),
+            namespace: namespace.to_owned(),
+        })
     }
 
-    /// One request, as somebody would serve it by hand: who asks, what the body says, the same look-ups, rows and totals
-    /// as a helper call needs, and the signature as an answer. It takes the body as it comes: no rule is checked.
-    pub(crate) fn answer(&self, request: &Request<Bytes>) -> rusqlite::Result<Response<Full<Bytes>>> {
-        let key = request.headers().get("svc-api-token").map_or(&b""[..], HeaderValue::as_bytes);
+    /// One request, as somebody would serve it by hand: who asks, what the body says, the same
+    /// look-ups, rows and totals as a helper call needs, and the signature as an answer. It takes
+    /// the body as it comes: no rule is checked.
+    pub(crate) fn answer(
+        &self,
+        request: &Request<Bytes>,
+    ) -> rusqlite::Result<Response<Full<Bytes>>> {
+        let key = request
+            .headers()
+            .get("svc-api-token")
+            .map_or(&b""[..], HeaderValue::as_bytes);
         self.file.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
-        let Some(tenant) = self.tenant(key)? else { return self.refuse(StatusCode::UNAUTHORIZED) };
+        let Some(tenant) = self.tenant(key)? else {
+            return self.refuse(StatusCode::UNAUTHORIZED);
+        };
         let Ok(mut sent) = serde_json::from_slice::<Value>(request.body()) else {
             return self.refuse(StatusCode::BAD_REQUEST);
         };
         let person = sent.get_mut("person").map(Value::take).unwrap_or_default();
-        let email = person["email_addresses"][0]["address"].as_str().unwrap_or_default().trim().to_lowercase();
+        let email = person["email_addresses"][0]["address"]
+            .as_str()
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
         let now = Timestamp::now();
-        let signature = json!({"comments": sent["comments"], "action_date": now.to_string()}).to_string();
+        let signature =
+            json!({"comments": sent["comments"], "action_date": now.to_string()}).to_string();
         let person = person.to_string();
         let rows = Rows {
             tenant,
@@ -248,13 +356,20 @@ impl Signs {
             return self.refuse(StatusCode::CONFLICT);
         }
         self.file.prepare_cached("COMMIT")?.execute(())?;
-        let (id, of, text) = (rows.signature, rows.person, String::from_utf8_lossy(rows.signature_body));
+        let (id, of, text) = (
+            rows.signature,
+            rows.person,
+            String::from_utf8_lossy(rows.signature_body),
+        );
         let (base, namespace) = (&self.base, &self.namespace);
         let href = |path: String| json!({"href": format!("{base}{path}")});
         let mut links = serde_json::Map::new();
         links.insert("self".to_owned(), href(format!("signatures/{id}")));
         links.insert("svc:person".to_owned(), href(format!("people/{of}")));
-        links.insert("svc:petition".to_owned(), href(format!("petitions/{}", self.petition)));
+        links.insert(
+            "svc:petition".to_owned(),
+            href(format!("petitions/{}", self.petition)),
+        );
         let links = Value::Object(links);
         let body = format!(
             r#"{{"identifiers":["{namespace}:{id}"],"created_date":"{now}","modified_date":"{now}",{text},"_links":{links}}}"#
@@ -265,9 +380,13 @@ impl Signs {
     /// Whose key it is.
     fn tenant(&self, key: &[u8]) -> rusqlite::Result<Option<i64>> {
         let hash: [u8; 32] = Sha256::digest(key).into();
-        let prefix = hash.first_chunk().map_or(0, |first| i64::from_be_bytes(*first));
+        let prefix = hash
+            .first_chunk()
+            .map_or(0, |first| i64::from_be_bytes(*first));
         self.file
-            .prepare_cached("SELECT tenant FROM api_key WHERE prefix = ?1 AND hash = ?2 AND revoked IS NULL")?
+            .prepare_cached(
+                "SELECT tenant FROM api_key WHERE prefix = ?1 AND hash = ?2 AND revoked IS NULL",
+            )?
             .query_row((prefix, hash), |row| row.get(0))
             .optional()
     }
@@ -280,22 +399,25 @@ impl Signs {
     /// The rows of a request; `false` when the person is known already.
     fn write(&self, rows: &Rows<'_>) -> rusqlite::Result<bool> {
         let (file, tenant, now) = (&self.file, rows.tenant, rows.now);
-        let (person, signature, petition) =
-            (rows.person.as_bytes(), rows.signature.as_bytes(), self.petition.as_bytes());
+        let (person, signature, petition) = (
+            rows.person.as_bytes(),
+            rows.signature.as_bytes(),
+            self.petition.as_bytes(),
+        );
         file.prepare_cached("SELECT seq FROM petitions WHERE tenant = ?1 AND id = ?2")?
             .query_row((tenant, petition), |row| row.get::<_, i64>(0))?;
-        if file.prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2")?.exists((tenant, rows.email))? {
+        if file
+            .prepare_cached("SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2")?
+            .exists((tenant, rows.email))?
+        {
             return Ok(false);
         }
         file.prepare_cached(
             "INSERT INTO people (tenant, id, created, modified, identifiers, body) VALUES (?1, ?2, ?3, ?3, '', ?4)",
         )?
         .execute((tenant, person, now, rows.person_body))?;
-        file.prepare_cached("INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)")?.execute((
-            tenant,
-            rows.email,
-            file.last_insert_rowid(),
-        ))?;
+        file.prepare_cached("INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3)")?
+            .execute((tenant, rows.email, file.last_insert_rowid()))?;
         self.count(tenant, 1, 0, &[])?;
         file.prepare_cached(
             "INSERT INTO signatures (tenant, id, created, modified, person, petition, identifiers, body)
@@ -320,10 +442,14 @@ impl Signs {
 
 /// The members of an object's text.
 fn members(object: &str) -> &[u8] {
-    object.get(1..object.len().saturating_sub(1)).unwrap_or_default().as_bytes()
+    object
+        .get(1..object.len().saturating_sub(1))
+        .unwrap_or_default()
+        .as_bytes()
 }
 
-/// A response with the headers that the service sends, but for those by which clients compare what they have.
+/// A response with the headers that the service sends, but for those by which clients compare what
+/// they have.
 fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
@@ -340,25 +466,39 @@ fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-/// Bare hyper: finished bytes for each path and query, with the headers that the service sends but for its validators.
+/// Bare hyper: finished bytes for each path and query, with the headers that the service sends but
+/// for its validators.
 pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>) {
-    serve_with(listener, move |asked| bodies.get(asked).cloned().unwrap_or_default()).await;
+    serve_with(listener, move |asked| {
+        bodies.get(asked).cloned().unwrap_or_default()
+    })
+    .await;
 }
 
 /// The same with what a function gives for a path and query.
-pub(crate) async fn serve_with(listener: TcpListener, give: impl Fn(&str) -> Bytes + Send + Sync + 'static) {
+pub(crate) async fn serve_with(
+    listener: TcpListener,
+    give: impl Fn(&str) -> Bytes + Send + Sync + 'static,
+) {
     let give = Arc::new(give);
     while let Ok((stream, _)) = listener.accept().await {
         let give = Arc::clone(&give);
         tokio::spawn(async move {
             let answer = service_fn(|request: Request<hyper::body::Incoming>| {
-                let body = give(request.uri().path_and_query().map_or("", |asked| asked.as_str()));
+                let body = give(
+                    request
+                        .uri()
+                        .path_and_query()
+                        .map_or("", |asked| asked.as_str()),
+                );
                 async move { Ok::<_, Infallible>(respond(StatusCode::OK, body)) }
             });
             // Without it small answers wait for the client's acknowledgement.
             let _ = stream.set_nodelay(true);
             // A client that goes away ends its connection.
-            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+            let _ = http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
         });
     }
 }

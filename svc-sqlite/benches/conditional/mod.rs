@@ -18,8 +18,8 @@ use crate::measure::{Bound, CpuWatch, Report, interleaved};
 const ROUNDS: usize = 15;
 const READS: u32 = 1_000;
 
-/// 304 of a page of 25 people and of a person against their 200, which is read and written anew; and, for comparison, the
-/// same 200 without its tag, and from what is kept.
+/// 304 of a page of 25 people and of a person against their 200, which is read and written anew;
+/// and, for comparison, the same 200 without its tag, and from what is kept.
 pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path) {
     let server = runtime.block_on(async {
         let server = Server::with(Options::new(folder.join("conditional.db"))).await;
@@ -29,10 +29,17 @@ pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path)
     let plain = server.service.clone();
     let tagged = server.serving(|api| api.conditional_requests(IfMatch::Optional));
     let store = server.store.clone();
-    let kept = server.serving(|api| api.conditional_requests(IfMatch::Optional).response_cache(store));
+    let kept = server.serving(|api| {
+        api.conditional_requests(IfMatch::Optional)
+            .response_cache(store)
+    });
     for (what, path, most) in [
         ("a page of 25 people", "people".to_owned(), 0.2),
-        ("a person", format!("people/{}", data::id(Kind::Person, 7)), 0.7),
+        (
+            "a person",
+            format!("people/{}", data::id(Kind::Person, 7)),
+            0.7,
+        ),
     ] {
         let ask = |service: &SvcService, tag: Option<&HeaderValue>, status: StatusCode| {
             read(runtime, service, &server.key, &path, tag, status)
@@ -47,8 +54,16 @@ pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path)
                 &mut || ask(&kept, None, StatusCode::OK).0,
             ],
         );
-        let detail = format!("{known:.1} us, 200 {whole:.1} us, without tag {untagged:.1} us, kept {again:.1} us");
-        report.line(&format!("304 of {what} against its 200, CPU"), Bound::AtMost(most), known / whole, "x", &detail);
+        let detail = format!(
+            "{known:.1} us, 200 {whole:.1} us, without tag {untagged:.1} us, kept {again:.1} us"
+        );
+        report.line(
+            &format!("304 of {what} against its 200, CPU"),
+            Bound::AtMost(most),
+            known / whole,
+            "x",
+            &detail,
+        );
         let name = format!("200 of {what} with its tag against without, CPU");
         report.line(&name, Bound::AtMost(1.3), whole / untagged, "x", &detail);
     }
@@ -66,7 +81,9 @@ fn read(
     let request = || {
         let request = Request::get(format!("/api/v1/{path}")).header("host", "api.example.org");
         let request = request.header("svc-api-token", key);
-        let request = tag.into_iter().fold(request, |request, tag| request.header(header::IF_NONE_MATCH, tag));
+        let request = tag.into_iter().fold(request, |request, tag| {
+            request.header(header::IF_NONE_MATCH, tag)
+        });
         request.body(Empty::<Bytes>::new()).expect("a request")
     };
     let requests: Vec<_> = (0..READS).map(|_| request()).collect();
@@ -75,7 +92,10 @@ fn read(
         let watch = CpuWatch::start();
         let mut last = None;
         for request in requests {
-            let answer = service.call(request).await.unwrap_or_else(|never| match never {});
+            let answer = service
+                .call(request)
+                .await
+                .unwrap_or_else(|never| match never {});
             assert_eq!(answer.status(), status, "{path}");
             last = answer.headers().get(header::ETAG).cloned();
         }

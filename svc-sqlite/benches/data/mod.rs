@@ -1,4 +1,5 @@
-//! What the benches read and write: invented people of about 2 KB on the wire, and what they did; the same every time.
+//! What the benches read and write: invented people of about 2 KB on the wire, and what they did;
+//! the same every time.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -39,16 +40,31 @@ pub(crate) struct Pair {
     pub(crate) few: Address,
 }
 
-/// The containers of the large file. Totals of other kinds are read by the same statement as those of signatures.
+/// The containers of the large file. Totals of other kinds are read by the same statement as those
+/// of signatures.
 pub(crate) fn pairs() -> Vec<Pair> {
     let counted = [
         ("total_signatures", Kind::Petition, Kind::Signature),
-        ("total_amount of donations", Kind::FundraisingPage, Kind::Donation),
-        ("total_accepted, total_tickets", Kind::Event, Kind::Attendance),
+        (
+            "total_amount of donations",
+            Kind::FundraisingPage,
+            Kind::Donation,
+        ),
+        (
+            "total_accepted, total_tickets",
+            Kind::Event,
+            Kind::Attendance,
+        ),
     ];
     let of = |(counted, container, member)| {
         let address = |number| Address::top(container, id(container, number));
-        Pair { counted, container, member, many: address(1), few: address(2) }
+        Pair {
+            counted,
+            container,
+            member,
+            many: address(1),
+            few: address(2),
+        }
     };
     counted.map(of).into()
 }
@@ -57,7 +73,10 @@ pub(crate) fn pairs() -> Vec<Pair> {
 pub(crate) fn id(kind: Kind, number: u32) -> Id {
     // A UUID of version 7 whose time is that of the record; the rest spreads as random ones do.
     let millis = created(number).micros() / 1000;
-    let (one, two) = (mix(u64::from(number) << 8 | kind as u64), mix(u64::from(number) << 8 | kind as u64 | 1 << 60));
+    let (one, two) = (
+        mix(u64::from(number) << 8 | kind as u64),
+        mix(u64::from(number) << 8 | kind as u64 | 1 << 60),
+    );
     let text = format!(
         "{:08x}-{:04x}-7{:03x}-{:04x}-{:012x}",
         millis >> 16,
@@ -92,11 +111,33 @@ fn object(text: &str) -> Object {
 pub(crate) fn person_text(number: u32) -> String {
     let word = |salt: u64, words: &[&'static str]| {
         let place = mix(u64::from(number) | salt << 40) % words.len() as u64;
-        words.get(usize::try_from(place).unwrap_or(0)).copied().unwrap_or_default()
+        words
+            .get(usize::try_from(place).unwrap_or(0))
+            .copied()
+            .unwrap_or_default()
     };
-    let given = word(1, &["Ada", "Bela", "Carmen", "Dmitri", "Elif", "Femi", "Grace", "Hiro"]);
-    let family = word(2, &["Okafor", "Nguyen", "Larsson", "Moreau", "Alvarez", "Kowalski", "Haddad", "Tanaka"]);
-    let city = word(3, &["Springfield", "Riverside", "Franklin", "Clinton", "Georgetown"]);
+    let given = word(
+        1,
+        &[
+            "Ada", "Bela", "Carmen", "Dmitri", "Elif", "Femi", "Grace", "Hiro",
+        ],
+    );
+    let family = word(
+        2,
+        &[
+            "Okafor", "Nguyen", "Larsson", "Moreau", "Alvarez", "Kowalski", "Haddad", "Tanaka",
+        ],
+    );
+    let city = word(
+        3,
+        &[
+            "Springfield",
+            "Riverside",
+            "Franklin",
+            "Clinton",
+            "Georgetown",
+        ],
+    );
     format!(r#"{{"family_name":"{family}","given_name":"{given}","preferred_language":"en","#)
         + &format!(
             r#""postal_addresses":[{{"primary":true,"address_lines":["{number} Main Street"],"locality":"{city}","region":"IL","postal_code":"62701","country":"US"}}],"#
@@ -108,12 +149,20 @@ pub(crate) fn person_text(number: u32) -> String {
 
 /// The body of a signature by a new person.
 pub(crate) fn signature_text(number: u32) -> String {
-    format!(r#"{{"comments":"Count me in.","person":{}}}"#, person_text(number))
+    format!(
+        r#"{{"comments":"Count me in.","person":{}}}"#,
+        person_text(number)
+    )
 }
 
 fn row(kind: Kind, number: u32, fields: &str, links: Vec<(&'static str, Address)>) -> Load {
-    let mut draft = RawDraft::empty(kind).with_fields(object(fields)).with_links(links);
-    assert!(draft.complete(created(number)).is_empty(), "a valid {kind:?}");
+    let mut draft = RawDraft::empty(kind)
+        .with_fields(object(fields))
+        .with_links(links);
+    assert!(
+        draft.complete(created(number)).is_empty(),
+        "a valid {kind:?}"
+    );
     Load::new(id(kind, number), created(number), draft)
 }
 
@@ -133,7 +182,9 @@ fn container(kind: Kind, number: u32) -> Load {
         Kind::FundraisingPage => {
             format!(r#"{{"name":"number {number}","title":"A fund","currency":"USD"}}"#)
         }
-        _ => format!(r#"{{"name":"number {number}","title":"A petition","petition_text":"We ask for more trams."}}"#),
+        _ => format!(
+            r#"{{"name":"number {number}","title":"A petition","petition_text":"We ask for more trams."}}"#
+        ),
     };
     row(kind, number, &fields, Vec::new())
 }
@@ -146,7 +197,15 @@ fn member(pair: &Pair, container: &Address, number: u32, person: u32) -> Load {
         _ => r#"{"comments":"Count me in."}"#,
     };
     let person = Address::top(Kind::Person, id(Kind::Person, person));
-    row(pair.member, number, fields, vec![(pair.container.singular(), container.clone()), ("person", person)])
+    row(
+        pair.member,
+        number,
+        fields,
+        vec![
+            (pair.container.singular(), container.clone()),
+            ("person", person),
+        ],
+    )
 }
 
 /// A store, the service over it, and a key for it.
@@ -158,7 +217,10 @@ pub(crate) struct Server {
 
 fn service(store: &Store, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
     let vendor = Vendor::new("Bench", "Bench").namespace(NAMESPACE);
-    let api = store.register_all(Api::builder(vendor)).base_url(BASE).authenticator(store.clone());
+    let api = store
+        .register_all(Api::builder(vendor))
+        .base_url(BASE)
+        .authenticator(store.clone());
     let api = set(api.anonymous_helpers(store.clone()));
     SvcService::new(api.build().expect("an API")).under("/api/v1")
 }
@@ -172,9 +234,17 @@ impl Server {
     pub(crate) async fn with(options: Options) -> Self {
         let store = Store::open(options).expect("a store");
         let tenant = store.ensure_tenant(TENANT).await.expect("a tenant");
-        let key = store.create_key(&tenant, KeyOptions::new("bench")).await.expect("a key").token;
+        let key = store
+            .create_key(&tenant, KeyOptions::new("bench"))
+            .await
+            .expect("a key")
+            .token;
         let service = service(&store, |api| api);
-        Self { store, service, key }
+        Self {
+            store,
+            service,
+            key,
+        }
     }
 
     /// Another service over the same store.
@@ -187,7 +257,10 @@ impl Server {
         let mut rows = rows.into_iter().peekable();
         while rows.peek().is_some() {
             let some = rows.by_ref().take(LOAD).collect();
-            self.store.seed(&tenant, some).await.expect("records to load");
+            self.store
+                .seed(&tenant, some)
+                .await
+                .expect("records to load");
         }
     }
 
@@ -202,7 +275,10 @@ impl Server {
             drop(server);
             svc_sqlite::remove_data_file(&path).expect("a file to remove");
         }
-        println!("(loading one million people and what they did into {}: some minutes, once)", path.display());
+        println!(
+            "(loading one million people and what they did into {}: some minutes, once)",
+            path.display()
+        );
         let begin = Instant::now();
         let server = Self::open(&path).await;
         fill(&server).await;
@@ -216,9 +292,15 @@ impl Server {
 async fn fill(server: &Server) {
     server.load((0..MANY).map(person)).await;
     for pair in pairs() {
-        server.load([1, 2].map(|number| container(pair.container, number))).await;
-        server.load((0..MANY).map(|number| member(&pair, &pair.many, number, number))).await;
-        server.load((0..FEW).map(|number| member(&pair, &pair.few, MANY + number, number))).await;
+        server
+            .load([1, 2].map(|number| container(pair.container, number)))
+            .await;
+        server
+            .load((0..MANY).map(|number| member(&pair, &pair.many, number, number)))
+            .await;
+        server
+            .load((0..FEW).map(|number| member(&pair, &pair.few, MANY + number, number)))
+            .await;
     }
     server.store.checkpoint().await.expect("a checkpoint");
 }

@@ -1,4 +1,5 @@
-//! How the benches measure: medians of interleaved runs, CPU time of a thread, and a line for each bound.
+//! How the benches measure: medians of interleaved runs, CPU time of a thread, and a line for each
+//! bound.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -18,30 +19,49 @@ pub(crate) struct Report {
 
 impl Report {
     /// Prints what was measured against its bound; `detail` says what the ratio was made of.
-    pub(crate) fn line(&mut self, what: &str, bound: Bound, measured: f64, unit: &str, detail: &str) {
+    pub(crate) fn line(
+        &mut self,
+        what: &str,
+        bound: Bound,
+        measured: f64,
+        unit: &str,
+        detail: &str,
+    ) {
         let (word, limit, kept) = match bound {
             Bound::AtMost(limit) => ("at most", limit, measured <= limit),
             Bound::AtLeast(limit) => ("at least", limit, measured >= limit),
         };
         let verdict = if kept { "ok" } else { "MISSED" };
         self.missed |= !kept;
-        println!("{what:<54} {word:>8} {limit:>5.2}{unit}   measured {measured:>6.2}{unit}   {verdict:<6}  ({detail})");
+        println!(
+            "{what:<54} {word:>8} {limit:>5.2}{unit}   measured {measured:>6.2}{unit}   {verdict:<6}  ({detail})"
+        );
     }
 
     /// 1 when a bound was missed.
     pub(crate) fn finish(self) -> ExitCode {
-        if self.missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        if self.missed {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        }
     }
 }
 
 /// Whether the command line asks for this part of a bench: it names parts, or none for all of them.
 pub(crate) fn is_asked_for(part: &str) -> bool {
-    let mut named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    let mut named = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .peekable();
     named.peek().is_none() || named.any(|name| name == part)
 }
 
 /// Runs the sides in turn, so many rounds after one to warm up, and gives the median of each.
-pub(crate) fn interleaved<const N: usize>(rounds: usize, mut sides: [&mut dyn FnMut() -> f64; N]) -> [f64; N] {
+pub(crate) fn interleaved<const N: usize>(
+    rounds: usize,
+    mut sides: [&mut dyn FnMut() -> f64; N],
+) -> [f64; N] {
     let mut runs = [const { Vec::new() }; N];
     for round in 0..=rounds {
         for (side, of_side) in sides.iter_mut().zip(&mut runs) {
@@ -90,7 +110,10 @@ pub(crate) fn per_second(count: u32, work: impl FnOnce()) -> f64 {
 #[cfg(unix)]
 fn thread_cpu() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+    Duration::new(
+        now.tv_sec.try_into().unwrap_or(0),
+        now.tv_nsec.try_into().unwrap_or(0),
+    )
 }
 
 /// Where there is no such clock, time that passes.

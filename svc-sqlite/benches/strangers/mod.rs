@@ -30,16 +30,28 @@ const EVEN: Duration = Duration::from_millis(10);
 pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
     // Exact to some microseconds, where `tokio::time::sleep` takes whole milliseconds from now on.
     let exact = |time| async move {
-        tokio::task::spawn_blocking(move || std::thread::sleep(time)).await.expect("a thread");
+        tokio::task::spawn_blocking(move || std::thread::sleep(time))
+            .await
+            .expect("a thread");
     };
     let even = |service: SvcService| service.even_times(EVEN, exact);
     let durable = measured(runtime, Options::new(folder.join("durable.db")), even);
-    for (test, told) in [("sign test", &durable.pairs), ("Mann-Whitney", &durable.ranks)] {
+    for (test, told) in [
+        ("sign test", &durable.pairs),
+        ("Mann-Whitney", &durable.ranks),
+    ] {
         let what = format!("p that known and unknown take alike, {test}");
-        let detail = format!("P(unknown slower) {:.3}, two-sided p {:.4}; {}", told.share, told.p, durable.medians);
+        let detail = format!(
+            "P(unknown slower) {:.3}, two-sided p {:.4}; {}",
+            told.share, told.p, durable.medians
+        );
         report.line(&what, Bound::AtLeast(LEAST), told.p, "", &detail);
     }
-    let at_once = measured(runtime, Options::new(folder.join("at_once.db")), |service| service);
+    let at_once = measured(
+        runtime,
+        Options::new(folder.join("at_once.db")),
+        |service| service,
+    );
     println!(
         "(answered at once: P(unknown slower) {:.3} by sign test, {:.3} by Mann-Whitney; {})",
         at_once.pairs.share, at_once.ranks.share, at_once.medians
@@ -53,13 +65,20 @@ struct Measured {
     medians: String,
 }
 
-/// Signatures without a key, in pairs one after the other: of somebody who is known, and of somebody who is not.
-fn measured(runtime: &Runtime, options: Options, set: impl FnOnce(SvcService) -> SvcService) -> Measured {
+/// Signatures without a key, in pairs one after the other: of somebody who is known, and of
+/// somebody who is not.
+fn measured(
+    runtime: &Runtime,
+    options: Options,
+    set: impl FnOnce(SvcService) -> SvcService,
+) -> Measured {
     let server = runtime.block_on(Server::with(options));
     let petition = data::id(Kind::Petition, 0);
     runtime.block_on(async {
         server.load([data::petition(0)]).await;
-        server.load((0..FIRST + PAIRS).map(|number| data::person(KNOWN + number))).await;
+        server
+            .load((0..FIRST + PAIRS).map(|number| data::person(KNOWN + number)))
+            .await;
     });
     let mut service = set(server.service.clone());
     let mut times = [Vec::new(), Vec::new()];
@@ -75,14 +94,24 @@ fn measured(runtime: &Runtime, options: Options, set: impl FnOnce(SvcService) ->
             *time = runtime.block_on(timed(&mut service, request));
         }
         if number >= FIRST {
-            times.iter_mut().zip(pair).for_each(|(side, time)| side.push(time));
+            times
+                .iter_mut()
+                .zip(pair)
+                .for_each(|(side, time)| side.push(time));
         }
     }
     let [known, unknown] = times;
     let (pairs, ranks) = (by_pairs(&known, &unknown), by_ranks(&known, &unknown));
     let (each, other) = (median(known), median(unknown));
-    let medians = format!("medians {each:.0} us known, {other:.0} us unknown, ratio {:.3}", other / each);
-    Measured { pairs, ranks, medians }
+    let medians = format!(
+        "medians {each:.0} us known, {other:.0} us unknown, ratio {:.3}",
+        other / each
+    );
+    Measured {
+        pairs,
+        ranks,
+        medians,
+    }
 }
 
 /// Numbers of people with as many digits on both sides: the known ones are loaded.
@@ -93,17 +122,28 @@ fn signature(petition: &Id, number: u32) -> Request<Full<Bytes>> {
     let body = format!(
         r#"{{"comments":"Count me in.","person":{{"given_name":"Ada","family_name":"Larsson","email_addresses":[{{"address":"person.{number}@example.org"}}]}}}}"#
     );
-    let request = Request::post(format!("/api/v1/petitions/{petition}/record_signature_helper"));
-    let request = request.header("host", "api.example.org").header("content-type", "application/json");
+    let request = Request::post(format!(
+        "/api/v1/petitions/{petition}/record_signature_helper"
+    ));
+    let request = request
+        .header("host", "api.example.org")
+        .header("content-type", "application/json");
     request.body(Full::new(body.into())).expect("a request")
 }
 
 /// Microseconds until the answer is there.
 async fn timed(service: &mut SvcService, request: Request<Full<Bytes>>) -> f64 {
     let begin = Instant::now();
-    let answer = service.call(request).await.unwrap_or_else(|never| match never {});
+    let answer = service
+        .call(request)
+        .await
+        .unwrap_or_else(|never| match never {});
     let time = begin.elapsed().as_secs_f64() * 1e6;
-    assert_eq!(answer.status(), http::StatusCode::OK, "the signature is recorded");
+    assert_eq!(
+        answer.status(),
+        http::StatusCode::OK,
+        "the signature is recorded"
+    );
     time
 }
 
@@ -122,7 +162,10 @@ fn by_pairs(one: &[f64], other: &[f64]) -> Told {
         greater += wins(*one, *other);
         pairs += 1.0;
     }
-    Told { share: greater / pairs, p: two_sided((greater - pairs / 2.0) / (pairs / 4.0_f64).sqrt()) }
+    Told {
+        share: greater / pairs,
+        p: two_sided((greater - pairs / 2.0) / (pairs / 4.0_f64).sqrt()),
+    }
 }
 
 /// The test of Mann and Whitney: each value of one sample against all of the other.
@@ -136,7 +179,10 @@ fn by_ranks(one: &[f64], other: &[f64]) -> Told {
     }
     let (first, second) = (f64::from(PAIRS), f64::from(PAIRS));
     let deviation = (first * second * (first + second + 1.0) / 12.0).sqrt();
-    Told { share: greater / all, p: two_sided((greater - all / 2.0) / deviation) }
+    Told {
+        share: greater / all,
+        p: two_sided((greater - all / 2.0) / deviation),
+    }
 }
 
 /// 1 where the second is greater, a half where both are alike.
@@ -148,11 +194,17 @@ fn wins(one: f64, other: f64) -> f64 {
     }
 }
 
-/// How probable a value of the normal distribution is that lies so far from its middle: Abramowitz and Stegun 7.1.26, right
-/// to seven digits.
+/// How probable a value of the normal distribution is that lies so far from its middle: Abramowitz
+/// and Stegun 7.1.26, right to seven digits.
 fn two_sided(deviations: f64) -> f64 {
     let x = deviations.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
-    let factors = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592];
+    let factors = [
+        1.061_405_429,
+        -1.453_152_027,
+        1.421_413_741,
+        -0.284_496_736,
+        0.254_829_592,
+    ];
     factors.iter().fold(0.0, |sum, factor| (sum + factor) * t) * (-x * x).exp()
 }

@@ -13,7 +13,8 @@ const OTHER: &str = "018f8d9e-0000-7000-8000-000000000002";
 fn tagged(people: usize) -> Connection {
     let file = file();
     let [tag, other] = [TAG, OTHER].map(|id| RecordId::known(&Id::new(id).unwrap()).unwrap());
-    file.execute_batch("INSERT INTO tenant (id, name, created) VALUES (1, 'one', 0)").unwrap();
+    file.execute_batch("INSERT INTO tenant (id, name, created) VALUES (1, 'one', 0)")
+        .unwrap();
     for (id, name) in [(tag, "tag"), (other, "other")] {
         let make = "INSERT INTO tags (tenant, id, created, modified, identifiers, body, name) VALUES (1, ?1, 0, 0, '', x'', ?2)";
         file.execute(make, (id, name)).unwrap();
@@ -22,7 +23,8 @@ fn tagged(people: usize) -> Connection {
         let make = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
              INSERT INTO taggings (tenant, id, created, modified, person, tag, identifiers, body)
              SELECT 1, randomblob(16), 0, 0, CAST(printf('person %09d', i) AS BLOB), ?2, '', x'' FROM n WHERE i % ?3 = 0";
-        file.execute(make, (i64::try_from(people).unwrap(), id, step)).unwrap();
+        file.execute(make, (i64::try_from(people).unwrap(), id, step))
+            .unwrap();
     }
     let code = table(Kind::Tagging).code;
     for scope in [Kind::Person, Kind::Tag] {
@@ -56,8 +58,8 @@ fn number(file: &Connection, sql: &str) -> i64 {
     file.query_row(sql, (), |row| row.get(0)).unwrap()
 }
 
-/// CRU-05: a tag goes with its taggings in the same few statements, however many they are, and every total is
-/// right afterwards.
+/// CRU-05: a tag goes with its taggings in the same few statements, however many they are, and
+/// every total is right afterwards.
 #[test]
 fn a_tag_goes_in_few_statements() {
     let mut counts = Vec::new();
@@ -69,18 +71,32 @@ fn a_tag_goes_in_few_statements() {
         let count = move |_: rusqlite::trace::TraceEvent<'_>| {
             counter.fetch_add(1, Ordering::Relaxed);
         };
-        file.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(count)).unwrap();
+        file.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(count))
+            .unwrap();
         let tag = Set::One(At::new(Kind::Tag, Id::new(TAG).unwrap(), 1), Vec::new());
         let mut tally = Tally::default();
         let mut apply = Apply::new(&file, 1, &mut tally);
-        apply.change(&Change::Delete(Set::Under(Kind::Tagging, "tag", Box::new(tag.clone())))).unwrap();
+        apply
+            .change(&Change::Delete(Set::Under(
+                Kind::Tagging,
+                "tag",
+                Box::new(tag.clone()),
+            )))
+            .unwrap();
         apply.change(&Change::Delete(tag)).unwrap();
         let moves = apply.into_moves();
         store_counts(&file, &mut tally).unwrap();
         counts.push(statements.load(Ordering::Relaxed));
-        assert!(moves.len() >= people && moves.iter().all(|change| !change.is_member), "COL-22 {}", moves.len());
+        assert!(
+            moves.len() >= people && moves.iter().all(|change| !change.is_member),
+            "COL-22 {}",
+            moves.len()
+        );
         assert_eq!(number(&file, "SELECT count(*) FROM tags"), 1);
-        assert_eq!(number(&file, "SELECT count(*) FROM taggings"), i64::try_from(people / 10).unwrap());
+        assert_eq!(
+            number(&file, "SELECT count(*) FROM taggings"),
+            i64::try_from(people / 10).unwrap()
+        );
         assert_eq!(wrong_totals(&file), 0, "COL-23");
     }
     assert_eq!(counts[0], counts[1]);

@@ -6,11 +6,18 @@ use crate::writer::Job;
 use crate::{Options, Store};
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap()
 }
 
 async fn set_up(store: &Store, sql: &'static str) {
-    store.writer().run(None, move |job| Ok(job.file.execute_batch(sql)?)).await.unwrap();
+    store
+        .writer()
+        .run(None, move |job| Ok(job.file.execute_batch(sql)?))
+        .await
+        .unwrap();
 }
 
 /// Backups under 16 writers open, and their totals equal their members.
@@ -36,8 +43,12 @@ fn a_copy_shows_one_moment() {
                 tokio::spawn(async move {
                     while !stop.load(Ordering::Relaxed) {
                         let write = |job: &mut Job<'_>| {
-                            job.file.prepare_cached("INSERT INTO member VALUES (hex(randomblob(50)))")?.execute(())?;
-                            job.file.prepare_cached("UPDATE tally SET members = members + 1")?.execute(())?;
+                            job.file
+                                .prepare_cached("INSERT INTO member VALUES (hex(randomblob(50)))")?
+                                .execute(())?;
+                            job.file
+                                .prepare_cached("UPDATE tally SET members = members + 1")?
+                                .execute(())?;
                             Ok(())
                         };
                         store.writer().run(None, write).await.unwrap();
@@ -62,15 +73,24 @@ fn a_copy_shows_one_moment() {
             .readers()
             .with(|file| {
                 let number = |sql| file.query_row(sql, (), |row| row.get::<_, i64>(0));
-                let sound: String = file.query_row("PRAGMA integrity_check", (), |row| row.get(0))?;
-                Ok((number("SELECT count(*) FROM member")?, number("SELECT members FROM tally")?, sound))
+                let sound: String =
+                    file.query_row("PRAGMA integrity_check", (), |row| row.get(0))?;
+                Ok((
+                    number("SELECT count(*) FROM member")?,
+                    number("SELECT members FROM tally")?,
+                    sound,
+                ))
             })
             .unwrap();
         assert_eq!((members, sound.as_str()), (total, "ok"));
         assert!(members >= last);
         last = members;
         #[cfg(unix)]
-        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions())
+                & 0o777,
+            0o600
+        );
     }
 }
 
@@ -81,10 +101,19 @@ fn nothing_is_overwritten_and_nothing_left_behind() {
     let letter = folder.path().join("letter.txt");
     fs::write(&letter, "Dear all").unwrap();
     runtime().block_on(async {
-        assert!(matches!(store.backup(&letter).await, Err(FileError::Exists { .. })));
-        assert!(matches!(store.backup(store.path()).await, Err(FileError::Exists { .. })));
+        assert!(matches!(
+            store.backup(&letter).await,
+            Err(FileError::Exists { .. })
+        ));
+        assert!(matches!(
+            store.backup(store.path()).await,
+            Err(FileError::Exists { .. })
+        ));
         let nowhere = folder.path().join("no folder").join("copy.db");
-        assert!(matches!(store.backup(&nowhere).await, Err(FileError::Io { .. })));
+        assert!(matches!(
+            store.backup(&nowhere).await,
+            Err(FileError::Io { .. })
+        ));
     });
     assert_eq!(fs::read_to_string(&letter).unwrap(), "Dear all");
 }
@@ -92,7 +121,15 @@ fn nothing_is_overwritten_and_nothing_left_behind() {
 /// How often the text that marks planted values is in the store's files.
 fn planted(folder: &Path) -> usize {
     let files = fs::read_dir(folder).unwrap();
-    files.map(|file| fs::read(file.unwrap().path()).unwrap().windows(7).filter(|text| text == b"PLANTED").count()).sum()
+    files
+        .map(|file| {
+            fs::read(file.unwrap().path())
+                .unwrap()
+                .windows(7)
+                .filter(|text| text == b"PLANTED")
+                .count()
+        })
+        .sum()
 }
 
 const PEOPLE: &str = "CREATE TABLE person (seq INTEGER PRIMARY KEY, name TEXT, body TEXT);
@@ -120,29 +157,43 @@ fn erased_values_are_gone_after_a_checkpoint() {
     assert_eq!(planted(folder.path()), 0);
 }
 
-/// UND-26: after compacting nothing is left either of copies that SQLite made when it moved rows between pages.
+/// UND-26: after compacting nothing is left either of copies that SQLite made when it moved rows
+/// between pages.
 #[test]
 fn copies_of_erased_values_are_gone_after_compacting() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
     runtime().block_on(async {
         set_up(&store, PEOPLE).await;
-        // Names in no order and bodies of many lengths, some over several pages: rows move between pages all the time.
+        // Names in no order and bodies of many lengths, some over several pages: rows move between
+        // pages all the time.
         let mut dice = 7_u64;
         let mut roll = |sides: u64| {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            dice = dice
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (dice >> 33) % sides
         };
         for _ in 0..200 {
-            let steps: Vec<_> = (0..100).map(|_| (roll(4), roll(1_000_000_007), roll(300), roll(6_000))).collect();
+            let steps: Vec<_> = (0..100)
+                .map(|_| (roll(4), roll(1_000_000_007), roll(300), roll(6_000)))
+                .collect();
             let work = move |job: &mut Job<'_>| {
                 for (what, name, length, who) in steps.iter().copied() {
-                    let body = format!("PLANTED-{name}-").repeat(usize::try_from(length).unwrap() / 8 + 1);
+                    let body =
+                        format!("PLANTED-{name}-").repeat(usize::try_from(length).unwrap() / 8 + 1);
                     let (name, who) = (format!("PLANTED {name}"), i64::try_from(who).unwrap());
                     match what {
-                        0 => job.file.execute("DELETE FROM person WHERE seq = ?1", [who])?,
-                        1 => job.file.execute("UPDATE person SET body = ?2 WHERE seq = ?1", (who, body))?,
-                        _ => job.file.execute("INSERT INTO person (name, body) VALUES (?1, ?2)", (name, body))?,
+                        0 => job
+                            .file
+                            .execute("DELETE FROM person WHERE seq = ?1", [who])?,
+                        1 => job
+                            .file
+                            .execute("UPDATE person SET body = ?2 WHERE seq = ?1", (who, body))?,
+                        _ => job.file.execute(
+                            "INSERT INTO person (name, body) VALUES (?1, ?2)",
+                            (name, body),
+                        )?,
                     };
                 }
                 Ok(())
@@ -150,9 +201,16 @@ fn copies_of_erased_values_are_gone_after_compacting() {
             store.writer().run(None, work).await.unwrap();
         }
         set_up(&store, "DELETE FROM person WHERE seq % 7 > 0").await;
-        set_up(&store, "UPDATE person SET name = 'somebody ' || seq, body = ''").await;
+        set_up(
+            &store,
+            "UPDATE person SET name = 'somebody ' || seq, body = ''",
+        )
+        .await;
         store.checkpoint().await.unwrap();
-        assert!(planted(folder.path()) > 0, "a checkpoint alone is enough by now: say so where it is documented");
+        assert!(
+            planted(folder.path()) > 0,
+            "a checkpoint alone is enough by now: say so where it is documented"
+        );
         store.compact().await.unwrap();
         // The store goes on.
         set_up(&store, "INSERT INTO person (name, body) VALUES ('new', '')").await;
@@ -166,11 +224,18 @@ fn a_checkpoint_waits_for_readers() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options::new(folder.path().join("data.db"));
     let store = Store::open(options.clone().busy_timeout(Duration::from_secs(60))).unwrap();
-    let impatient = Store::open(options.beside_a_server().busy_timeout(Duration::from_millis(10))).unwrap();
+    let impatient = Store::open(
+        options
+            .beside_a_server()
+            .busy_timeout(Duration::from_millis(10)),
+    )
+    .unwrap();
     let log = folder.path().join("data.db-wal");
     let runtime = runtime();
     let held = store.readers().with(|file| {
-        file.query_row("SELECT count(*) FROM tenant", (), |row| row.get::<_, i64>(0))?;
+        file.query_row("SELECT count(*) FROM tenant", (), |row| {
+            row.get::<_, i64>(0)
+        })?;
         runtime.block_on(store.ensure_tenant("t"))?;
         Ok(runtime.block_on(impatient.checkpoint()).is_err())
     });

@@ -1,4 +1,5 @@
-//! Storage trouble as a client meets it: the right answer, nothing stored that was refused, and all well afterwards (UND-36).
+//! Storage trouble as a client meets it: the right answer, nothing stored that was refused, and all
+//! well afterwards (UND-36).
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ fn failure(code: i32) -> Error {
     StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).into()
 }
 
-/// UND-36: busy, locked, interrupted and full pass, and a failing or corrupt file may be brought back; read-only does not.
+/// UND-36: busy, locked, interrupted and full pass, and a failing or corrupt file may be brought
+/// back; read-only does not.
 #[test]
 fn passing_and_lasting_trouble_are_told_apart() {
     for code in [
@@ -33,7 +35,11 @@ fn passing_and_lasting_trouble_are_told_apart() {
     ] {
         assert!(failure(code).is_unavailable(), "{code}");
     }
-    for code in [ffi::SQLITE_READONLY, ffi::SQLITE_ERROR, ffi::SQLITE_CONSTRAINT] {
+    for code in [
+        ffi::SQLITE_READONLY,
+        ffi::SQLITE_ERROR,
+        ffi::SQLITE_CONSTRAINT,
+    ] {
         assert!(failure(code).is_unexpected(), "{code}");
     }
     assert!(Error::from(StoreError::Refused(Error::not_found())).is_not_found());
@@ -42,16 +48,39 @@ fn passing_and_lasting_trouble_are_told_apart() {
 /// UND-36: whoever shared a transaction with a failure is told whether to come back.
 #[test]
 fn others_are_told_whether_it_passes() {
-    let full = StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None));
-    let broken = StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None));
+    let full = StoreError::from(rusqlite::Error::SqliteFailure(
+        ffi::Error::new(ffi::SQLITE_FULL),
+        None,
+    ));
+    let broken = StoreError::from(rusqlite::Error::SqliteFailure(
+        ffi::Error::new(ffi::SQLITE_READONLY),
+        None,
+    ));
     let kind = |error: StoreError| Error::from(error).into_kind();
-    assert_eq!(kind(full.for_others().for_others()), ErrorKind::Unavailable { retry_after: LATER });
-    assert_eq!(kind(StoreError::UNAVAILABLE.for_others()), ErrorKind::Unavailable { retry_after: SOON });
+    assert_eq!(
+        kind(full.for_others().for_others()),
+        ErrorKind::Unavailable { retry_after: LATER }
+    );
+    assert_eq!(
+        kind(StoreError::UNAVAILABLE.for_others()),
+        ErrorKind::Unavailable { retry_after: SOON }
+    );
     let retry_after = Duration::from_secs(7);
     let unavailable = StoreError::Refused(Error::unavailable(retry_after));
-    assert_eq!(kind(unavailable.for_others()), ErrorKind::Unavailable { retry_after });
-    for error in [broken, StoreError::unexpected("a bug"), StoreError::Refused(Error::not_found())] {
-        assert_eq!(kind(error.for_others().for_others()), ErrorKind::Unexpected, "{error:?}");
+    assert_eq!(
+        kind(unavailable.for_others()),
+        ErrorKind::Unavailable { retry_after }
+    );
+    for error in [
+        broken,
+        StoreError::unexpected("a bug"),
+        StoreError::Refused(Error::not_found()),
+    ] {
+        assert_eq!(
+            kind(error.for_others().for_others()),
+            ErrorKind::Unexpected,
+            "{error:?}"
+        );
     }
 }
 
@@ -68,12 +97,19 @@ struct Served {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 fn served(store: &Store) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
-    store.register_all(api).authenticator(store.clone()).build().unwrap()
+    store
+        .register_all(api)
+        .authenticator(store.clone())
+        .build()
+        .unwrap()
 }
 
 fn options(path: &Path) -> Options {
@@ -95,7 +131,13 @@ impl Served {
         let store = Store::open(options(&folder.path().join("data.db"))).unwrap();
         block_on(store.ensure_tenant("demo")).unwrap();
         let api = served(&store);
-        let mut served = Self { store, api, petition: String::new(), person: String::new(), folder };
+        let mut served = Self {
+            store,
+            api,
+            petition: String::new(),
+            person: String::new(),
+            folder,
+        };
         served.petition = own(&served.done("POST", "petitions", &json!({})));
         served.person = own(&served.done("POST", "people", &json!({"given_name": "Ada"})));
         served.sign("kept.0");
@@ -104,21 +146,40 @@ impl Served {
 
     /// The same file in the hands of another process' life.
     fn reopened(self, meanwhile: impl FnOnce(&Path)) -> Self {
-        let Self { store, api, petition, person, folder } = self;
+        let Self {
+            store,
+            api,
+            petition,
+            person,
+            folder,
+        } = self;
         let path = store.path().to_owned();
         drop((api, store));
         meanwhile(&path);
         let store = Store::open(options(&path)).unwrap();
         let api = served(&store);
-        Self { store, api, petition, person, folder }
+        Self {
+            store,
+            api,
+            petition,
+            person,
+            folder,
+        }
     }
 
     fn send(&self, method: &str, address: &str, body: &Value) -> Reply {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let identity = Identity::Known(Tenant::new("demo"), Caller::with_rights(Rights::all()));
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let method = method.parse().unwrap();
-        block_on(self.api.answer(identity, Request::new(&method, path).with_body(body)))
+        block_on(
+            self.api
+                .answer(identity, Request::new(&method, path).with_body(body)),
+        )
     }
 
     fn done(&self, method: &str, address: &str, body: &Value) -> Value {
@@ -133,12 +194,23 @@ impl Served {
 
     fn sign(&self, name: &str) {
         let person = json!({"email_addresses": [{"address": format!("{name}@example.org")}]});
-        self.done("POST", &format!("{}/record_signature_helper", self.petition), &json!({ "person": person }));
+        self.done(
+            "POST",
+            &format!("{}/record_signature_helper", self.petition),
+            &json!({ "person": person }),
+        );
     }
 
     /// Everything that a write could have changed, totals and members.
     fn state(&self) -> Vec<Value> {
-        [&format!("{}/signatures", self.petition), "people", &self.petition, &self.person].map(|it| self.get(it)).into()
+        [
+            &format!("{}/signatures", self.petition),
+            "people",
+            &self.petition,
+            &self.person,
+        ]
+        .map(|it| self.get(it))
+        .into()
     }
 
     /// Each kind of write is refused in this way.
@@ -147,47 +219,82 @@ impl Served {
         let helper = format!("{}/record_signature_helper", self.petition);
         for (method, address, body) in [
             ("POST", "people", &person),
-            ("POST", &*helper, &json!({"comments": large(), "person": {"given_name": "Eve"}})),
+            (
+                "POST",
+                &*helper,
+                &json!({"comments": large(), "person": {"given_name": "Eve"}}),
+            ),
             ("PUT", &*self.person, &person),
         ] {
             let reply = self.send(method, address, body);
             let error: Value = serde_json::from_slice(&reply.body).unwrap();
             let entry = &error["svc:error"]["resource_status"][0];
             let problem = &entry["error_descriptions"][0];
-            assert_eq!((reply.status.as_u16(), &problem["error_code"]), (status, &json!(code)), "{method} {error}");
-            assert_eq!(error["svc:error"]["response_code"], status, "ERR-19 {error}");
             assert_eq!(
-                reply.header("retry-after").is_some_and(|seconds| seconds != "0"),
+                (reply.status.as_u16(), &problem["error_code"]),
+                (status, &json!(code)),
+                "{method} {error}"
+            );
+            assert_eq!(
+                error["svc:error"]["response_code"], status,
+                "ERR-19 {error}"
+            );
+            assert_eq!(
+                reply
+                    .header("retry-after")
+                    .is_some_and(|seconds| seconds != "0"),
                 retries,
                 "{method} {address}"
             );
-            assert!(problem["reference_code"].as_str().is_some_and(|code| code.len() == 36), "ERR-28 {error}");
+            assert!(
+                problem["reference_code"]
+                    .as_str()
+                    .is_some_and(|code| code.len() == 36),
+                "ERR-28 {error}"
+            );
             let said = problem["description"].to_string().to_lowercase();
             let internals = ["sql", "database", "disk", "page", "data.db", "/"];
-            assert!(!internals.iter().any(|word| said.contains(word)), "ERR-05 {said}");
+            assert!(
+                !internals.iter().any(|word| said.contains(word)),
+                "ERR-05 {said}"
+            );
         }
     }
 
-    /// The service has come back: what was acknowledged is there, what was refused is not, and writes go on.
+    /// The service has come back: what was acknowledged is there, what was refused is not, and
+    /// writes go on.
     fn recovered(self, before: &[Value], name: &str) -> Self {
         assert_eq!(self.state(), before, "nothing that was refused is stored");
         self.sign(name);
         let signatures = before[0]["total_records"].as_u64().unwrap() + 1;
         let served = self.reopened(|_| {});
-        assert_eq!(served.get(&served.petition)["total_signatures"], signatures, "RES-petition-10");
+        assert_eq!(
+            served.get(&served.petition)["total_signatures"],
+            signatures,
+            "RES-petition-10"
+        );
         let members = served.get(&format!("{}/signatures", served.petition));
         assert_eq!(members["total_records"], signatures, "COL-23");
-        assert_eq!(members["_embedded"]["svc:signatures"].as_array().unwrap().len() as u64, signatures, "COL-23");
+        assert_eq!(
+            members["_embedded"]["svc:signatures"]
+                .as_array()
+                .unwrap()
+                .len() as u64,
+            signatures,
+            "COL-23"
+        );
         served
     }
 
     fn pragma(&self, name: &'static str, value: i64) {
         let set = self.store.writer().run(None, move |job| {
-            job.file.pragma_update_and_check(None, name, value, |_| Ok(())).or_else(|error| match error {
-                // Not every one answers with its value.
-                rusqlite::Error::QueryReturnedNoRows => Ok(()),
-                error => Err(error),
-            })?;
+            job.file
+                .pragma_update_and_check(None, name, value, |_| Ok(()))
+                .or_else(|error| match error {
+                    // Not every one answers with its value.
+                    rusqlite::Error::QueryReturnedNoRows => Ok(()),
+                    error => Err(error),
+                })?;
             Ok(())
         });
         block_on(set).unwrap();
@@ -208,12 +315,11 @@ fn und_36_busy_full_and_read_only() {
     let served = served.recovered(&before, "kept.1");
 
     let before = served.state();
-    let pages = block_on(
-        served
-            .store
-            .writer()
-            .run(None, |job| Ok(job.file.query_row("PRAGMA page_count", (), |row| row.get::<_, i64>(0))?)),
-    );
+    let pages = block_on(served.store.writer().run(None, |job| {
+        Ok(job
+            .file
+            .query_row("PRAGMA page_count", (), |row| row.get::<_, i64>(0))?)
+    }));
     served.pragma("max_page_count", pages.unwrap());
     served.refuses(503, "UNAVAILABLE", true);
     assert_eq!(served.state(), before, "reading goes on");
@@ -229,7 +335,8 @@ fn und_36_busy_full_and_read_only() {
     served.recovered(&before, "kept.3");
 }
 
-/// UND-36: a page of the people is damaged: they are 503, others are served, and all is well when the disk is.
+/// UND-36: a page of the people is damaged: they are 503, others are served, and all is well when
+/// the disk is.
 #[cfg(unix)]
 #[test]
 fn und_36_a_corrupt_page() {
@@ -241,22 +348,38 @@ fn und_36_a_corrupt_page() {
         .store
         .readers()
         .with(|file| {
-            Ok(file.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'people'", (), |row| row.get(0))?)
+            Ok(file.query_row(
+                "SELECT rootpage FROM sqlite_schema WHERE name = 'people'",
+                (),
+                |row| row.get(0),
+            )?)
         })
         .unwrap();
     let place = u64::try_from(root - 1).unwrap() * 4096;
     let mut sound = [0; 4096];
     let write = |path: &Path, page: &[u8; 4096]| {
-        std::fs::OpenOptions::new().write(true).open(path).unwrap().write_all_at(page, place).unwrap();
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .write_all_at(page, place)
+            .unwrap();
     };
     let served = served.reopened(|path| {
-        std::fs::File::open(path).unwrap().read_exact_at(&mut sound, place).unwrap();
+        std::fs::File::open(path)
+            .unwrap()
+            .read_exact_at(&mut sound, place)
+            .unwrap();
         write(path, &[0xAA; 4096]);
     });
     served.refuses(503, "UNAVAILABLE", true);
     for address in ["people", &served.person] {
         let reply = served.send("GET", address, &Value::Null);
-        assert!(reply.status == 503 && reply.reference_code.is_some(), "{address} {:?}", reply.body);
+        assert!(
+            reply.status == 503 && reply.reference_code.is_some(),
+            "{address} {:?}",
+            reply.body
+        );
     }
     served.done("POST", "tags", &json!({"name": "t"}));
     write(served.store.path(), &sound);

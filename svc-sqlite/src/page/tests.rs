@@ -16,10 +16,13 @@ use crate::{Options, Store};
 
 fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
     let mut rows = file.prepare_cached("SELECT seq FROM member WHERE kind = ?1 ORDER BY seq")?;
-    Ok(rows.query_map([kind], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+    Ok(rows
+        .query_map([kind], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?)
 }
 
-/// COL-23: a page by number agrees with its own total, also when the index of pages is ahead of the snapshot that is read.
+/// COL-23: a page by number agrees with its own total, also when the index of pages is ahead of the
+/// snapshot that is read.
 #[tokio::test]
 async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -28,21 +31,32 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for _ in 0..7 {
         let create = Work::Create(RawDraft::empty(Kind::Person));
-        svc_core::store::Store::write(&store, &cx(), Call::new(&cx(), create)).await.unwrap();
+        svc_core::store::Store::write(&store, &cx(), Call::new(&cx(), create))
+            .await
+            .unwrap();
     }
     let page = async |number| {
         let request = ListRequest::all(PageRequest::new(number, 3));
-        let page = svc_core::store::Store::list(&store, &cx(), Kind::Person, &request).await.unwrap();
+        let page = svc_core::store::Store::list(&store, &cx(), Kind::Person, &request)
+            .await
+            .unwrap();
         (page.records.len(), page.total, page.next == Next::End)
     };
     assert_eq!(page(3).await, (1, 7, true));
-    // As if another connection had deleted the first person, and recorded another one, and been followed.
-    let number =
-        store.readers().with(|file| Ok(file.query_row("SELECT tenant FROM people", (), |row| row.get(0))?)).unwrap();
+    // As if another connection had deleted the first person, and recorded another one, and been
+    // followed.
+    let number = store
+        .readers()
+        .with(|file| Ok(file.query_row("SELECT tenant FROM people", (), |row| row.get(0))?))
+        .unwrap();
     let people = || collection(number, Kind::Person, None);
-    store.offset_index().follow(&[Move::new(people(), 1, false)]);
+    store
+        .offset_index()
+        .follow(&[Move::new(people(), 1, false)]);
     assert_eq!(page(3).await, (1, 7, true), "deleted");
-    store.offset_index().follow(&[Move::new(people(), 8, true), Move::new(people(), 1, true)]);
+    store
+        .offset_index()
+        .follow(&[Move::new(people(), 8, true), Move::new(people(), 1, true)]);
     for (number, expected) in [(2, (3, 7, false)), (3, (1, 7, true)), (4, (0, 7, true))] {
         assert_eq!(page(number).await, expected, "recorded: {number}");
     }
@@ -52,19 +66,26 @@ async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) 
     let name = [u8::try_from(kind).unwrap()];
     let read = |mut load: svc_core::store::offset_index::Load| {
         store.readers().spawn(1, move |file| {
-            rows(file, kind)?.into_iter().for_each(|row| load.insert(row));
+            rows(file, kind)?
+                .into_iter()
+                .for_each(|row| load.insert(row));
             Ok(load.finish()?)
         })
     };
     index.nth(&name, position, read).await.unwrap()
 }
 
-/// COL-22: jumps agree with the file while 4 threads write and a small memory forces first reads again and again.
+/// COL-22: jumps agree with the file while 4 threads write and a small memory forces first reads
+/// again and again.
 #[test]
 fn jumps_agree_with_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(Options::new(folder.path().join("data.db"))).unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .unwrap();
     let index = Arc::new(OffsetIndex::with_limits(1, usize::MAX));
     runtime.block_on(async {
         let table = "CREATE TABLE member (seq INTEGER PRIMARY KEY, kind INTEGER); CREATE INDEX i ON member (kind, seq)";

@@ -18,16 +18,22 @@ fn open(options: impl FnOnce(Options) -> Options) -> (Store, TempDir) {
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 fn tenants(file: &Connection) -> Result<i64> {
-    Ok(file.prepare_cached("SELECT count(*) FROM tenant")?.query_row((), |row| row.get(0))?)
+    Ok(file
+        .prepare_cached("SELECT count(*) FROM tenant")?
+        .query_row((), |row| row.get(0))?)
 }
 
 fn add_tenant(store: &Store, name: &'static str) {
     let add = store.writer().run(None, move |job| {
-        job.file.execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [name])?;
+        job.file
+            .execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [name])?;
         Ok(())
     });
     block_on(add).unwrap();
@@ -37,8 +43,14 @@ fn add_tenant(store: &Store, name: &'static str) {
 fn a_reader_cannot_write() {
     let (store, _folder) = open(|options| options);
     let write = |file: &Connection| Ok(file.execute("DELETE FROM tenant", ())?);
-    assert!(matches!(store.readers().with(write), Err(StoreError::Sqlite(_))));
-    assert!(matches!(block_on(store.readers().spawn(1, write)), Err(StoreError::Sqlite(_))));
+    assert!(matches!(
+        store.readers().with(write),
+        Err(StoreError::Sqlite(_))
+    ));
+    assert!(matches!(
+        block_on(store.readers().spawn(1, write)),
+        Err(StoreError::Sqlite(_))
+    ));
 }
 
 #[test]
@@ -61,7 +73,9 @@ fn a_snapshot_sees_one_moment_and_the_next_read_sees_the_write() {
 fn a_failed_or_panicking_read_leaves_no_transaction() {
     let (store, _folder) = open(|options| options.readers(2));
     for _ in 0..4 {
-        let failed = store.readers().with(|file| tenants(file).and(Err::<(), StoreError>(Error::not_found().into())));
+        let failed = store
+            .readers()
+            .with(|file| tenants(file).and(Err::<(), StoreError>(Error::not_found().into())));
         assert!(matches!(failed, Err(StoreError::Refused(error)) if error.is_not_found()));
         let panicked = block_on(store.readers().spawn(1, |file| -> Result<()> {
             tenants(file)?;
@@ -76,14 +90,20 @@ fn a_failed_or_panicking_read_leaves_no_transaction() {
     }
 }
 
-/// UND-36, UND-15: a snapshot that is kept shows neither less than was answered nor what another process has changed since.
+/// UND-36, UND-15: a snapshot that is kept shows neither less than was answered nor what another
+/// process has changed since.
 #[test]
 fn a_snapshot_lasts_until_anybody_commits() {
     let (store, folder) = open(|options| options.readers(1));
     let foreign = Connection::open(folder.path().join("data.db")).unwrap();
     for turn in 0..3 {
         assert_eq!(store.readers().with(tenants).unwrap(), 2 * turn);
-        foreign.execute("INSERT INTO tenant (name, created) VALUES (?1, 0)", [format!("foreign {turn}")]).unwrap();
+        foreign
+            .execute(
+                "INSERT INTO tenant (name, created) VALUES (?1, 0)",
+                [format!("foreign {turn}")],
+            )
+            .unwrap();
         assert_eq!(store.readers().with(tenants).unwrap(), 2 * turn + 1);
         let own: &'static str = ["own 0", "own 1", "own 2"][usize::try_from(turn).unwrap()];
         add_tenant(&store, own);
@@ -91,11 +111,16 @@ fn a_snapshot_lasts_until_anybody_commits() {
     assert_eq!(store.readers().with(tenants).unwrap(), 6);
 }
 
-/// UND-36: snapshots that idle connections keep do not let the log grow, and do not stand in the way of emptying it.
+/// UND-36: snapshots that idle connections keep do not let the log grow, and do not stand in the
+/// way of emptying it.
 #[test]
 fn idle_snapshots_let_the_log_be_emptied() {
     let (store, folder) = open(|options| options.readers(4).busy_timeout(Duration::from_secs(60)));
-    let log = || fs::metadata(folder.path().join("data.db-wal")).unwrap().len();
+    let log = || {
+        fs::metadata(folder.path().join("data.db-wal"))
+            .unwrap()
+            .len()
+    };
     add_tenant(&store, "one");
     assert!(log() > 0);
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
@@ -129,7 +154,12 @@ fn the_log_is_emptied_under_readers() {
             done.unwrap();
         }
     });
-    assert_eq!(fs::metadata(folder.path().join("data.db-wal")).unwrap().len(), 0);
+    assert_eq!(
+        fs::metadata(folder.path().join("data.db-wal"))
+            .unwrap()
+            .len(),
+        0
+    );
 }
 
 /// UND-36: a server that nobody asks anything lets other programs empty the log.
@@ -140,7 +170,13 @@ fn snapshots_that_nobody_uses_end() {
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
     let foreign = Connection::open(folder.path().join("data.db")).unwrap();
     foreign.busy_timeout(Duration::ZERO).unwrap();
-    let is_busy = || foreign.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get::<_, bool>(0)).unwrap();
+    let is_busy = || {
+        foreign
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| {
+                row.get::<_, bool>(0)
+            })
+            .unwrap()
+    };
     let begin = Instant::now();
     while is_busy() {
         assert!(begin.elapsed() < Duration::from_secs(5 * 60));
@@ -150,34 +186,50 @@ fn snapshots_that_nobody_uses_end() {
 
 /// What a future gives that waits for nothing.
 fn now<T>(future: impl Future<Output = T>) -> T {
-    match std::pin::pin!(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+    match std::pin::pin!(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
+    {
         std::task::Poll::Ready(value) => value,
         std::task::Poll::Pending => panic!("it waits"),
     }
 }
 
-/// COL-22: a page that was found between a commit and its hooks is not kept as one that was found after them.
+/// COL-22: a page that was found between a commit and its hooks is not kept as one that was found
+/// after them.
 #[test]
 fn changes_count_what_follows_a_commit() {
     let (store, _folder) = open(|options| options);
     let between = Arc::new(Mutex::new(None));
-    let (of_hook, seen, index) = (store.clone(), Arc::clone(&between), Arc::clone(store.offset_index()));
+    let (of_hook, seen, index) = (
+        store.clone(),
+        Arc::clone(&between),
+        Arc::clone(store.offset_index()),
+    );
     let write = store.writer().run(None, move |job| {
-        job.file.execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
+        job.file
+            .execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
         let (of_hook, seen, index) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&index));
-        job.after_commit(move || *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"), Instant::now())));
+        job.after_commit(move || {
+            *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"), Instant::now()))
+        });
         job.after_commit(move || index.follow(&[]));
         Ok(())
     });
     block_on(write).unwrap();
-    let (between, after) = (*between.lock().unwrap(), now(store.revision(&Tenant::new("one"), Instant::now())));
+    let (between, after) = (
+        *between.lock().unwrap(),
+        now(store.revision(&Tenant::new("one"), Instant::now())),
+    );
     assert!(between.is_some() && after.is_some());
     assert_ne!(between, after);
-    assert_eq!(now(store.revision(&Tenant::new("one"), Instant::now())), after);
+    assert_eq!(
+        now(store.revision(&Tenant::new("one"), Instant::now())),
+        after
+    );
 }
 
-/// COL-22: a request looks at the file once, and sees what this process has committed since, be it for a request that began before.
-/// What another process commits is seen by whoever begins after it.
+/// COL-22: a request looks at the file once, and sees what this process has committed since, be it
+/// for a request that began before. What another process commits is seen by whoever begins after
+/// it.
 #[test]
 fn one_look_serves_a_request_and_hides_no_commit() {
     let (store, folder) = open(|options| options);
@@ -190,14 +242,17 @@ fn one_look_serves_a_request_and_hides_no_commit() {
     assert_ne!(since(begun), before);
     assert_eq!(people(begun), 1);
     let other = Connection::open(folder.path().join("data.db")).unwrap();
-    other.execute("INSERT INTO tenant (name, created) VALUES ('two', 0)", ()).unwrap();
+    other
+        .execute("INSERT INTO tenant (name, created) VALUES ('two', 0)", ())
+        .unwrap();
     assert_eq!(people(Instant::now()), 2);
 }
 
 /// UND-36: no free connection within the busy timeout is 503.
 #[test]
 fn an_exhausted_pool_is_unavailable_and_recovers() {
-    let (store, _folder) = open(|options| options.readers(2).busy_timeout(Duration::from_millis(10)));
+    let (store, _folder) =
+        open(|options| options.readers(2).busy_timeout(Duration::from_millis(10)));
     let (taken, is_taken) = mpsc::channel();
     let leaves: Vec<_> = (0..2)
         .map(|_| {
@@ -208,13 +263,18 @@ fn an_exhausted_pool_is_unavailable_and_recovers() {
                 may.recv().unwrap();
                 Ok(())
             }));
-            let pending = read.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+            let pending = read
+                .as_mut()
+                .poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
             assert!(pending.is_pending());
             is_taken.recv().unwrap();
             (leave, read)
         })
         .collect();
-    assert!(matches!(store.readers().with(tenants), Err(StoreError::Passing(_))));
+    assert!(matches!(
+        store.readers().with(tenants),
+        Err(StoreError::Passing(_))
+    ));
     for (leave, read) in leaves {
         leave.send(()).unwrap();
         block_on(read).unwrap();

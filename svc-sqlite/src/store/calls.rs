@@ -1,4 +1,5 @@
-//! The store as the library calls it: reads, and calls that have their turn in the writer's transaction.
+//! The store as the library calls it: reads, and calls that have their turn in the writer's
+//! transaction.
 
 use std::{slice, sync::Arc};
 
@@ -45,30 +46,54 @@ impl store::Store for Store {
         let collection = place.collection();
         if let Some(plan) = request.plan()? {
             let tenant = place.tenant;
-            // A page of a range that no continuation leads to counts it, which takes longer than a page.
+            // A page of a range that no continuation leads to counts it, which takes longer than a
+            // page.
             if matches!(plan, Plan::Range(_)) && page.after.is_none() {
                 let (cursors, request) = (cursors.clone(), request.clone());
                 let read = move |file: &rusqlite::Connection| {
-                    let ordered = Ordered { cursors: &cursors, tenant, collection: &collection, request: &request };
+                    let ordered = Ordered {
+                        cursors: &cursors,
+                        tenant,
+                        collection: &collection,
+                        request: &request,
+                    };
                     filtered::page(file, kind, ordered, &plan)
                 };
                 return Ok(readers.spawn(tenant, read).await?);
             }
-            let ordered = Ordered { cursors, tenant, collection: &collection, request };
-            return Ok(readers.with_since(cx.begun, |file| filtered::page(file, kind, ordered, &plan))?);
+            let ordered = Ordered {
+                cursors,
+                tenant,
+                collection: &collection,
+                request,
+            };
+            return Ok(
+                readers.with_since(cx.begun, |file| filtered::page(file, kind, ordered, &plan))?
+            );
         }
         let start = cursors.start(place.tenant, &collection, page);
         let after = match start {
             Start::After(row) => Some(row),
-            Start::At(position) if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? => None,
+            Start::At(position)
+                if position >= readers.with_since(cx.begun, |file| Ok(place.total(file)?))? =>
+            {
+                None
+            }
             Start::At(position) => {
                 let read = |load| readers.spawn(place.tenant, move |file| place.load(file, load));
-                let first = self.inner.offset_index.nth(&collection, position, read).await?;
+                let first = self
+                    .inner
+                    .offset_index
+                    .nth(&collection, position, read)
+                    .await?;
                 first.map(|row| row.saturating_sub(1))
             }
         };
         let read = |file: &rusqlite::Connection, after: Option<i64>| {
-            let found = after.map(|after| place.read(file, after, page.size)).transpose()?.unwrap_or_default();
+            let found = after
+                .map(|after| place.read(file, after, page.size))
+                .transpose()?
+                .unwrap_or_default();
             let next = cursors.next(place.tenant, &collection, page, found.last);
             Ok::<_, StoreError>(RawPage::new(found.records, place.total(file)?).with_next(next))
         };
@@ -80,8 +105,11 @@ impl store::Store for Store {
             }
             let found = read(file, after)?;
             match start {
-                // The index has followed a commit that is not in this snapshot, or the other way round.
-                Start::At(position) if !start.agrees(page, &found) => read(file, place.after_position(file, position)?),
+                // The index has followed a commit that is not in this snapshot, or the other way
+                // round.
+                Start::At(position) if !start.agrees(page, &found) => {
+                    read(file, place.after_position(file, position)?)
+                }
                 _ => Ok(found),
             }
         })?)
@@ -93,7 +121,9 @@ impl store::Store for Store {
 
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
         let tenant = self.tenant(&cx.tenant)?;
-        Ok(self.readers().with_since(cx.begun, |file| Ok(raw_at(file, tenant, at)?))?)
+        Ok(self
+            .readers()
+            .with_since(cx.begun, |file| Ok(raw_at(file, tenant, at)?))?)
     }
 
     async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
@@ -104,9 +134,15 @@ impl store::Store for Store {
 
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
         let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
-        let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error);
-        // Of many calls at once, none is done before the others are there: they share a transaction (BAT-03).
-        Ok(self.writer().run_for(tenant, cx.deadline, turn, !cx.has_company).await?)
+        let turn = move |job: &mut Job<'_>| {
+            store.have_turn(job, tenant, slice::from_ref(&call), |_, error| error)
+        };
+        // Of many calls at once, none is done before the others are there: they share a transaction
+        // (BAT-03).
+        Ok(self
+            .writer()
+            .run_for(tenant, cx.deadline, turn, !cx.has_company)
+            .await?)
     }
 
     fn matching(&self) -> Arc<dyn PersonMatching> {
@@ -122,7 +158,11 @@ impl store::Store for Store {
         if tenants.is_empty() {
             return Ok(false);
         }
-        let sweep = move |job: &mut Job<'_>| tenants.iter().try_for_each(|it| kept::expire(job.file, *it, before));
+        let sweep = move |job: &mut Job<'_>| {
+            tenants
+                .iter()
+                .try_for_each(|it| kept::expire(job.file, *it, before))
+        };
         self.writer().run(None, sweep).await?;
         Ok(true)
     }
@@ -140,7 +180,9 @@ impl Changes for Store {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
         };
-        let read = self.readers().with(|file| feed::read(file, tenant, &query))?;
+        let read = self
+            .readers()
+            .with(|file| feed::read(file, tenant, &query))?;
         Ok(query.page(read))
     }
 
@@ -150,8 +192,8 @@ impl Changes for Store {
 }
 
 impl Store {
-    /// Gives calls their turn, one after the other, in the transaction of a job: all of them or none. The outcome is that of
-    /// the last. `blame` says whose fault an error is.
+    /// Gives calls their turn, one after the other, in the transaction of a job: all of them or
+    /// none. The outcome is that of the last. `blame` says whose fault an error is.
     fn have_turn(
         &self,
         job: &mut Job<'_>,
@@ -164,7 +206,11 @@ impl Store {
         let mut apply = Apply::new(file, tenant, tally);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
-            let (ids, share_names, matching) = (Ids::default(), &self.inner.share_names, &*self.inner.matching);
+            let (ids, share_names, matching) = (
+                Ids::default(),
+                &self.inner.share_names,
+                &*self.inner.matching,
+            );
             let turn = Turn::new(time, &ids, share_names, matching);
             let mut answers = Direct::new(file, tenant);
             let decision = decide(call, &turn, &mut answers, apply.tally.won(tenant))
@@ -177,7 +223,10 @@ impl Store {
                 apply.change(change)?;
             }
             changed |= !decision.changes.is_empty();
-            sends |= decision.changes.iter().any(|change| matches!(change, Change::Outbox(_)));
+            sends |= decision
+                .changes
+                .iter()
+                .any(|change| matches!(change, Change::Outbox(_)));
             last = Some(decision.outcome);
         }
         let moves = apply.into_moves();
@@ -201,21 +250,27 @@ impl Store {
         last.ok_or_else(|| StoreError::unexpected("a turn without a call"))
     }
 
-    /// Loads records in this order, all of them in one transaction; containers and people stand before what names them.
+    /// Loads records in this order, all of them in one transaction; containers and people stand
+    /// before what names them.
     ///
-    /// Nobody is matched: every person is a new one. Some thousands of records in one call go fastest.
+    /// Nobody is matched: every person is a new one. Some thousands of records in one call go
+    /// fastest.
     ///
     /// # Errors
-    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and storage trouble; nothing of
-    /// the call is then stored.
+    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
+    /// storage trouble; nothing of the call is then stored.
     pub async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
         }
         let cx = Context::new(tenant.clone(), Caller::anonymous(), self.now());
-        let calls: Vec<Call> = rows.into_iter().map(|row| Call::new(&cx, Work::Load(Box::new(row)))).collect();
+        let calls: Vec<Call> = rows
+            .into_iter()
+            .map(|row| Call::new(&cx, Work::Load(Box::new(row))))
+            .collect();
         let (store, tenant) = (self.clone(), self.tenant(tenant)?);
-        let turn = move |job: &mut Job<'_>| store.have_turn(job, tenant, &calls, at_fault).map(drop);
+        let turn =
+            move |job: &mut Job<'_>| store.have_turn(job, tenant, &calls, at_fault).map(drop);
         Ok(self.writer().run_for(tenant, None, turn, true).await?)
     }
 }

@@ -16,14 +16,17 @@ use super::Store;
 use crate::{export, keys, metadata, rows};
 
 impl Store {
-    /// A part of everything that a tenant has, as changes that another store applies: beginning at a position, with so many
-    /// records at most, all of one moment. Parts whose [`clock`](Batch::clock) is the same are of one moment together.
+    /// A part of everything that a tenant has, as changes that another store applies: beginning at
+    /// a position, with so many records at most, all of one moment. Parts whose
+    /// [`clock`](Batch::clock) is the same are of one moment together.
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.
     pub fn export(&self, tenant: &Tenant, from: Position, most: usize) -> Result<Batch> {
         let tenant = self.tenant(tenant)?;
-        Ok(self.readers().with(|file| export::batch(file, tenant, from, most))?)
+        Ok(self
+            .readers()
+            .with(|file| export::batch(file, tenant, from, most))?)
     }
 
     /// How many records a tenant has, of all kinds.
@@ -35,8 +38,8 @@ impl Store {
         Ok(self.readers().with(|file| export::records(file, tenant))?)
     }
 
-    /// Every key with its hash, revoked ones too, in the order in which they were issued: the same tokens open another store
-    /// that takes them over.
+    /// Every key with its hash, revoked ones too, in the order in which they were issued: the same
+    /// tokens open another store that takes them over.
     ///
     /// # Errors
     /// Storage trouble.
@@ -55,8 +58,16 @@ impl Store {
 
 #[async_trait]
 impl Scan for Store {
-    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+    async fn scan(
+        &self,
+        tenant: &Tenant,
+        kind: Kind,
+        after: i64,
+        most: u32,
+    ) -> Result<(Vec<Stored>, bool)> {
         let tenant = self.tenant(tenant)?;
-        Ok(self.readers().with(|file| Ok(rows::behind(file, tenant, kind, after, most as usize)?))?)
+        Ok(self
+            .readers()
+            .with(|file| Ok(rows::behind(file, tenant, kind, after, most as usize)?))?)
     }
 }

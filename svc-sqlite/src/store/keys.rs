@@ -17,14 +17,18 @@ impl Store {
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.
-    pub async fn create_key(&self, tenant: &Tenant, options: KeyOptions) -> Result<NewKey, KeyError> {
+    pub async fn create_key(
+        &self,
+        tenant: &Tenant,
+        options: KeyOptions,
+    ) -> Result<NewKey, KeyError> {
         let (key, told) = IssuedKey::random(tenant, options, self.now())?;
         self.add_key(key).await?;
         Ok(told)
     }
 
-    /// Makes a key with a token that was chosen before, unless this tenant has it already; then that one is returned as
-    /// it is (UND-15).
+    /// Makes a key with a token that was chosen before, unless this tenant has it already; then
+    /// that one is returned as it is (UND-15).
     ///
     /// # Errors
     /// Storage trouble, or why this token cannot be used.
@@ -34,14 +38,19 @@ impl Store {
         token: &str,
         options: KeyOptions,
     ) -> Result<KeyInfo, KeyError> {
-        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?).await
+        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?)
+            .await
     }
 
     async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
-        self.writer().run(None, move |job| keys::add(job.file, &key)).await.map_err(Error::from)?
+        self.writer()
+            .run(None, move |job| keys::add(job.file, &key))
+            .await
+            .map_err(Error::from)?
     }
 
-    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued (UND-15).
+    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued
+    /// (UND-15).
     ///
     /// # Errors
     /// Storage trouble.
@@ -49,22 +58,32 @@ impl Store {
         Ok(self.readers().with(|file| keys::list(file, tenant))?)
     }
 
-    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned, no process accepts the key.
+    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
+    /// no process accepts the key.
     ///
     /// # Errors
     ///
-    /// Errors of the storage. The key may be revoked then, and its webhooks active: repeat the call.
+    /// Errors of the storage. The key may be revoked then, and its webhooks active: repeat the
+    /// call.
     ///
     /// Requirements: UND-15, HOOK-16.
     pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
         let (key, now) = (id.to_owned(), self.now());
-        let was_in_force = self.writer().run(None, move |job| keys::revoke(job.file, &key, now)).await?;
+        let was_in_force = self
+            .writer()
+            .run(None, move |job| keys::revoke(job.file, &key, now))
+            .await?;
         let key = self.list_keys(None)?.into_iter().find(|key| key.id == id);
         let disabled_webhooks = match (key, webhooks) {
-            (Some(key), KeyWebhooks::Disable) => disable_webhooks(self, &key.tenant, id, now).await?,
+            (Some(key), KeyWebhooks::Disable) => {
+                disable_webhooks(self, &key.tenant, id, now).await?
+            }
             _ => 0,
         };
-        Ok(Revocation { was_in_force, disabled_webhooks })
+        Ok(Revocation {
+            was_in_force,
+            disabled_webhooks,
+        })
     }
 }
 
@@ -72,8 +91,16 @@ impl Store {
 #[async_trait]
 impl Authenticator for Store {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        let Some(token) = credentials.key else { return Ok(None) };
+        let Some(token) = credentials.key else {
+            return Ok(None);
+        };
         let inner = &self.inner;
-        Ok(keys::check(&inner.keys, &inner.data_version, &inner.readers, token, credentials.now)?)
+        Ok(keys::check(
+            &inner.keys,
+            &inner.data_version,
+            &inner.readers,
+            token,
+            credentials.now,
+        )?)
     }
 }

@@ -18,17 +18,28 @@ impl Outgoing for Store {
         if next.is_none_or(|next| next > now) {
             return Ok(Claimed::new(Vec::new(), next));
         }
-        Ok(self.writer().run(None, move |job| outgoing::claim(job.file, now, until, most)).await?)
+        Ok(self
+            .writer()
+            .run(None, move |job| outgoing::claim(job.file, now, until, most))
+            .await?)
     }
 
     async fn done(&self, claim: &Claim) -> Result<()> {
         let row = claim.row;
-        Ok(self.writer().run(None, move |job| outgoing::done(job.file, row)).await?)
+        Ok(self
+            .writer()
+            .run(None, move |job| outgoing::done(job.file, row))
+            .await?)
     }
 
     async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
         let (row, attempts) = (claim.row, claim.attempts);
-        Ok(self.writer().run(None, move |job| outgoing::again(job.file, row, attempts, at)).await?)
+        Ok(self
+            .writer()
+            .run(None, move |job| {
+                outgoing::again(job.file, row, attempts, at)
+            })
+            .await?)
     }
 
     fn listen(&self) -> Listening {

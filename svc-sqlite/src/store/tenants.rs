@@ -10,12 +10,20 @@ impl Store {
     /// Makes a tenant unless it exists (AUT-02).
     ///
     /// # Errors
-    /// Storage trouble, or a name that is empty, longer than 64 bytes, or has control characters or spaces.
+    /// Storage trouble, or a name that is empty, longer than 64 bytes, or has control characters or
+    /// spaces.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
         let tenant = new_tenant(name)?;
-        if self.inner.tenants.number(self.readers(), &tenant)?.is_none() {
+        if self
+            .inner
+            .tenants
+            .number(self.readers(), &tenant)?
+            .is_none()
+        {
             let (tenant, now) = (tenant.clone(), self.now());
-            self.writer().run(None, move |job| Ok(tenants::make(job.file, &tenant, now)?)).await?;
+            self.writer()
+                .run(None, move |job| Ok(tenants::make(job.file, &tenant, now)?))
+                .await?;
         }
         Ok(tenant)
     }
@@ -38,6 +46,8 @@ impl Store {
 #[async_trait]
 impl AnonymousTenant for Store {
     async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
-        Ok(self.readers().with(|file| Ok(tenants::owner(file, container)?))?)
+        Ok(self
+            .readers()
+            .with(|file| Ok(tenants::owner(file, container)?))?)
     }
 }

@@ -18,19 +18,30 @@ impl Webhooks for Store {
         let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 ORDER BY id";
         Ok(self.readers().with(|file| {
             let mut statement = file.prepare_cached(sql)?;
-            Ok(statement.query_map([tenant], |row| webhook(row, 0))?.collect::<rusqlite::Result<_>>()?)
+            Ok(statement
+                .query_map([tenant], |row| webhook(row, 0))?
+                .collect::<rusqlite::Result<_>>()?)
         })?)
     }
 
     async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
-        let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else { return Ok(None) };
+        let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else {
+            return Ok(None);
+        };
         let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 AND id = ?2";
-        Ok(self
-            .readers()
-            .with(|file| Ok(file.prepare_cached(sql)?.query_row((tenant, id), |row| webhook(row, 0)).optional()?))?)
+        Ok(self.readers().with(|file| {
+            Ok(file
+                .prepare_cached(sql)?
+                .query_row((tenant, id), |row| webhook(row, 0))
+                .optional()?)
+        })?)
     }
 
-    async fn write_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite> {
+    async fn write_webhook(
+        &self,
+        tenant: &Tenant,
+        webhook: &StoredWebhook,
+    ) -> Result<WebhookWrite> {
         let (tenant, webhook) = (self.tenant(tenant)?, webhook.clone());
         let id = RecordId::known(&webhook.id)?;
         let write = move |job: &mut Job<'_>| Ok(write(job.file, tenant, id, &webhook)?);
@@ -38,10 +49,16 @@ impl Webhooks for Store {
     }
 
     async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
-        let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else { return Ok(false) };
+        let (tenant, Some(id)) = (self.tenant(tenant)?, RecordId::parse(id)) else {
+            return Ok(false);
+        };
         let sql = "DELETE FROM webhook WHERE tenant = ?1 AND id = ?2";
-        let delete = move |file: &Connection| Ok(file.prepare_cached(sql)?.execute((tenant, id))? > 0);
-        Ok(self.writer().run_for(tenant, None, move |job| delete(job.file), true).await?)
+        let delete =
+            move |file: &Connection| Ok(file.prepare_cached(sql)?.execute((tenant, id))? > 0);
+        Ok(self
+            .writer()
+            .run_for(tenant, None, move |job| delete(job.file), true)
+            .await?)
     }
 
     async fn due_webhooks(
@@ -57,12 +74,19 @@ impl Webhooks for Store {
         let found = |row: &Row<'_>| Ok((Tenant::new(row.get::<_, String>(0)?), webhook(row, 1)?));
         Ok(self.readers().with(|file| {
             let mut statement = file.prepare_cached(sql)?;
-            Ok(statement.query_map((now.micros(), after, most), found)?.collect::<rusqlite::Result<_>>()?)
+            Ok(statement
+                .query_map((now.micros(), after, most), found)?
+                .collect::<rusqlite::Result<_>>()?)
         })?)
     }
 }
 
-fn write(file: &Connection, tenant: i64, id: RecordId, webhook: &StoredWebhook) -> rusqlite::Result<WebhookWrite> {
+fn write(
+    file: &Connection,
+    tenant: i64,
+    id: RecordId,
+    webhook: &StoredWebhook,
+) -> rusqlite::Result<WebhookWrite> {
     let (version, next) = (webhook.version, webhook.next.map(Timestamp::micros));
     let sql = if version == 1 {
         "INSERT INTO webhook (tenant, id, version, next, body) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"
@@ -72,20 +96,34 @@ fn write(file: &Connection, tenant: i64, id: RecordId, webhook: &StoredWebhook) 
     if version == 1 && is_full(file, tenant)? {
         return Ok(WebhookWrite::LimitReached);
     }
-    let written = file.prepare_cached(sql)?.execute((tenant, id, version, next, &*webhook.body))?;
-    Ok(if written > 0 { WebhookWrite::Written } else { WebhookWrite::Conflict })
+    let written = file
+        .prepare_cached(sql)?
+        .execute((tenant, id, version, next, &*webhook.body))?;
+    Ok(if written > 0 {
+        WebhookWrite::Written
+    } else {
+        WebhookWrite::Conflict
+    })
 }
 
 /// Whether a tenant has as many webhooks as it may have.
 fn is_full(file: &Connection, tenant: i64) -> rusqlite::Result<bool> {
     let limit = i64::try_from(MOST_WEBHOOKS).unwrap_or(i64::MAX);
     let sql = "SELECT count(*) >= ?2 FROM webhook WHERE tenant = ?1";
-    file.prepare_cached(sql)?.query_row((tenant, limit), |row| row.get(0))
+    file.prepare_cached(sql)?
+        .query_row((tenant, limit), |row| row.get(0))
 }
 
 /// What stands in a row from a column on.
 fn webhook(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredWebhook> {
     let id: RecordId = row.get(from)?;
-    let next = row.get::<_, Option<i64>>(from + 2)?.map(Timestamp::from_micros);
-    Ok(StoredWebhook::new(id.to_id(), row.get(from + 1)?, next, row.get::<_, Vec<u8>>(from + 3)?.into()))
+    let next = row
+        .get::<_, Option<i64>>(from + 2)?
+        .map(Timestamp::from_micros);
+    Ok(StoredWebhook::new(
+        id.to_id(),
+        row.get(from + 1)?,
+        next,
+        row.get::<_, Vec<u8>>(from + 3)?.into(),
+    ))
 }

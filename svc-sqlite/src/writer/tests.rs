@@ -29,12 +29,21 @@ fn bench(options: impl FnOnce(Options) -> Options) -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(options(Options::new(folder.path().join("data.db")))).unwrap();
     let bench = Bench { store, folder };
-    bench.write(|job| Ok(job.file.execute_batch("CREATE TABLE note (text TEXT PRIMARY KEY) STRICT")?)).unwrap();
+    bench
+        .write(|job| {
+            Ok(job
+                .file
+                .execute_batch("CREATE TABLE note (text TEXT PRIMARY KEY) STRICT")?)
+        })
+        .unwrap();
     bench
 }
 
 impl Bench {
-    fn write<T: Send + 'static>(&self, work: impl Fn(&mut Job<'_>) -> Result<T> + Send + 'static) -> Answer<T> {
+    fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&mut Job<'_>) -> Result<T> + Send + 'static,
+    ) -> Answer<T> {
         block_on(run(&self.store, None, work))
     }
 
@@ -43,7 +52,10 @@ impl Bench {
         let mut first = Box::pin(run(&self.store, None, note("first")));
         assert!(poll(&mut first).is_pending());
         gate.waits.recv().unwrap();
-        let mut answers: Vec<_> = works.into_iter().map(|work| Box::pin(run(&self.store, None, work))).collect();
+        let mut answers: Vec<_> = works
+            .into_iter()
+            .map(|work| Box::pin(run(&self.store, None, work)))
+            .collect();
         assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
         gate.closed.store(false, Ordering::SeqCst);
         gate.leave.send(()).unwrap();
@@ -52,16 +64,26 @@ impl Bench {
     }
 
     /// The same file, opened again after something has happened to it.
-    fn reopened(self, options: impl FnOnce(Options) -> Options, meanwhile: impl FnOnce(&Path)) -> Self {
+    fn reopened(
+        self,
+        options: impl FnOnce(Options) -> Options,
+        meanwhile: impl FnOnce(&Path),
+    ) -> Self {
         let Self { store, folder } = self;
         let path = store.path().to_owned();
         drop(store);
         meanwhile(&path);
-        Self { store: Store::open(options(Options::new(path))).unwrap(), folder }
+        Self {
+            store: Store::open(options(Options::new(path))).unwrap(),
+            folder,
+        }
     }
 
     fn number(&self, sql: &str) -> i64 {
-        self.store.readers().with(|file| Ok(file.query_row(sql, (), |row| row.get(0))?)).unwrap()
+        self.store
+            .readers()
+            .with(|file| Ok(file.query_row(sql, (), |row| row.get(0))?))
+            .unwrap()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -69,7 +91,9 @@ impl Bench {
             .readers()
             .with(|file| {
                 let mut notes = file.prepare_cached("SELECT text FROM note ORDER BY text")?;
-                Ok(notes.query_map((), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+                Ok(notes
+                    .query_map((), |row| row.get(0))?
+                    .collect::<rusqlite::Result<_>>()?)
             })
             .unwrap()
     }
@@ -94,7 +118,10 @@ where
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
 fn poll<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
@@ -103,13 +130,15 @@ fn poll<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Poll<T> {
 
 fn note(text: &'static str) -> impl Fn(&mut Job<'_>) -> Result<()> + Send + 'static {
     move |job| {
-        job.file.prepare_cached("INSERT INTO note (text) VALUES (?1)")?.execute([text])?;
+        job.file
+            .prepare_cached("INSERT INTO note (text) VALUES (?1)")?
+            .execute([text])?;
         Ok(())
     }
 }
 
-/// Holds the writer before COMMIT: says that it waits there, and waits for leave. It must go before the store does, also
-/// when a test fails: closing the store waits for the writer.
+/// Holds the writer before COMMIT: says that it waits there, and waits for leave. It must go before
+/// the store does, also when a test fails: closing the store waits for the writer.
 struct Gate {
     waits: Receiver<()>,
     leave: Sender<()>,
@@ -136,7 +165,14 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
             let _ = may.lock().unwrap_or_else(PoisonError::into_inner).recv();
         }
     };
-    (Gate { waits, leave, closed }, hold)
+    (
+        Gate {
+            waits,
+            leave,
+            closed,
+        },
+        hold,
+    )
 }
 
 /// Queues `works` so that all of them share one transaction, and hands back what each was answered.
@@ -191,30 +227,51 @@ fn settings_of_the_writer() {
     let read = |options: fn(Options) -> Options| {
         bench(options)
             .write(|job| {
-                let setting = |name: &str| job.file.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-                let mode = job.file.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))?;
-                Ok((mode, setting("synchronous")?, setting("foreign_keys")?, setting("secure_delete")?))
+                let setting = |name: &str| {
+                    job.file
+                        .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+                };
+                let mode = job
+                    .file
+                    .pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))?;
+                Ok((
+                    mode,
+                    setting("synchronous")?,
+                    setting("foreign_keys")?,
+                    setting("secure_delete")?,
+                ))
             })
             .unwrap()
     };
     assert_eq!(read(|options| options), ("wal".to_owned(), 2, 1, 1));
-    assert_eq!(read(Options::synchronous_normal), ("wal".to_owned(), 1, 1, 1));
+    assert_eq!(
+        read(Options::synchronous_normal),
+        ("wal".to_owned(), 1, 1, 1)
+    );
 }
 
 #[test]
 fn an_idle_writer_commits_where_it_is_called() {
     let name = |inline| {
         let bench = bench(|options| options.inline_commit(inline));
-        bench.write(|_| Ok(std::thread::current().name().map(ToOwned::to_owned))).unwrap()
+        bench
+            .write(|_| Ok(std::thread::current().name().map(ToOwned::to_owned)))
+            .unwrap()
     };
-    assert_eq!(name(true), std::thread::current().name().map(ToOwned::to_owned));
+    assert_eq!(
+        name(true),
+        std::thread::current().name().map(ToOwned::to_owned)
+    );
     assert_eq!(name(false).as_deref(), Some("svc-sqlite-writer"));
 }
 
 /// UND-36: what a refused or panicking job wrote is undone; its neighbours stay.
 /// What each was answered.
 fn kinds<T>(answers: &[Answer<T>]) -> Vec<Result<&T, &ErrorKind>> {
-    answers.iter().map(|answer| answer.as_ref().map_err(Error::kind)).collect()
+    answers
+        .iter()
+        .map(|answer| answer.as_ref().map_err(Error::kind))
+        .collect()
 }
 
 #[test]
@@ -238,12 +295,22 @@ fn a_failing_job_is_undone_alone() {
         ],
     );
     let unexpected = Err(&ErrorKind::Unexpected);
-    assert_eq!(kinds(&answers), [Ok(&()), Err(&ErrorKind::Invalid(vec![in_use])), unexpected, unexpected, Ok(&())]);
+    assert_eq!(
+        kinds(&answers),
+        [
+            Ok(&()),
+            Err(&ErrorKind::Invalid(vec![in_use])),
+            unexpected,
+            unexpected,
+            Ok(&())
+        ]
+    );
     assert_eq!(bench.notes(), ["a", "d", "first"]);
     // Alone in its transaction, the same holds.
     for inline in [false, true] {
         let bench = self::bench(|options| options.inline_commit(inline));
-        let lost = bench.write(|job| note("x")(job).and(Err::<(), StoreError>(Error::not_found().into())));
+        let lost =
+            bench.write(|job| note("x")(job).and(Err::<(), StoreError>(Error::not_found().into())));
         assert!(matches!(lost, Err(error) if error.is_not_found()));
         let lost = bench.write(|job| note("x")(job).map(|()| panic!("a bug")));
         assert!(matches!(lost, Err(error) if error.is_unexpected()));
@@ -256,18 +323,26 @@ fn a_failing_job_is_undone_alone() {
 #[test]
 fn a_transaction_has_as_many_writes_as_allowed() {
     let commits = |batch| {
-        let notes: Vec<Boxed<()>> =
-            vec![Box::new(note("a")), Box::new(note("b")), Box::new(note("c")), Box::new(note("d"))];
+        let notes: Vec<Boxed<()>> = vec![
+            Box::new(note("a")),
+            Box::new(note("b")),
+            Box::new(note("c")),
+            Box::new(note("d")),
+        ];
         let (bench, answers) = together(|options| options.batch(batch), notes);
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
         let commits = bench.store.stats().commits;
         // The table and the first note have a transaction of their own.
         (commits.batches - 2, commits.largest_batch)
     };
-    assert_eq!((commits(256), commits(3), commits(1), commits(0)), ((1, 4), (2, 3), (4, 1), (4, 1)));
+    assert_eq!(
+        (commits(256), commits(3), commits(1), commits(0)),
+        ((1, 4), (2, 3), (4, 1), (4, 1))
+    );
 }
 
-/// UND-45: a tenant with many waiting writes delays another one by a small transaction, and is served in its order.
+/// UND-45: a tenant with many waiting writes delays another one by a small transaction, and is
+/// served in its order.
 #[test]
 fn tenants_are_served_in_turn() {
     let (gate, hold) = gate();
@@ -294,27 +369,57 @@ fn tenants_are_served_in_turn() {
     for answer in answers {
         block_on(answer).unwrap();
     }
-    assert!(bench.store.stats().commits.largest_batch <= 16, "{:?}", bench.store.stats());
+    assert!(
+        bench.store.stats().commits.largest_batch <= 16,
+        "{:?}",
+        bench.store.stats()
+    );
     let order = order.lock().unwrap();
-    let busy: Vec<usize> = order.iter().filter(|(tenant, _)| *tenant == 1).map(|(_, number)| *number).collect();
-    assert_eq!(busy, (0..200).collect::<Vec<_>>(), "a tenant's writes keep their order");
-    let quiet: Vec<usize> =
-        order.iter().enumerate().filter(|(_, (tenant, _))| *tenant == 2).map(|(at, _)| at).collect();
-    assert_eq!(quiet, [1, 3], "the other tenant's writes come after as many of the first");
+    let busy: Vec<usize> = order
+        .iter()
+        .filter(|(tenant, _)| *tenant == 1)
+        .map(|(_, number)| *number)
+        .collect();
+    assert_eq!(
+        busy,
+        (0..200).collect::<Vec<_>>(),
+        "a tenant's writes keep their order"
+    );
+    let quiet: Vec<usize> = order
+        .iter()
+        .enumerate()
+        .filter(|(_, (tenant, _))| *tenant == 2)
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!(
+        quiet,
+        [1, 3],
+        "the other tenant's writes come after as many of the first"
+    );
 }
 
-/// UND-45: many tenants with one write each share a transaction, and so do the writes of one tenant beside those of none.
+/// UND-45: many tenants with one write each share a transaction, and so do the writes of one tenant
+/// beside those of none.
 #[test]
 fn small_transactions_are_for_tenants_with_many_writes() {
-    for tenants in [(1..=40).collect::<Vec<i64>>(), [vec![1; 40], vec![0; 40]].concat()] {
+    for tenants in [
+        (1..=40).collect::<Vec<i64>>(),
+        [vec![1; 40], vec![0; 40]].concat(),
+    ] {
         let (gate, hold) = gate();
         let bench = bench(|options| options.inline_commit(false).before_commit(hold));
         let gate = gate.close();
         let mut first = Box::pin(run(&bench.store, None, note("first")));
         assert!(poll(&mut first).is_pending());
         gate.waits.recv().unwrap();
-        let write =
-            |tenant: &i64| Box::pin(bench.store.writer().run_for(*tenant, None, |_: &mut Job<'_>| Ok(()), true));
+        let write = |tenant: &i64| {
+            Box::pin(
+                bench
+                    .store
+                    .writer()
+                    .run_for(*tenant, None, |_: &mut Job<'_>| Ok(()), true),
+            )
+        };
         let mut answers: Vec<_> = tenants.iter().map(write).collect();
         assert!(answers.iter_mut().all(|answer| poll(answer).is_pending()));
         gate.closed.store(false, Ordering::SeqCst);
@@ -323,7 +428,11 @@ fn small_transactions_are_for_tenants_with_many_writes() {
         for answer in answers {
             block_on(answer).unwrap();
         }
-        assert_eq!(bench.store.stats().commits.largest_batch, tenants.len() as u64, "{tenants:?}");
+        assert_eq!(
+            bench.store.stats().commits.largest_batch,
+            tenants.len() as u64,
+            "{tenants:?}"
+        );
     }
 }
 
@@ -347,13 +456,19 @@ fn a_failed_commit_acknowledges_nothing() {
             Box::new(|_| Err(Error::not_found().into())),
         ],
     );
-    assert!(answers.iter().all(|answer| matches!(answer, Err(error) if error.is_unexpected())), "{answers:?}");
+    assert!(
+        answers
+            .iter()
+            .all(|answer| matches!(answer, Err(error) if error.is_unexpected())),
+        "{answers:?}"
+    );
     assert_eq!(bench.notes(), ["first"]);
     bench.write(note("after")).unwrap();
     assert_eq!(bench.notes(), ["after", "first"]);
 }
 
-/// UND-36: when SQLite ends the transaction under a job, its neighbours before and after it fail with it.
+/// UND-36: when SQLite ends the transaction under a job, its neighbours before and after it fail
+/// with it.
 #[test]
 fn a_lost_transaction_acknowledges_nothing() {
     let (bench, answers) = together(
@@ -369,7 +484,12 @@ fn a_lost_transaction_acknowledges_nothing() {
             Box::new(note("b")),
         ],
     );
-    assert!(answers.iter().all(|answer| matches!(answer, Err(error) if error.is_unavailable())), "{answers:?}");
+    assert!(
+        answers
+            .iter()
+            .all(|answer| matches!(answer, Err(error) if error.is_unavailable())),
+        "{answers:?}"
+    );
     assert_eq!(bench.notes(), ["first"]);
 }
 
@@ -388,10 +508,19 @@ fn hooks_run_after_commit_in_order_and_only_for_what_stays() {
             if number == 4 {
                 note("undone")(job)?;
             }
-            if keep { Ok(()) } else { Err(Error::not_found().into()) }
+            if keep {
+                Ok(())
+            } else {
+                Err(Error::not_found().into())
+            }
         })
     };
-    let (bench, _) = together(|options| options, (1..=6).map(|number| hooked(number, number % 2 == 1)).collect());
+    let (bench, _) = together(
+        |options| options,
+        (1..=6)
+            .map(|number| hooked(number, number % 2 == 1))
+            .collect(),
+    );
     assert_eq!(*seen.lock().unwrap(), [1, 3, 5]);
     bench.write(hooked(7, true)).unwrap();
     let _ = bench.write(hooked(8, false));
@@ -399,7 +528,8 @@ fn hooks_run_after_commit_in_order_and_only_for_what_stays() {
     assert_eq!(bench.notes(), ["first"]);
 }
 
-/// UND-36: a batch is done once, and again only when a job failed after it had written; later ones are prepared for that.
+/// UND-36: a batch is done once, and again only when a job failed after it had written; later ones
+/// are prepared for that.
 #[test]
 fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
     let attempts = |fails_with: Option<bool>| {
@@ -416,9 +546,13 @@ fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
             Some(false) => Err(Error::not_found().into()),
             Some(true) => note("undone")(job).and(Err(Error::not_found().into())),
         });
-        let (bench, answers) = together(|options| options, vec![counted("a"), failing, counted("b")]);
+        let (bench, answers) =
+            together(|options| options, vec![counted("a"), failing, counted("b")]);
         assert!(matches!(answers.as_slice(), [Ok(()), _, Ok(())]));
-        assert_eq!(answers.get(1).is_some_and(Result::is_ok), fails_with.is_none());
+        assert_eq!(
+            answers.get(1).is_some_and(Result::is_ok),
+            fails_with.is_none()
+        );
         assert_eq!(bench.notes(), ["a", "b", "first"]);
         count.load(Ordering::SeqCst)
     };
@@ -428,7 +562,8 @@ fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
     assert_eq!(attempts(Some(true)), 3);
 }
 
-/// UND-36: what counts is the attempt that was committed: its answers and its hooks, also when the two end differently.
+/// UND-36: what counts is the attempt that was committed: its answers and its hooks, also when the
+/// two end differently.
 #[test]
 fn the_last_attempt_is_the_one_that_counts() {
     let hooked = Arc::new(Mutex::new(Vec::new()));
@@ -437,15 +572,24 @@ fn the_last_attempt_is_the_one_that_counts() {
         let (attempts, hooked) = (AtomicI64::new(0), Arc::clone(&hooked));
         Box::new(move |job| {
             let attempt = attempts.fetch_add(1, Ordering::SeqCst) + 1;
-            job.file.execute("INSERT INTO note (text) VALUES (?1)", [format!("{name} {attempt}")])?;
+            job.file.execute(
+                "INSERT INTO note (text) VALUES (?1)",
+                [format!("{name} {attempt}")],
+            )?;
             let hooked = Arc::clone(&hooked);
             job.after_commit(move || hooked.lock().unwrap().push(format!("{name} {attempt}")));
             assert_ne!(attempt, bug, "a bug");
             Ok(attempt)
         })
     };
-    let (bench, answers) = together(|options| options, vec![job("a", 0), job("b", 2), job("c", 1)]);
-    assert_eq!(kinds(&answers), [Ok(&2), Err(&ErrorKind::Unexpected), Ok(&2)]);
+    let (bench, answers) = together(
+        |options| options,
+        vec![job("a", 0), job("b", 2), job("c", 1)],
+    );
+    assert_eq!(
+        kinds(&answers),
+        [Ok(&2), Err(&ErrorKind::Unexpected), Ok(&2)]
+    );
     assert_eq!(bench.notes(), ["a 2", "c 2", "first"]);
     assert_eq!(*hooked.lock().unwrap(), ["a 2", "c 2"]);
 }
@@ -464,14 +608,36 @@ fn what_cannot_be_done_in_time_is_not_begun() {
     let mut gone = run(None, "gone");
     assert!(poll(&mut late).is_pending());
     assert!(poll(&mut gone).is_pending());
-    let Poll::Ready(Err(full)) = poll(&mut run(None, "too many")) else { panic!("half of the queue is full") };
-    assert_eq!(full.kind(), &ErrorKind::Unavailable { retry_after: Duration::from_secs(1) });
+    let Poll::Ready(Err(full)) = poll(&mut run(None, "too many")) else {
+        panic!("half of the queue is full")
+    };
+    assert_eq!(
+        full.kind(),
+        &ErrorKind::Unavailable {
+            retry_after: Duration::from_secs(1)
+        }
+    );
     // The other half is for other tenants.
-    let other = |deadline| Box::pin(bench.store.writer().run_for(7, deadline, note("other"), true));
+    let other = |deadline| {
+        Box::pin(
+            bench
+                .store
+                .writer()
+                .run_for(7, deadline, note("other"), true),
+        )
+    };
     let (mut other, mut another) = (other(Some(Instant::now())), other(Some(Instant::now())));
     assert!(poll(&mut other).is_pending() && poll(&mut another).is_pending());
-    let over = poll(&mut Box::pin(bench.store.writer().run_for(8, None, note("over"), true)));
-    assert!(matches!(over, Poll::Ready(Err(_))), "the whole queue is full");
+    let over = poll(&mut Box::pin(bench.store.writer().run_for(
+        8,
+        None,
+        note("over"),
+        true,
+    )));
+    assert!(
+        matches!(over, Poll::Ready(Err(_))),
+        "the whole queue is full"
+    );
     drop(gone);
     gate.closed.store(false, Ordering::SeqCst);
     gate.leave.send(()).unwrap();
@@ -492,7 +658,10 @@ fn a_busy_file_does_not_block_the_thread_of_the_caller() {
     let stranger = bench.stranger();
     stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut write = Box::pin(run(&bench.store, None, note("a")));
-    assert!(poll(&mut write).is_pending(), "the caller's thread waited for another process");
+    assert!(
+        poll(&mut write).is_pending(),
+        "the caller's thread waited for another process"
+    );
     stranger.execute_batch("ROLLBACK").unwrap();
     block_on(write).unwrap();
     assert_eq!(bench.notes(), ["a"]);
@@ -516,13 +685,20 @@ fn a_full_file_is_unavailable_and_recovers() {
     let bench = bench(|options| options.max_page_count(240));
     let large = |job: &mut Job<'_>| {
         note("large")(job)?;
-        job.file.execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
+        job.file
+            .execute("INSERT INTO note (text) VALUES (hex(zeroblob(200000)))", ())?;
         Ok(())
     };
     assert!(matches!(bench.write(large), Err(error) if error.is_unavailable()));
     assert!(bench.notes().is_empty());
     bench.write(note("small")).unwrap();
-    bench.write(|job| Ok(job.file.pragma_update_and_check(None, "max_page_count", 1000, |_| Ok(()))?)).unwrap();
+    bench
+        .write(|job| {
+            Ok(job
+                .file
+                .pragma_update_and_check(None, "max_page_count", 1000, |_| Ok(()))?)
+        })
+        .unwrap();
     bench.write(large).unwrap();
     assert_eq!(bench.notes().len(), 3);
     // Full in the middle of a batch: only what was acknowledged is there.
@@ -535,7 +711,8 @@ fn a_full_file_is_unavailable_and_recovers() {
     assert_eq!(bench.notes().len(), acknowledged + 1);
 }
 
-/// UND-36: a file that became read-only is 500, before a transaction as well as inside one, and recovers.
+/// UND-36: a file that became read-only is 500, before a transaction as well as inside one, and
+/// recovers.
 #[test]
 fn a_read_only_file_is_unexpected_and_recovers() {
     let bench = bench(|options| options);
@@ -547,12 +724,15 @@ fn a_read_only_file_is_unexpected_and_recovers() {
     });
     assert!(matches!(refused, Err(error) if error.is_unexpected()));
     bench.write(note("b")).unwrap();
-    bench.write(|job| Ok(job.file.pragma_update(None, "query_only", true)?)).unwrap();
+    bench
+        .write(|job| Ok(job.file.pragma_update(None, "query_only", true)?))
+        .unwrap();
     assert!(matches!(bench.write(note("c")), Err(error) if error.is_unexpected()));
     assert_eq!(bench.notes(), ["b"]);
 }
 
-/// The log is copied into the file and starts anew while writes go on, on their callers' threads or not.
+/// The log is copied into the file and starts anew while writes go on, on their callers' threads or
+/// not.
 #[test]
 fn the_log_stays_short() {
     for inline in [false, true] {
@@ -567,9 +747,11 @@ fn the_log_stays_short() {
                     while !stop.load(Ordering::Relaxed) {
                         let _reads = pause.read().unwrap();
                         let last = |file: &Connection| {
-                            Ok(file.query_row("SELECT coalesce(max(rowid), 0) FROM note", (), |row| {
-                                row.get::<_, i64>(0)
-                            })?)
+                            Ok(file.query_row(
+                                "SELECT coalesce(max(rowid), 0) FROM note",
+                                (),
+                                |row| row.get::<_, i64>(0),
+                            )?)
                         };
                         bench.store.readers().with(last).unwrap();
                     }
@@ -579,22 +761,33 @@ fn the_log_stays_short() {
                 let paused = (number % 4 == 0).then(|| pause.write().unwrap());
                 // About 500 pages.
                 let large = |job: &mut Job<'_>| {
-                    Ok(job.file.execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?)
+                    Ok(job
+                        .file
+                        .execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?)
                 };
                 bench.write(large).unwrap();
                 // The log is copied after the answer.
                 let begun = std::time::Instant::now();
                 while paused.is_some() && bench.store.writer().shared.engine().has_long_log() {
-                    assert!(begun.elapsed() < Duration::from_secs(5 * 60), "the log is not copied");
+                    assert!(
+                        begun.elapsed() < Duration::from_secs(5 * 60),
+                        "the log is not copied"
+                    );
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
             stop.store(true, Ordering::Relaxed);
         });
-        let log = std::fs::metadata(bench.folder.path().join("data.db-wal")).unwrap().len();
-        // Some 20 000 pages went through it. It starts again after each write that waits for the readers.
+        let log = std::fs::metadata(bench.folder.path().join("data.db-wal"))
+            .unwrap()
+            .len();
+        // Some 20 000 pages went through it. It starts again after each write that waits for the
+        // readers.
         let pages = log / 4120;
-        assert!(pages < 10_000, "inline {inline}: the log has grown to {pages} pages");
+        assert!(
+            pages < 10_000,
+            "inline {inline}: the log has grown to {pages} pages"
+        );
     }
 }
 
@@ -605,7 +798,10 @@ fn many_callers() {
     const EACH: i64 = 40;
     let bench = bench(|options| options);
     let next = Arc::new(AtomicI64::new(0));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let callers: Vec<_> = (0..CALLERS)
             .map(|_| {
@@ -617,7 +813,11 @@ fn many_callers() {
                             job.file
                                 .prepare_cached("INSERT INTO note (text) VALUES (?1)")?
                                 .execute([number.to_string()])?;
-                            if number % 10 == 0 { Err(Error::not_found().into()) } else { Ok(()) }
+                            if number % 10 == 0 {
+                                Err(Error::not_found().into())
+                            } else {
+                                Ok(())
+                            }
                         };
                         assert_eq!(run(&store, None, work).await.is_ok(), number % 10 != 0);
                     }
@@ -628,7 +828,10 @@ fn many_callers() {
             caller.await.unwrap();
         }
     });
-    assert_eq!(bench.notes().len(), usize::try_from(CALLERS * EACH * 9 / 10).unwrap());
+    assert_eq!(
+        bench.notes().len(),
+        usize::try_from(CALLERS * EACH * 9 / 10).unwrap()
+    );
 }
 
 /// The last handle of a store may go anywhere, also inside a job on the writer's own thread.
@@ -647,8 +850,10 @@ fn a_store_closes_inside_its_own_job() {
     let _ = poll(&mut answer);
     drop(store);
     block_on(answer).unwrap();
-    let text: String =
-        Connection::open(path).unwrap().query_row("SELECT text FROM note", (), |row| row.get(0)).unwrap();
+    let text: String = Connection::open(path)
+        .unwrap()
+        .query_row("SELECT text FROM note", (), |row| row.get(0))
+        .unwrap();
     assert_eq!(text, "last");
     drop(folder);
 }

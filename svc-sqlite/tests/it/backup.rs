@@ -11,18 +11,24 @@ use tokio::task::JoinSet;
 
 const WRITERS: usize = 16;
 
-/// UND-36, COL-23, RES-petition-10, RES-fundraising_page-10: copies under sixteen writers, each of one moment.
+/// UND-36, COL-23, RES-petition-10, RES-fundraising_page-10: copies under sixteen writers, each of
+/// one moment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn totals_of_a_copy_are_those_of_its_members() {
     let server = Arc::new(Server::start().await);
     let petition = server.make("petitions", json!({})).await;
-    let page = server.make("fundraising_pages", json!({"currency": "USD"})).await;
+    let page = server
+        .make("fundraising_pages", json!({"currency": "USD"}))
+        .await;
     server.make("lists", json!({"name": "l"})).await;
     let written = Arc::new(AtomicUsize::new(0));
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
         let (server, written) = (Arc::clone(&server), Arc::clone(&written));
-        let (sign, donate) = (format!("{petition}/record_signature_helper"), format!("{page}/record_donation_helper"));
+        let (sign, donate) = (
+            format!("{petition}/record_signature_helper"),
+            format!("{page}/record_donation_helper"),
+        );
         writers.spawn(async move {
             for number in 0.. {
                 let person = json!({"email_addresses": [{"address": format!("p{writer}.{number}@example.org")}]});
@@ -54,18 +60,46 @@ async fn totals_of_a_copy_are_those_of_its_members() {
     let mut before = 0;
     for copy in copies {
         let copy = Server::on(Store::open(Options::new(&copy)).unwrap()).await;
-        let signatures = copy.walk(&format!("{petition}/signatures?per_page=100")).await.len();
-        let donations = copy.walk(&format!("{page}/donations?per_page=100")).await.len();
-        assert!(signatures > 0 && donations > 0 && signatures + donations > before, "a later copy has more");
+        let signatures = copy
+            .walk(&format!("{petition}/signatures?per_page=100"))
+            .await
+            .len();
+        let donations = copy
+            .walk(&format!("{page}/donations?per_page=100"))
+            .await
+            .len();
+        assert!(
+            signatures > 0 && donations > 0 && signatures + donations > before,
+            "a later copy has more"
+        );
         before = signatures + donations;
-        assert_eq!(copy.get(&petition).await.json["total_signatures"], json!(signatures), "RES-petition-10");
+        assert_eq!(
+            copy.get(&petition).await.json["total_signatures"],
+            json!(signatures),
+            "RES-petition-10"
+        );
         let page = copy.get(&page).await.json;
-        assert_eq!(page["total_donations"], json!(donations), "RES-fundraising_page-09");
+        assert_eq!(
+            page["total_donations"],
+            json!(donations),
+            "RES-fundraising_page-09"
+        );
         let tenths = Amount::new(i128::try_from(donations).unwrap(), 1);
-        assert_eq!(Amount::parse(&page["total_amount"].to_string()), tenths, "RES-fundraising_page-10");
+        assert_eq!(
+            Amount::parse(&page["total_amount"].to_string()),
+            tenths,
+            "RES-fundraising_page-10"
+        );
         let list = copy.walk("lists").await.swap_remove(0);
-        let items = copy.walk(list["_links"]["svc:items"]["href"].as_str().unwrap()).await.len();
+        let items = copy
+            .walk(list["_links"]["svc:items"]["href"].as_str().unwrap())
+            .await
+            .len();
         assert_eq!(list["total_items"], json!(items), "UND-03");
-        assert_eq!(copy.total("people").await, copy.walk("people?per_page=100").await.len() as u64, "COL-23");
+        assert_eq!(
+            copy.total("people").await,
+            copy.walk("people?per_page=100").await.len() as u64,
+            "COL-23"
+        );
     }
 }

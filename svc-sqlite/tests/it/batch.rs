@@ -1,4 +1,5 @@
-//! Many calls in one request are answered, and leave behind, what they would one after the other (BAT).
+//! Many calls in one request are answered, and leave behind, what they would one after the other
+//! (BAT).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,22 +27,40 @@ async fn server() -> Server {
 }
 
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
-    let pair =
-        |(name, value): &(&str, &str)| (HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
+    let pair = |(name, value): &(&str, &str)| {
+        (
+            HeaderName::try_from(*name).unwrap(),
+            HeaderValue::from_str(value).unwrap(),
+        )
+    };
     pairs.iter().map(pair).collect()
 }
 
-async fn ask(server: &Server, address: &str, body: String, with: &[(&str, &str)]) -> (Reply, Value) {
+async fn ask(
+    server: &Server,
+    address: &str,
+    body: String,
+    with: &[(&str, &str)],
+) -> (Reply, Value) {
     let (method, headers) = (Method::POST, headers(with));
     let path = address.strip_prefix(BASE).unwrap_or(address);
-    let request = Request::new(&method, path).with_headers(&headers).with_body(body).with_received(received());
+    let request = Request::new(&method, path)
+        .with_headers(&headers)
+        .with_body(body)
+        .with_received(received());
     let reply = server.api.answer(server.identity(), request).await;
     let json = serde_json::from_slice(&reply.body).unwrap_or_default();
     (reply, json)
 }
 
 async fn batch(server: &Server, helper: &str, entries: &[Value], with: &[(&str, &str)]) -> Value {
-    let (reply, json) = ask(server, &format!("{helper}/batch"), Value::from(entries).to_string(), with).await;
+    let (reply, json) = ask(
+        server,
+        &format!("{helper}/batch"),
+        Value::from(entries).to_string(),
+        with,
+    )
+    .await;
     assert_eq!(reply.status, 200, "{json}");
     assert_eq!(json["total"], entries.len(), "{json}");
     json
@@ -53,7 +72,12 @@ fn sign_up(name: &str, place: usize) -> Value {
 }
 
 fn statuses(batch: &Value) -> Vec<u64> {
-    batch["results"].as_array().unwrap().iter().map(|result| result["status"].as_u64().unwrap()).collect()
+    batch["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| result["status"].as_u64().unwrap())
+        .collect()
 }
 
 /// BAT-09: what succeeded is told in short to who prefers that, and what failed is told whole.
@@ -64,17 +88,27 @@ async fn bat_09_a_client_says_how_much_it_is_told() {
     let with = [("prefer", "return=minimal, handling=strict")];
     let body = Value::from(&entries[..]).to_string();
     let (reply, done) = ask(&server, &format!("{SIGN_UP}/batch"), body, &with).await;
-    assert_eq!(reply.header("preference-applied"), Some("handling=strict, return=minimal"));
+    assert_eq!(
+        reply.header("preference-applied"),
+        Some("handling=strict, return=minimal")
+    );
     assert_eq!(statuses(&done), [200, 400], "{done}");
     assert!(done["results"][0]["href"].is_string() && done["results"][0].get("body").is_none());
     assert!(done["results"][1]["body"]["svc:error"].is_object());
 }
 
-/// BAT-11: the response to an array is limited: from the first body that does not fit on, the results have none.
+/// BAT-11: the response to an array is limited: from the first body that does not fit on, the
+/// results have none.
 #[tokio::test]
 async fn bat_11_the_response_has_no_more_bodies_than_fit() {
     let entries: Vec<Value> = (0..600)
-        .map(|place| if place % 2 == 0 { sign_up(&format!("a{place}"), place) } else { json!({"person": 7}) })
+        .map(|place| {
+            if place % 2 == 0 {
+                sign_up(&format!("a{place}"), place)
+            } else {
+                json!({"person": 7})
+            }
+        })
         .collect();
     let whole = batch(&server().await, SIGN_UP, &entries, &[]).await;
     let body = |place: usize| whole["results"][place]["body"].to_string().len();
@@ -84,7 +118,10 @@ async fn bat_11_the_response_has_no_more_bodies_than_fit() {
     let server = Server::with(|options| options, move |api| api.batches().sizes(sizes)).await;
     let limited = batch(&server, SIGN_UP, &entries, &[]).await;
     assert_eq!(statuses(&limited), statuses(&whole));
-    assert_eq!((&limited["succeeded"], &limited["failed"]), (&json!(300), &json!(300)));
+    assert_eq!(
+        (&limited["succeeded"], &limited["failed"]),
+        (&json!(300), &json!(300))
+    );
     for (place, result) in limited["results"].as_array().unwrap().iter().enumerate() {
         let is_success = place % 2 == 0;
         assert_eq!(result.get("body").is_some(), place < 3, "{result}");
@@ -105,20 +142,38 @@ async fn bat_05_a_body_that_is_no_batch_is_refused() {
     let many = |number| Value::from(vec![json!({}); number]).to_string();
     for (body, status, code, says) in [
         (String::new(), 400, "BODY_MISSING", "JSON array"),
-        ("{}".to_owned(), 400, "JSON_INVALID", "JSON array of entries"),
+        (
+            "{}".to_owned(),
+            400,
+            "JSON_INVALID",
+            "JSON array of entries",
+        ),
         ("[{},]".to_owned(), 400, "JSON_INVALID", "line 1, column 5"),
         ("[{}] x".to_owned(), 400, "JSON_INVALID", "line 1"),
         (many(1001), 413, "BODY_TOO_LARGE", "application/x-ndjson"),
     ] {
         let (reply, json) = ask(&server, &address, body.clone(), &[]).await;
         let told = &json["svc:error"]["resource_status"][0]["error_descriptions"][0];
-        assert_eq!((reply.status.as_u16(), told["error_code"].as_str()), (status, Some(code)), "{body:.20} {json}");
-        assert!(told["description"].as_str().unwrap().contains(says), "{json}");
+        assert_eq!(
+            (reply.status.as_u16(), told["error_code"].as_str()),
+            (status, Some(code)),
+            "{body:.20} {json}"
+        );
+        assert!(
+            told["description"].as_str().unwrap().contains(says),
+            "{json}"
+        );
     }
     let (reply, json) = ask(&server, &address, "[]".to_owned(), &[]).await;
     assert_eq!((reply.status.as_u16(), &json["total"]), (200, &json!(0)));
     assert_eq!(server.total("people").await, 0, "nothing of it was done");
-    let (reply, _) = ask(&server, &format!("{BASE}petitions/none/record_signature_helper/batch"), many(2), &[]).await;
+    let (reply, _) = ask(
+        &server,
+        &format!("{BASE}petitions/none/record_signature_helper/batch"),
+        many(2),
+        &[],
+    )
+    .await;
     assert_eq!(reply.status, 404, "the whole of it");
     let (reply, _) = ask(&server, &address, many(1), &[("idempotency-key", "")]).await;
     assert_eq!(reply.status, 400);
@@ -128,48 +183,97 @@ async fn bat_05_a_body_that_is_no_batch_is_refused() {
 #[tokio::test]
 async fn bat_10_batches_that_are_not_declared_are_not_offered() {
     let without = Server::start().await;
-    assert_eq!(ask(&without, &format!("{SIGN_UP}/batch"), "[{}]".to_owned(), &[]).await.0.status, 500);
+    assert_eq!(
+        ask(
+            &without,
+            &format!("{SIGN_UP}/batch"),
+            "[{}]".to_owned(),
+            &[]
+        )
+        .await
+        .0
+        .status,
+        500
+    );
 }
 
-/// BAT-03: a thousand entries that make and match the same people, each of which has to see the one before.
+/// BAT-03: a thousand entries that make and match the same people, each of which has to see the one
+/// before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bat_03_entries_are_done_in_their_order() {
     let commits = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&commits);
     let count = move || _ = counted.fetch_add(1, Ordering::SeqCst);
-    let server = Server::with(|options| options.before_commit(count), svc_core::ApiBuilder::batches).await;
-    // Of each two, the first makes somebody and the second one matches; every tenth is about the first of all.
-    let name = |place: usize| if place % 10 < 2 { "first".to_owned() } else { format!("p{}", place / 2) };
-    let entries: Vec<Value> = (0..1000).map(|place| sign_up(&name(place), place)).collect();
+    let server = Server::with(
+        |options| options.before_commit(count),
+        svc_core::ApiBuilder::batches,
+    )
+    .await;
+    // Of each two, the first makes somebody and the second one matches; every tenth is about the
+    // first of all.
+    let name = |place: usize| {
+        if place % 10 < 2 {
+            "first".to_owned()
+        } else {
+            format!("p{}", place / 2)
+        }
+    };
+    let entries: Vec<Value> = (0..1000)
+        .map(|place| sign_up(&name(place), place))
+        .collect();
     let before = commits.load(Ordering::SeqCst);
     let done = batch(&server, SIGN_UP, &entries, &[]).await;
     let commits = commits.load(Ordering::SeqCst) - before;
     assert_eq!(done["succeeded"], 1000);
-    assert_eq!(done["_links"]["self"]["href"], format!("{BASE}{SIGN_UP}/batch"));
+    assert_eq!(
+        done["_links"]["self"]["href"],
+        format!("{BASE}{SIGN_UP}/batch")
+    );
     let results = done["results"].as_array().unwrap();
     for (place, result) in results.iter().enumerate() {
-        assert_eq!(result["body"]["given_name"], format!("{place}"), "each answer is that of its entry");
+        assert_eq!(
+            result["body"]["given_name"],
+            format!("{place}"),
+            "each answer is that of its entry"
+        );
         if place % 2 == 1 {
-            assert_eq!(result["href"], results[place - 1]["href"], "entry {place} knows what the one before made");
+            assert_eq!(
+                result["href"],
+                results[place - 1]["href"],
+                "entry {place} knows what the one before made"
+            );
         }
     }
-    assert_eq!(server.get(results[0]["href"].as_str().unwrap()).await.json["given_name"], "991", "the last word");
+    assert_eq!(
+        server.get(results[0]["href"].as_str().unwrap()).await.json["given_name"],
+        "991",
+        "the last word"
+    );
     assert_eq!(server.total("people").await, 401);
-    assert!(commits <= 100, "{commits} transactions: many entries share one");
+    assert!(
+        commits <= 100,
+        "{commits} transactions: many entries share one"
+    );
 }
 
-/// BAT-06: with `Idempotency-Key` it may come again, whole or more of it: what was done is answered as before.
+/// BAT-06: with `Idempotency-Key` it may come again, whole or more of it: what was done is answered
+/// as before.
 #[tokio::test]
 async fn bat_06_a_batch_that_comes_again_does_the_rest() {
     let server = server().await;
-    let mut entries: Vec<Value> =
-        (0..300).map(|place| json!({"person": {"given_name": format!("nobody {place}")}})).collect();
+    let mut entries: Vec<Value> = (0..300)
+        .map(|place| json!({"person": {"given_name": format!("nobody {place}")}}))
+        .collect();
     entries[7] = json!({"person": {"given_name": 7}});
     let key = [("idempotency-key", "import-1")];
     let begun = batch(&server, SIGN_UP, &entries[..170], &key).await;
     assert_eq!(server.total("people").await, 169);
     let whole = batch(&server, SIGN_UP, &entries, &key).await;
-    assert_eq!(server.total("people").await, 299, "BAT-06: nothing is doubled");
+    assert_eq!(
+        server.total("people").await,
+        299,
+        "BAT-06: nothing is doubled"
+    );
     assert_eq!(
         whole["results"].as_array().unwrap()[..170],
         begun["results"].as_array().unwrap()[..],
@@ -178,21 +282,43 @@ async fn bat_06_a_batch_that_comes_again_does_the_rest() {
     assert_eq!(batch(&server, SIGN_UP, &entries, &key).await, whole);
     // Another entry in the place of one that was done is a mistake of the client's.
     entries.swap(0, 1);
-    assert_eq!(statuses(&batch(&server, SIGN_UP, &entries[..3], &key).await), [422, 422, 200]);
+    assert_eq!(
+        statuses(&batch(&server, SIGN_UP, &entries[..3], &key).await),
+        [422, 422, 200]
+    );
     // Neither is a request of one call with such a name taken for an entry.
-    let (reply, _) = ask(&server, SIGN_UP, entries[0].to_string(), &[("idempotency-key", "import-1 0")]).await;
-    assert_eq!((reply.status.as_u16(), reply.header("idempotency-replayed")), (200, None));
+    let (reply, _) = ask(
+        &server,
+        SIGN_UP,
+        entries[0].to_string(),
+        &[("idempotency-key", "import-1 0")],
+    )
+    .await;
+    assert_eq!(
+        (reply.status.as_u16(), reply.header("idempotency-replayed")),
+        (200, None)
+    );
 }
 
 /// A store that has the same time as its twin.
 async fn twin() -> (Server, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db")).synchronous_normal().now(received)).unwrap();
+    let store = Store::open(
+        Options::new(folder.path().join("data.db"))
+            .synchronous_normal()
+            .now(received),
+    )
+    .unwrap();
     let mut server = Server::on(store).await;
     server.api = crate::server::api(&server.store, svc_core::ApiBuilder::batches);
     let event = server.make("events", json!({"capacity": 3})).await;
     server.make("tags", json!({"name": "t"})).await;
-    server.make("people", json!({"given_name": "Ada", "identifiers": ["p:1"]})).await;
+    server
+        .make(
+            "people",
+            json!({"given_name": "Ada", "identifiers": ["p:1"]}),
+        )
+        .await;
     (server, event, folder)
 }
 
@@ -202,7 +328,10 @@ fn shown(status: u64, body: &Value, ids: &mut Vec<String>) -> String {
     let mut shown = String::new();
     for part in text.split_inclusive(['"', '/', ':', '?']) {
         let word = part.trim_end_matches(['"', '/', ':', '?']);
-        let is_id = word.len() == 36 && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+        let is_id = word.len() == 36
+            && word
+                .bytes()
+                .all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
         if is_id {
             let known = ids.iter().position(|id| id == word).unwrap_or(ids.len());
             if known == ids.len() {
@@ -220,14 +349,24 @@ fn shown(status: u64, body: &Value, ids: &mut Vec<String>) -> String {
 fn entry(seed: u64, container: bool) -> String {
     let mut dice = Dice::new(seed);
     let object = |object| Json::Object(object).to_string();
-    let kind = if container { Kind::Attendance } else { Kind::Person };
+    let kind = if container {
+        Kind::Attendance
+    } else {
+        Kind::Person
+    };
     let known = json!({"identifiers": [format!("p:{}", dice.below(3))], "given_name": dice.text()});
     match dice.below(8) {
         0 => object(crate::generate::hostile(&mut dice, kind)),
         1 => r#"[1, "no object"]"#.to_owned(),
-        2 => format!(r#"{{"person":{}}}"#, object(crate::generate::faulty(&mut dice, Kind::Person).body)),
+        2 => format!(
+            r#"{{"person":{}}}"#,
+            object(crate::generate::faulty(&mut dice, Kind::Person).body)
+        ),
         3 => json!({"person": known, "add_tags": ["t", "none"]}).to_string(),
-        4 => format!(r#"{{"person":{},"add_tags":["t"]}}"#, object(crate::generate::body(&mut dice, Kind::Person))),
+        4 => format!(
+            r#"{{"person":{},"add_tags":["t"]}}"#,
+            object(crate::generate::body(&mut dice, Kind::Person))
+        ),
         5 => r#"{"person": {}, "person": {"a": [1e999, "\ud800"]}}"#.to_owned(),
         _ => json!({"person": known}).to_string(),
     }
@@ -241,7 +380,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// BAT-01: whatever is sent, status and body of each entry are those of the single call on a twin.
+    /// BAT-01: whatever is sent, status and body of each entry are those of the single call on a
+    /// twin.
     #[test]
     fn bat_01_an_entry_is_answered_as_the_single_call(seeds in proptest::collection::vec(any::<u64>(), 1..200), container: bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

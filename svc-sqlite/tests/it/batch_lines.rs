@@ -1,4 +1,5 @@
-//! Batches that come line by line are answered so, while they come, and nothing of them is kept (BAT-06, BAT-08).
+//! Batches that come line by line are answered so, while they come, and nothing of them is kept
+//! (BAT-06, BAT-08).
 
 use std::{
     io,
@@ -33,40 +34,68 @@ struct Served {
 impl Served {
     async fn start() -> Self {
         let server = Server::with(|options| options, svc_core::ApiBuilder::batches).await;
-        let key = server.store.create_key(&server.tenant, KeyOptions::new("test")).await.unwrap();
+        let key = server
+            .store
+            .create_key(&server.tenant, KeyOptions::new("test"))
+            .await
+            .unwrap();
         let service = SvcService::new(server.api.clone()).body_limit(300);
-        Self { server, service, key: key.token }
+        Self {
+            server,
+            service,
+            key: key.token,
+        }
     }
 
-    async fn send<B>(&self, media: &str, idempotency: Option<&str>, body: B) -> Response<ResponseBody>
+    async fn send<B>(
+        &self,
+        media: &str,
+        idempotency: Option<&str>,
+        body: B,
+    ) -> Response<ResponseBody>
     where
         B: Body + Send + 'static,
         B::Data: Send,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let request = Request::post(ADDRESS).header("svc-api-token", &self.key).header("content-type", media);
+        let request = Request::post(ADDRESS)
+            .header("svc-api-token", &self.key)
+            .header("content-type", media);
         let request = match idempotency {
             Some(key) => request.header("idempotency-key", key),
             None => request,
         };
-        let Ok(response) = self.service.clone().oneshot(request.body(body).unwrap()).await;
+        let Ok(response) = self
+            .service
+            .clone()
+            .oneshot(request.body(body).unwrap())
+            .await;
         response
     }
 
     /// The lines about a body that is there at once.
     async fn lines(&self, idempotency: Option<&str>, body: String) -> Vec<Value> {
-        let response = self.send(NDJSON, idempotency, Full::<Bytes>::from(body)).await;
+        let response = self
+            .send(NDJSON, idempotency, Full::<Bytes>::from(body))
+            .await;
         assert_eq!(response.status(), StatusCode::OK);
         lines(&response.into_body().collect().await.unwrap().to_bytes())
     }
 }
 
 fn lines(bytes: &[u8]) -> Vec<Value> {
-    std::str::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    std::str::from_utf8(bytes)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn entry(place: usize) -> String {
-    format!("{}\n", json!({"person": {"given_name": format!("nobody {place}")}}))
+    format!(
+        "{}\n",
+        json!({"person": {"given_name": format!("nobody {place}")}})
+    )
 }
 
 fn totals(succeeded: usize, failed: usize) -> Value {
@@ -74,20 +103,31 @@ fn totals(succeeded: usize, failed: usize) -> Value {
 }
 
 /// A body whose parts a test gives when it likes to; it counts those that were read.
-struct Given(mpsc::UnboundedReceiver<Result<String, io::Error>>, Arc<AtomicUsize>);
+struct Given(
+    mpsc::UnboundedReceiver<Result<String, io::Error>>,
+    Arc<AtomicUsize>,
+);
 
 impl Body for Given {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let next = std::task::ready!(self.0.poll_recv(cx));
-        self.1.fetch_add(usize::from(next.is_some()), Ordering::SeqCst);
+        self.1
+            .fetch_add(usize::from(next.is_some()), Ordering::SeqCst);
         Poll::Ready(next.map(|part| part.map(|part| Frame::data(part.into()))))
     }
 }
 
-fn given() -> (mpsc::UnboundedSender<Result<String, io::Error>>, Given, Arc<AtomicUsize>) {
+fn given() -> (
+    mpsc::UnboundedSender<Result<String, io::Error>>,
+    Given,
+    Arc<AtomicUsize>,
+) {
     let (give, parts) = mpsc::unbounded_channel();
     let read = Arc::new(AtomicUsize::new(0));
     (give, Given(parts, Arc::clone(&read)), read)
@@ -98,7 +138,8 @@ async fn part(body: &mut ResponseBody) -> Vec<Value> {
     lines(&frame.into_data().unwrap())
 }
 
-/// BAT-08: a line for each entry, in order, each with its place, its status and where its record is, and the totals behind.
+/// BAT-08: a line for each entry, in order, each with its place, its status and where its record
+/// is, and the totals behind.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bat_08_there_is_a_line_for_each_line() {
     let served = Served::start().await;
@@ -111,24 +152,37 @@ async fn bat_08_there_is_a_line_for_each_line() {
     assert_eq!(*last, totals(700, 3));
     for (place, line) in entries.iter().enumerate() {
         assert_eq!(line["index"], place);
-        assert_eq!((line["status"] == 200, line["href"].is_string(), line["body"].is_object()), {
-            let is_good = place < 700;
-            (is_good, is_good, !is_good)
-        });
+        assert_eq!(
+            (
+                line["status"] == 200,
+                line["href"].is_string(),
+                line["body"].is_object()
+            ),
+            {
+                let is_good = place < 700;
+                (is_good, is_good, !is_good)
+            }
+        );
     }
-    let code =
-        |line: &Value| line["body"]["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"].clone();
+    let code = |line: &Value| {
+        line["body"]["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"]
+            .clone()
+    };
     assert_eq!(
         entries[700..].iter().map(code).collect::<Vec<_>>(),
         ["FIELD_INVALID", "JSON_INVALID", "BODY_TOO_LARGE"]
     );
     assert_eq!(served.server.total("people").await, 700);
-    let first = served.server.get(entries[0]["href"].as_str().unwrap()).await;
+    let first = served
+        .server
+        .get(entries[0]["href"].as_str().unwrap())
+        .await;
     assert_eq!(first.json["given_name"], "nobody 0");
     assert_eq!(served.lines(None, "\n\n".to_owned()).await, [totals(0, 0)]);
 }
 
-/// BAT-08: what came is answered before more comes, and a client that does not read is not read from.
+/// BAT-08: what came is answered before more comes, and a client that does not read is not read
+/// from.
 #[tokio::test]
 async fn bat_08_a_stream_goes_both_ways() {
     let served = Served::start().await;
@@ -141,7 +195,11 @@ async fn bat_08_a_stream_goes_both_ways() {
     give.send(Ok(entry(1) + "{\"person\":")).unwrap();
     assert_eq!(part(&mut answer).await[0]["index"], 1);
     give.send(Ok("{}}\n".to_owned())).unwrap();
-    assert_eq!(part(&mut answer).await[0]["index"], 2, "a line may come in parts");
+    assert_eq!(
+        part(&mut answer).await[0]["index"],
+        2,
+        "a line may come in parts"
+    );
     // Ten thousand more, of which nobody takes the answers.
     let before = read.load(Ordering::SeqCst);
     for place in 3..10_003 {
@@ -153,15 +211,19 @@ async fn bat_08_a_stream_goes_both_ways() {
         many = part(&mut answer).await.len();
     }
     // Nothing of it waits for a client that sleeps: parts are made when they are asked for.
-    assert!(read.load(Ordering::SeqCst) - before <= 256, "{} of 10 000 lines were read", read.load(Ordering::SeqCst));
+    assert!(
+        read.load(Ordering::SeqCst) - before <= 256,
+        "{} of 10 000 lines were read",
+        read.load(Ordering::SeqCst)
+    );
     assert!(served.server.total("people").await <= 256);
     let rest = lines(&answer.collect().await.unwrap().to_bytes());
     assert_eq!(rest.last(), Some(&totals(10_003, 0)));
     assert_eq!(rest.len() + many, 10_001);
 }
 
-/// BAT-06, BAT-08: a stream that breaks off says so and has no totals; with `Idempotency-Key` it comes again, and nothing is
-/// doubled.
+/// BAT-06, BAT-08: a stream that breaks off says so and has no totals; with `Idempotency-Key` it
+/// comes again, and nothing is doubled.
 #[tokio::test]
 async fn bat_06_a_stream_that_broke_off_comes_again() {
     let served = Served::start().await;
@@ -170,28 +232,60 @@ async fn bat_06_a_stream_that_broke_off_comes_again() {
     for place in 0..200 {
         give.send(Ok(entry(place))).unwrap();
     }
-    give.send(Ok("{\"person\": {\"given_na".to_owned())).unwrap();
+    give.send(Ok("{\"person\": {\"given_na".to_owned()))
+        .unwrap();
     give.send(Err(io::Error::other("reset"))).unwrap();
-    let broken = served.send(NDJSON, key, body).await.into_body().collect().await.unwrap().to_bytes();
+    let broken = served
+        .send(NDJSON, key, body)
+        .await
+        .into_body()
+        .collect()
+        .await
+        .unwrap()
+        .to_bytes();
     let broken = lines(&broken);
     assert_eq!(broken.len(), 201);
-    assert_eq!((&broken[200]["index"], &broken[200]["status"]), (&json!(200), &json!(400)));
-    assert!(broken.iter().all(|line| line.get("total").is_none()), "no totals: {:?}", broken.last());
+    assert_eq!(
+        (&broken[200]["index"], &broken[200]["status"]),
+        (&json!(200), &json!(400))
+    );
+    assert!(
+        broken.iter().all(|line| line.get("total").is_none()),
+        "no totals: {:?}",
+        broken.last()
+    );
     assert_eq!(served.server.total("people").await, 200);
     let again = served.lines(key, (0..300).map(entry).collect()).await;
     assert_eq!(again.last(), Some(&totals(300, 0)));
     assert_eq!(again[..200], broken[..200], "BAT-06: as before");
-    assert_eq!(served.server.total("people").await, 300, "BAT-06: nothing is doubled");
+    assert_eq!(
+        served.server.total("people").await,
+        300,
+        "BAT-06: nothing is doubled"
+    );
     // A client that is gone while it is answered.
     let (give, body, _) = given();
     give.send(Ok((300..600).map(entry).collect())).unwrap();
-    let mut answer = served.send(NDJSON, Some("import-2"), body).await.into_body();
+    let mut answer = served
+        .send(NDJSON, Some("import-2"), body)
+        .await
+        .into_body();
     part(&mut answer).await;
     drop(answer);
     let done = served.server.total("people").await - 300;
     assert!((1..300).contains(&done), "some of them are done: {done}");
-    assert_eq!(served.lines(Some("import-2"), (300..600).map(entry).collect()).await.last(), Some(&totals(300, 0)));
-    assert_eq!(served.server.total("people").await, 600, "BAT-06: nothing is doubled");
+    assert_eq!(
+        served
+            .lines(Some("import-2"), (300..600).map(entry).collect())
+            .await
+            .last(),
+        Some(&totals(300, 0))
+    );
+    assert_eq!(
+        served.server.total("people").await,
+        600,
+        "BAT-06: nothing is doubled"
+    );
 }
 
 /// BAT-10: who may not call the helper is refused before anything is read.
@@ -202,7 +296,10 @@ async fn bat_10_nothing_is_read_of_a_stranger() {
     let (give, body, read) = given();
     give.send(Ok(entry(0))).unwrap();
     drop(give);
-    assert_eq!(served.send(NDJSON, None, body).await.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(
+        served.send(NDJSON, None, body).await.status(),
+        StatusCode::UNAUTHORIZED
+    );
     assert_eq!(served.server.total("people").await, 0);
     assert_eq!(read.load(Ordering::SeqCst), 1, "what it sent is dropped");
 }

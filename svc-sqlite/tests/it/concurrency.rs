@@ -16,16 +16,24 @@ async fn equal_sign_ups_make_one_person() {
         for caller in 0..64 {
             let server = Arc::clone(&server);
             calls.spawn(async move {
-                let address = format!("{}{round}@example.org", if caller % 2 == 0 { "ada" } else { "ADA" });
+                let address = format!(
+                    "{}{round}@example.org",
+                    if caller % 2 == 0 { "ada" } else { "ADA" }
+                );
                 let person = json!({"person": {"email_addresses": [{"address": address}]}});
                 let answer = server.post("people/person_signup", person).await;
                 assert_eq!(answer.status, 200);
                 answer.self_link()
             });
         }
-        let links: std::collections::BTreeSet<String> = calls.join_all().await.into_iter().collect();
+        let links: std::collections::BTreeSet<String> =
+            calls.join_all().await.into_iter().collect();
         assert_eq!(links.len(), 1, "HLP-04: round {round}");
-        assert_eq!(server.total("people").await, round + 1, "HLP-04: round {round}");
+        assert_eq!(
+            server.total("people").await,
+            round + 1,
+            "HLP-04: round {round}"
+        );
     }
 }
 
@@ -39,13 +47,19 @@ async fn totals_after_mixed_writes() {
     server.make("lists", json!({"name": "l"})).await;
     let mut calls = JoinSet::new();
     for caller in 0..16_u32 {
-        let (server, petition, page, event) = (Arc::clone(&server), petition.clone(), page.clone(), event.clone());
+        let (server, petition, page, event) = (
+            Arc::clone(&server),
+            petition.clone(),
+            page.clone(),
+            event.clone(),
+        );
         calls.spawn(async move {
             let mut made: Vec<String> = Vec::new();
             for step in 0..200_u32 {
                 let person =
                     json!({"email_addresses": [{"address": format!("p{}@example.org", (caller * 7 + step) % 40)}]});
-                // Every step writes: where nothing is left to change or delete, it records something.
+                // Every step writes: where nothing is left to change or delete, it records
+                // something.
                 let what = match (caller + step) % 8 {
                     what @ 5.. if made.is_empty() => what - 5,
                     what => what,
@@ -73,23 +87,50 @@ async fn totals_after_mixed_writes() {
         });
     }
     let left: usize = calls.join_all().await.into_iter().sum();
-    let signatures = server.walk(&format!("{petition}/signatures?per_page=100")).await;
+    let signatures = server
+        .walk(&format!("{petition}/signatures?per_page=100"))
+        .await;
     let donations = server.walk(&format!("{page}/donations?per_page=100")).await;
-    let attendances = server.walk(&format!("{event}/attendances?per_page=100")).await;
-    assert_eq!(signatures.len() + donations.len() + attendances.len(), left, "CRU-22, ERR-17");
+    let attendances = server
+        .walk(&format!("{event}/attendances?per_page=100"))
+        .await;
+    assert_eq!(
+        signatures.len() + donations.len() + attendances.len(),
+        left,
+        "CRU-22, ERR-17"
+    );
     let petition = server.get(&petition).await.json;
-    assert_eq!(petition["total_signatures"], json!(signatures.len()), "RES-petition-10");
+    assert_eq!(
+        petition["total_signatures"],
+        json!(signatures.len()),
+        "RES-petition-10"
+    );
     let page = server.get(&page).await.json;
-    assert_eq!(page["total_donations"], json!(donations.len()), "RES-fundraising_page-09");
+    assert_eq!(
+        page["total_donations"],
+        json!(donations.len()),
+        "RES-fundraising_page-09"
+    );
     let tenths = Amount::new(i128::try_from(donations.len()).unwrap(), 1);
-    assert_eq!(Amount::parse(&page["total_amount"].to_string()), tenths, "RES-fundraising_page-10");
-    assert_eq!(server.get(&event).await.json["total_accepted"], json!(attendances.len()), "RES-event-18");
+    assert_eq!(
+        Amount::parse(&page["total_amount"].to_string()),
+        tenths,
+        "RES-fundraising_page-10"
+    );
+    assert_eq!(
+        server.get(&event).await.json["total_accepted"],
+        json!(attendances.len()),
+        "RES-event-18"
+    );
     let people = server.walk("people?per_page=7").await;
     assert_eq!(server.total("people").await, people.len() as u64, "COL-23");
     assert_eq!(people.len(), 40, "HLP-04");
     let mut of_people = 0;
     for person in &people {
-        let own = format!("{}/signatures", person["_links"]["self"]["href"].as_str().unwrap());
+        let own = format!(
+            "{}/signatures",
+            person["_links"]["self"]["href"].as_str().unwrap()
+        );
         let (total, members) = (server.total(&own).await, server.walk(&own).await.len());
         assert_eq!(total, members as u64, "COL-23");
         of_people += members;
@@ -98,7 +139,12 @@ async fn totals_after_mixed_writes() {
     let list = server.walk("lists").await[0].clone();
     assert_eq!(
         list["total_items"],
-        json!(server.walk(list["_links"]["svc:items"]["href"].as_str().unwrap()).await.len())
+        json!(
+            server
+                .walk(list["_links"]["svc:items"]["href"].as_str().unwrap())
+                .await
+                .len()
+        )
     );
 }
 
@@ -106,23 +152,43 @@ async fn totals_after_mixed_writes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_ticket_is_sold_once() {
     let server = Arc::new(Server::start().await);
-    let level = |limit| json!({"type": "ticketed", "ticket_levels": [{"title": "T", "limit": limit}]});
+    let level =
+        |limit| json!({"type": "ticketed", "ticket_levels": [{"title": "T", "limit": limit}]});
     let capacity = |capacity| json!({"type": "open", "capacity": capacity});
     let ticket = json!({"tickets": [{"title": "T"}]});
-    for (event, body, places) in
-        [(level(1), &ticket, 1), (level(20), &ticket, 20), (capacity(1), &json!({}), 1), (capacity(20), &json!({}), 20)]
-    {
+    for (event, body, places) in [
+        (level(1), &ticket, 1),
+        (level(20), &ticket, 20),
+        (capacity(1), &json!({}), 1),
+        (capacity(20), &json!({}), 20),
+    ] {
         let event = server.make("events", event).await;
         let mut calls = JoinSet::new();
         for _ in 0..64 {
-            let (server, body, helper) =
-                (Arc::clone(&server), body.clone(), format!("{event}/record_attendance_helper"));
+            let (server, body, helper) = (
+                Arc::clone(&server),
+                body.clone(),
+                format!("{event}/record_attendance_helper"),
+            );
             calls.spawn(async move { server.post(&helper, body).await.status });
         }
-        let sold = calls.join_all().await.into_iter().filter(|status| *status == 200).count();
+        let sold = calls
+            .join_all()
+            .await
+            .into_iter()
+            .filter(|status| *status == 200)
+            .count();
         assert_eq!(sold, places, "RES-event-15, RES-event-27");
-        assert_eq!(server.total(&format!("{event}/attendances")).await, places as u64, "RES-event-27");
-        assert_eq!(server.get(&event).await.json["total_accepted"], json!(places), "RES-event-18");
+        assert_eq!(
+            server.total(&format!("{event}/attendances")).await,
+            places as u64,
+            "RES-event-27"
+        );
+        assert_eq!(
+            server.get(&event).await.json["total_accepted"],
+            json!(places),
+            "RES-event-18"
+        );
     }
 }
 
@@ -132,14 +198,20 @@ async fn paging_while_others_write() {
     let server = Arc::new(Server::start().await);
     let mut standing = Vec::new();
     for number in 0..120 {
-        standing.push(server.make("tags", json!({"name": format!("{number}")})).await);
+        standing.push(
+            server
+                .make("tags", json!({"name": format!("{number}")}))
+                .await,
+        );
     }
     let mut writers = JoinSet::new();
     for writer in 0..4 {
         let server = Arc::clone(&server);
         writers.spawn(async move {
             for round in 0..60 {
-                let made = server.make("tags", json!({"name": format!("w{writer} {round}")})).await;
+                let made = server
+                    .make("tags", json!({"name": format!("w{writer} {round}")}))
+                    .await;
                 if round % 2 == 0 {
                     assert_eq!(server.delete(&made).await.status, 204);
                 }
@@ -148,18 +220,31 @@ async fn paging_while_others_write() {
     }
     for size in [1, 3, 7, 25] {
         let members = server.walk(&format!("tags?per_page={size}")).await;
-        let links: Vec<&str> = members.iter().map(|one| one["_links"]["self"]["href"].as_str().unwrap()).collect();
+        let links: Vec<&str> = members
+            .iter()
+            .map(|one| one["_links"]["self"]["href"].as_str().unwrap())
+            .collect();
         let distinct: std::collections::BTreeSet<&&str> = links.iter().collect();
         assert_eq!(distinct.len(), links.len(), "COL-24: {size}");
-        assert!(links.starts_with(&standing.iter().map(String::as_str).collect::<Vec<_>>()), "UND-20: {size}");
+        assert!(
+            links.starts_with(&standing.iter().map(String::as_str).collect::<Vec<_>>()),
+            "UND-20: {size}"
+        );
     }
     writers.join_all().await;
     // Jumps find the same places as following `next`.
     let all: Vec<Value> = server.walk("tags").await;
     for number in [1, 2, 9, 17, 30] {
-        let page = server.get(&format!("tags?per_page=8&page={number}")).await.json;
+        let page = server
+            .get(&format!("tags?per_page=8&page={number}"))
+            .await
+            .json;
         let expected: Vec<Value> = all.iter().skip((number - 1) * 8).take(8).cloned().collect();
-        assert_eq!(page["_embedded"]["svc:tags"], json!(expected), "UND-19: page {number}");
+        assert_eq!(
+            page["_embedded"]["svc:tags"],
+            json!(expected),
+            "UND-19: page {number}"
+        );
     }
     // After the members are in memory they follow writes.
     assert_eq!(server.delete(&standing[0]).await.status, 204);

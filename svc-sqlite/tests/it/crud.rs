@@ -24,7 +24,11 @@ fn person_link(address: &str) -> Value {
 }
 
 fn minimal(collection: &str) -> Value {
-    if collection == "questions" { json!({"question_type": "Paragraph"}) } else { json!({}) }
+    if collection == "questions" {
+        json!({"question_type": "Paragraph"})
+    } else {
+        json!({})
+    }
 }
 
 /// CRU-13, CRU-22, CRU-03, ERR-16: the life of a record of each kind at the top.
@@ -39,28 +43,78 @@ async fn containers_live_and_go() {
         assert_eq!(made.status, 201, "CRU-13: {collection} {}", made.json);
         let address = made.self_link();
         let id = address.rsplit('/').next().unwrap();
-        assert_eq!(made.json["identifiers"], json!([format!("here:{id}"), "there:1", "there:2"]), "CRU-03, TYP-14");
-        assert_eq!(made.json["created_date"], made.json["modified_date"], "TYP-16");
-        assert_eq!(server.get(&address).await.json, made.json, "CRU-22: {collection}");
+        assert_eq!(
+            made.json["identifiers"],
+            json!([format!("here:{id}"), "there:1", "there:2"]),
+            "CRU-03, TYP-14"
+        );
+        assert_eq!(
+            made.json["created_date"], made.json["modified_date"],
+            "TYP-16"
+        );
+        assert_eq!(
+            server.get(&address).await.json,
+            made.json,
+            "CRU-22: {collection}"
+        );
         assert_eq!(server.total(collection).await, 1, "COL-23: {collection}");
 
-        let put = server.put(&address, json!({"identifiers": ["there:3"], "summary": "s", "created_date": "x"})).await;
+        let put = server
+            .put(
+                &address,
+                json!({"identifiers": ["there:3"], "summary": "s", "created_date": "x"}),
+            )
+            .await;
         assert_eq!(put.status, 200, "ERR-15: {collection} {}", put.json);
-        assert_eq!(put.json["identifiers"], json!([format!("here:{id}"), "there:3"]), "UND-25");
-        assert!(put.json["modified_date"].as_str() > made.json["modified_date"].as_str(), "CRU-19");
-        assert_eq!(put.json["created_date"], made.json["created_date"], "TYP-15");
+        assert_eq!(
+            put.json["identifiers"],
+            json!([format!("here:{id}"), "there:3"]),
+            "UND-25"
+        );
+        assert!(
+            put.json["modified_date"].as_str() > made.json["modified_date"].as_str(),
+            "CRU-19"
+        );
+        assert_eq!(
+            put.json["created_date"], made.json["created_date"],
+            "TYP-15"
+        );
 
         let mut taken = minimal(collection);
         taken["identifiers"] = json!(["other:1", "there:3"]);
         let refused = server.post(collection, taken).await;
-        assert_eq!(refused.codes(), ["IDENTIFIER_IN_USE"], "UND-24: {collection}");
-        assert_eq!(refused.descriptions()[0]["properties"], json!(["identifiers[1]"]), "UND-24");
+        assert_eq!(
+            refused.codes(),
+            ["IDENTIFIER_IN_USE"],
+            "UND-24: {collection}"
+        );
+        assert_eq!(
+            refused.descriptions()[0]["properties"],
+            json!(["identifiers[1]"]),
+            "UND-24"
+        );
         assert_eq!(server.total(collection).await, 1, "CRU-21: {collection}");
 
-        assert_eq!(server.delete(&address).await.status, 204, "ERR-17: {collection}");
-        assert_eq!(server.get(&address).await.status, 404, "ERR-11: {collection}");
-        assert_eq!(server.delete(&address).await.status, 404, "ERR-16: {collection}");
-        assert_eq!(server.put(&address, json!({})).await.status, 404, "UND-23: {collection}");
+        assert_eq!(
+            server.delete(&address).await.status,
+            204,
+            "ERR-17: {collection}"
+        );
+        assert_eq!(
+            server.get(&address).await.status,
+            404,
+            "ERR-11: {collection}"
+        );
+        assert_eq!(
+            server.delete(&address).await.status,
+            404,
+            "ERR-16: {collection}"
+        );
+        assert_eq!(
+            server.put(&address, json!({})).await.status,
+            404,
+            "UND-23: {collection}"
+        );
         assert_eq!(server.total(collection).await, 0, "COL-23: {collection}");
         let mut again = minimal(collection);
         again["identifiers"] = json!(["there:3"]);
@@ -68,7 +122,8 @@ async fn containers_live_and_go() {
     }
 }
 
-/// UND-12, UND-38, COL-04 to COL-18, RES-petition-10 and its like: the life of each kind that lives under another.
+/// UND-12, UND-38, COL-04 to COL-18, RES-petition-10 and its like: the life of each kind that lives
+/// under another.
 #[tokio::test]
 async fn actions_live_and_go() {
     let server = Server::start().await;
@@ -90,7 +145,11 @@ async fn actions_live_and_go() {
         assert_eq!(server.total(&below).await, 0, "COL-30: {members}");
 
         // An answer has something to say.
-        let least = if members == "answers" { json!({"value": "v"}) } else { json!({}) };
+        let least = if members == "answers" {
+            json!({"value": "v"})
+        } else {
+            json!({})
+        };
         let missing = server.post(&below, least.clone()).await;
         assert_eq!(missing.codes(), ["PERSON_NOT_FOUND"], "CRU-02: {members}");
         let nobody = person_link("http://localhost/people/01980000-0000-7000-8000-000000000000");
@@ -98,7 +157,11 @@ async fn actions_live_and_go() {
         unknown["_links"] = nobody;
         let unknown = server.post(&below, unknown).await;
         assert_eq!(unknown.codes(), ["PERSON_NOT_FOUND"], "CRU-02: {members}");
-        assert_eq!(unknown.descriptions()[0]["properties"], json!(["_links.svc:person"]), "CRU-02: {members}");
+        assert_eq!(
+            unknown.descriptions()[0]["properties"],
+            json!(["_links.svc:person"]),
+            "CRU-02: {members}"
+        );
 
         let mut body = least.clone();
         body["origin_system"] = json!("o");
@@ -108,7 +171,11 @@ async fn actions_live_and_go() {
         assert_eq!(made.status, 201, "CRU-01: {members} {}", made.json);
         assert_eq!(made.location, Some(made.self_link()), "UND-33");
         assert_eq!(made.link("svc:person"), person, "CRU-02");
-        assert_eq!(server.get(&made.self_link()).await.json, made.json, "CRU-22: {members}");
+        assert_eq!(
+            server.get(&made.self_link()).await.json,
+            made.json,
+            "CRU-22: {members}"
+        );
         for collection in [&below, &of_person] {
             let page = server.get(collection).await;
             assert_eq!(page.json["total_records"], 1, "{collection}");
@@ -126,25 +193,57 @@ async fn actions_live_and_go() {
         // A wrong parent in the path (COL-19); donations live at the top.
         let id = made.self_link();
         let id = id.rsplit('/').next().unwrap();
-        assert_eq!(server.get(&format!("{other}/{members}/{id}")).await.status, 404, "COL-19: {members}");
-        assert_eq!(server.get(&format!("{owner}/{members}/{id}")).await.status, 200, "COL-19: {members}");
+        assert_eq!(
+            server.get(&format!("{other}/{members}/{id}")).await.status,
+            404,
+            "COL-19: {members}"
+        );
+        assert_eq!(
+            server.get(&format!("{owner}/{members}/{id}")).await.status,
+            200,
+            "COL-19: {members}"
+        );
         let is_membership = matches!(members, "taggings" | "items");
         if !matches!(container, "tags" | "lists") {
-            assert_eq!(server.delete(&owner).await.codes(), ["HAS_DEPENDENTS"], "UND-26: {container}");
-            let put = server.put(&made.self_link(), json!({"origin_system": "p"})).await;
-            assert_eq!((put.status, &put.json["origin_system"]), (200, &json!("p")), "CRU-04: {members}");
+            assert_eq!(
+                server.delete(&owner).await.codes(),
+                ["HAS_DEPENDENTS"],
+                "UND-26: {container}"
+            );
+            let put = server
+                .put(&made.self_link(), json!({"origin_system": "p"}))
+                .await;
+            assert_eq!(
+                (put.status, &put.json["origin_system"]),
+                (200, &json!("p")),
+                "CRU-04: {members}"
+            );
         }
         if is_membership {
-            let again = server.post(&below, json!({"_links": person_link(&person)})).await;
-            assert_eq!((again.status, again.self_link()), (200, made.self_link()), "UND-38");
+            let again = server
+                .post(&below, json!({"_links": person_link(&person)}))
+                .await;
+            assert_eq!(
+                (again.status, again.self_link()),
+                (200, made.self_link()),
+                "UND-38"
+            );
         }
-        assert_eq!(server.delete(&made.self_link()).await.status, 204, "ERR-17: {members}");
+        assert_eq!(
+            server.delete(&made.self_link()).await.status,
+            204,
+            "ERR-17: {members}"
+        );
         assert_eq!(server.total(&below).await, 0, "COL-23: {members}");
         assert_eq!(server.total(&of_person).await, 0, "COL-23: {members}");
         if let Some(total) = total {
             assert_eq!(server.get(&owner).await.json[total], 0, "{total}");
         }
-        assert_eq!(server.delete(&owner).await.status, 204, "UND-12: {container}");
+        assert_eq!(
+            server.delete(&owner).await.status,
+            204,
+            "UND-12: {container}"
+        );
     }
 }
 
@@ -155,14 +254,24 @@ async fn a_tag_takes_its_taggings_along() {
     let person = server.make("people", json!({})).await;
     for (container, members) in [("tags", "taggings"), ("lists", "items")] {
         let owner = server.make(container, json!({"name": "x"})).await;
-        let member = server.make(&format!("{owner}/{members}"), json!({"_links": person_link(&person)})).await;
+        let member = server
+            .make(
+                &format!("{owner}/{members}"),
+                json!({"_links": person_link(&person)}),
+            )
+            .await;
         assert_eq!(server.delete(&owner).await.status, 204, "UND-26");
         assert_eq!(server.get(&member).await.status, 404, "UND-26");
-        assert_eq!(server.total(&format!("{person}/{members}")).await, 0, "UND-26");
+        assert_eq!(
+            server.total(&format!("{person}/{members}")).await,
+            0,
+            "UND-26"
+        );
     }
 }
 
-/// UND-02, UND-03: names of tags and lists are unique, on create and on update, and only among themselves.
+/// UND-02, UND-03: names of tags and lists are unique, on create and on update, and only among
+/// themselves.
 #[tokio::test]
 async fn names_are_unique() {
     let server = Server::start().await;
@@ -171,11 +280,33 @@ async fn names_are_unique() {
         let other = server.make(collection, json!({"name": "volunteer"})).await;
         server.make(collection, json!({})).await;
         server.make(collection, json!({})).await;
-        let taken = server.post(collection, json!({"name": "Volunteer", "identifiers": ["x:1"]})).await;
+        let taken = server
+            .post(
+                collection,
+                json!({"name": "Volunteer", "identifiers": ["x:1"]}),
+            )
+            .await;
         assert_eq!(taken.codes(), ["NAME_IN_USE"], "UND-02: {collection}");
-        assert_eq!(server.put(&other, json!({"name": "Volunteer"})).await.codes(), ["NAME_IN_USE"], "UND-03");
-        assert_eq!(server.put(&other, json!({"name": "volunteer", "description": "d"})).await.status, 200);
-        assert_eq!(server.put(&other, json!({"name": null})).await.status, 200, "CRU-17");
+        assert_eq!(
+            server
+                .put(&other, json!({"name": "Volunteer"}))
+                .await
+                .codes(),
+            ["NAME_IN_USE"],
+            "UND-03"
+        );
+        assert_eq!(
+            server
+                .put(&other, json!({"name": "volunteer", "description": "d"}))
+                .await
+                .status,
+            200
+        );
+        assert_eq!(
+            server.put(&other, json!({"name": null})).await.status,
+            200,
+            "CRU-17"
+        );
         server.make(collection, json!({"name": "volunteer"})).await;
     }
 }
@@ -184,14 +315,26 @@ async fn names_are_unique() {
 #[tokio::test]
 async fn all_faults_at_once() {
     let server = Server::start().await;
-    server.make("tags", json!({"name": "a", "identifiers": ["x:1", "x:2"]})).await;
-    let refused = server.post("tags", json!({"name": "a", "identifiers": ["x:1", "y:1", "x:2"]})).await;
+    server
+        .make("tags", json!({"name": "a", "identifiers": ["x:1", "x:2"]}))
+        .await;
+    let refused = server
+        .post(
+            "tags",
+            json!({"name": "a", "identifiers": ["x:1", "y:1", "x:2"]}),
+        )
+        .await;
     let mut codes = refused.codes();
     codes.sort();
-    assert_eq!(codes, ["IDENTIFIER_IN_USE", "IDENTIFIER_IN_USE", "NAME_IN_USE"], "ERR-39");
+    assert_eq!(
+        codes,
+        ["IDENTIFIER_IN_USE", "IDENTIFIER_IN_USE", "NAME_IN_USE"],
+        "ERR-39"
+    );
 }
 
-/// RES-petition-17, RES-petition-18, RES-person-47, RES-event-56: who created and who changed a record.
+/// RES-petition-17, RES-petition-18, RES-person-47, RES-event-56: who created and who changed a
+/// record.
 #[tokio::test]
 async fn creators_and_organizers() {
     let server = Server::start().await;
@@ -199,18 +342,45 @@ async fn creators_and_organizers() {
     let other = server.make("people", json!({})).await;
     let cx = server.bound(&person);
     let made = server.call_as(&cx, "POST", "petitions", json!({})).await;
-    assert_eq!((made.link("svc:creator"), made.link("svc:modified_by")), (person.clone(), person.clone()));
+    assert_eq!(
+        (made.link("svc:creator"), made.link("svc:modified_by")),
+        (person.clone(), person.clone())
+    );
     let put = server.put(&made.self_link(), json!({"title": "t"})).await;
     assert_eq!(put.link("svc:creator"), person, "RES-petition-17");
-    assert!(put.json["_links"].get("svc:modified_by").is_none(), "RES-petition-18: an unbound key changed it");
-    let sent = json!({"_links": {"svc:creator": {"href": other}, "svc:organizer": {"href": other}}});
+    assert!(
+        put.json["_links"].get("svc:modified_by").is_none(),
+        "RES-petition-18: an unbound key changed it"
+    );
+    let sent =
+        json!({"_links": {"svc:creator": {"href": other}, "svc:organizer": {"href": other}}});
     let event = server.call_as(&cx, "POST", "events", sent).await;
-    assert_eq!((event.link("svc:creator"), event.link("svc:organizer")), (other.clone(), other.clone()));
-    let moved = server.put(&event.self_link(), json!({"_links": {"svc:organizer": {"href": person}}})).await;
+    assert_eq!(
+        (event.link("svc:creator"), event.link("svc:organizer")),
+        (other.clone(), other.clone())
+    );
+    let moved = server
+        .put(
+            &event.self_link(),
+            json!({"_links": {"svc:organizer": {"href": person}}}),
+        )
+        .await;
     assert_eq!(moved.link("svc:organizer"), person, "CRU-16");
-    let cleared = server.put(&event.self_link(), json!({"_links": {"svc:organizer": null}})).await;
-    assert!(cleared.json["_links"].get("svc:organizer").is_none(), "CRU-16");
-    assert_eq!(server.get(&event.self_link()).await.json, cleared.json, "CRU-16");
+    let cleared = server
+        .put(
+            &event.self_link(),
+            json!({"_links": {"svc:organizer": null}}),
+        )
+        .await;
+    assert!(
+        cleared.json["_links"].get("svc:organizer").is_none(),
+        "CRU-16"
+    );
+    assert_eq!(
+        server.get(&event.self_link()).await.json,
+        cleared.json,
+        "CRU-16"
+    );
     // A key whose person was deleted still writes, in nobody's name (UND-26).
     assert_eq!(server.delete(&person).await.status, 204);
     let made = server.call_as(&cx, "POST", "petitions", json!({})).await;
@@ -220,67 +390,157 @@ async fn creators_and_organizers() {
     }
 }
 
-/// ERR-35, CRU-20: rules between fields look at the stored record, too, and a refused update changes nothing.
+/// ERR-35, CRU-20: rules between fields look at the stored record, too, and a refused update
+/// changes nothing.
 #[tokio::test]
 async fn rules_on_update() {
     let server = Server::start().await;
-    let question =
-        server.make("questions", json!({"question_type": "SingleChoice", "responses": [{"key": "a"}]})).await;
+    let question = server
+        .make(
+            "questions",
+            json!({"question_type": "SingleChoice", "responses": [{"key": "a"}]}),
+        )
+        .await;
     let before = server.get(&question).await.json;
-    let refused = server.put(&question, json!({"question_type": "Paragraph", "title": "x"})).await;
-    assert_eq!(refused.codes(), ["PARAGRAPH_CANNOT_HAVE_RESPONSES"], "ERR-35");
+    let refused = server
+        .put(
+            &question,
+            json!({"question_type": "Paragraph", "title": "x"}),
+        )
+        .await;
+    assert_eq!(
+        refused.codes(),
+        ["PARAGRAPH_CANNOT_HAVE_RESPONSES"],
+        "ERR-35"
+    );
     assert_eq!(server.get(&question).await.json, before, "CRU-20");
-    let event = server.make("events", json!({"start_date": "2026-01-02T00:00:00Z"})).await;
-    let refused = server.put(&event, json!({"end_date": "2026-01-01T00:00:00Z"})).await;
-    assert_eq!(refused.codes(), ["START_DATE_AFTER_END_DATE"], "RES-event-24");
+    let event = server
+        .make("events", json!({"start_date": "2026-01-02T00:00:00Z"}))
+        .await;
+    let refused = server
+        .put(&event, json!({"end_date": "2026-01-01T00:00:00Z"}))
+        .await;
+    assert_eq!(
+        refused.codes(),
+        ["START_DATE_AFTER_END_DATE"],
+        "RES-event-24"
+    );
 }
 
 /// SCH-01 to SCH-08: a message is scheduled, scheduled anew and cancelled.
 #[tokio::test]
 async fn messages_are_scheduled() {
     let server = Server::start().await;
-    let message = server.make("messages", json!({"name": "m", "scheduled_start_date": "2026-01-01T00:00:00Z"})).await;
+    let message = server
+        .make(
+            "messages",
+            json!({"name": "m", "scheduled_start_date": "2026-01-01T00:00:00Z"}),
+        )
+        .await;
     let made = server.get(&message).await;
-    assert!(made.json.get("scheduled_start_date").is_none(), "RES-message-01");
+    assert!(
+        made.json.get("scheduled_start_date").is_none(),
+        "RES-message-01"
+    );
     let helper = made.link("svc:schedule_helper");
-    assert_eq!(server.delete(&helper).await.codes(), ["MESSAGE_NOT_SCHEDULED"], "SCH-08");
+    assert_eq!(
+        server.delete(&helper).await.codes(),
+        ["MESSAGE_NOT_SCHEDULED"],
+        "SCH-08"
+    );
     let dates = json!({"scheduled_start_date": "2026-03-01T12:00:00Z", "scheduled_end_date": "2026-03-02T12:00:00Z"});
     let scheduled = server.post(&helper, dates).await;
     assert_eq!(scheduled.status, 200, "SCH-02: {}", scheduled.json);
-    assert!(scheduled.json["notice"].as_str().is_some_and(|text| !text.is_empty()), "SCH-02");
+    assert!(
+        scheduled.json["notice"]
+            .as_str()
+            .is_some_and(|text| !text.is_empty()),
+        "SCH-02"
+    );
     let read = server.get(&message).await.json;
-    assert_eq!(read["scheduled_start_date"], "2026-03-01T12:00:00Z", "SCH-01");
-    assert_eq!(read["scheduled_stop_date"], "2026-03-02T12:00:00Z", "SCH-07");
+    assert_eq!(
+        read["scheduled_start_date"], "2026-03-01T12:00:00Z",
+        "SCH-01"
+    );
+    assert_eq!(
+        read["scheduled_stop_date"], "2026-03-02T12:00:00Z",
+        "SCH-07"
+    );
     assert_eq!(read["modified_date"], made.json["modified_date"], "TYP-16");
-    server.post(&helper, json!({"scheduled_start_date": "2026-04-01T12:00:00Z"})).await;
-    assert!(server.get(&message).await.json.get("scheduled_stop_date").is_none(), "SCH-08");
+    server
+        .post(
+            &helper,
+            json!({"scheduled_start_date": "2026-04-01T12:00:00Z"}),
+        )
+        .await;
+    assert!(
+        server
+            .get(&message)
+            .await
+            .json
+            .get("scheduled_stop_date")
+            .is_none(),
+        "SCH-08"
+    );
     assert_eq!(server.delete(&helper).await.status, 200, "SCH-05");
-    assert!(server.get(&message).await.json.get("scheduled_start_date").is_none(), "SCH-04");
+    assert!(
+        server
+            .get(&message)
+            .await
+            .json
+            .get("scheduled_start_date")
+            .is_none(),
+        "SCH-04"
+    );
     server.delete(&message).await;
-    let gone = server.post(&helper, json!({"scheduled_start_date": "2026-04-01T12:00:00Z"})).await;
+    let gone = server
+        .post(
+            &helper,
+            json!({"scheduled_start_date": "2026-04-01T12:00:00Z"}),
+        )
+        .await;
     assert_eq!(gone.status, 404, "SCH-06");
 }
 
-/// UND-14, COL-22: a continuation under another page number or size than it was made for is ignored: the number decides.
+/// UND-14, COL-22: a continuation under another page number or size than it was made for is
+/// ignored: the number decides.
 #[tokio::test]
 async fn a_continuation_leads_to_its_own_page_only() {
     let server = Server::start().await;
     for name in 0..10 {
-        server.make("people", json!({"given_name": name.to_string()})).await;
+        server
+            .make("people", json!({"given_name": name.to_string()}))
+            .await;
     }
     let next = server.get("people?per_page=2").await.link("next");
     let names = async |address: &str| {
         let page = server.get(address).await.json;
         let members = page["_embedded"]["svc:people"].as_array().unwrap().clone();
-        members.iter().map(|member| member["given_name"].as_str().unwrap().to_owned()).collect::<String>()
+        members
+            .iter()
+            .map(|member| member["given_name"].as_str().unwrap().to_owned())
+            .collect::<String>()
     };
     assert_eq!(names(&next).await, "23", "COL-24");
-    assert_eq!(names(&next.replace("?page=2", "?page=4")).await, "67", "COL-22: the fourth page");
-    assert_eq!(names(&next.replace("per_page=2", "per_page=3")).await, "345", "COL-22: the second page of three");
-    assert_eq!(names(&next.replace("?page=2", "?page=9")).await, "", "UND-19");
+    assert_eq!(
+        names(&next.replace("?page=2", "?page=4")).await,
+        "67",
+        "COL-22: the fourth page"
+    );
+    assert_eq!(
+        names(&next.replace("per_page=2", "per_page=3")).await,
+        "345",
+        "COL-22: the second page of three"
+    );
+    assert_eq!(
+        names(&next.replace("?page=2", "?page=9")).await,
+        "",
+        "UND-19"
+    );
 }
 
-/// HAF-09, RES-question-07, UND-12: what a question does not take is no answer to it, whoever records it and however.
+/// HAF-09, RES-question-07, UND-12: what a question does not take is no answer to it, whoever
+/// records it and however.
 #[tokio::test]
 async fn answers_fit_their_question() {
     let server = Server::start().await;
@@ -290,15 +550,50 @@ async fn answers_fit_their_question() {
     let (none, required) = ("RESPONSE_KEY_DOES_NOT_EXIST", "FIELD_REQUIRED");
     for (kind, responses, sent, expected) in [
         ("SingleChoice", &keys, json!(["a"]), vec![]),
-        ("SingleChoice", &keys, json!([]), vec![(required, "responses")]),
-        ("MultiChoice", &keys, json!([]), vec![(required, "responses")]),
-        ("SingleChoice", &keys, json!(["c"]), vec![(none, "responses[0]")]),
-        ("SingleChoice", &keys, json!(["a", "b"]), vec![("TOO_MANY_RESPONSES", "responses")]),
-        ("SingleChoice", &keys, json!(["a", "c"]), vec![(none, "responses[1]"), ("TOO_MANY_RESPONSES", "responses")]),
+        (
+            "SingleChoice",
+            &keys,
+            json!([]),
+            vec![(required, "responses")],
+        ),
+        (
+            "MultiChoice",
+            &keys,
+            json!([]),
+            vec![(required, "responses")],
+        ),
+        (
+            "SingleChoice",
+            &keys,
+            json!(["c"]),
+            vec![(none, "responses[0]")],
+        ),
+        (
+            "SingleChoice",
+            &keys,
+            json!(["a", "b"]),
+            vec![("TOO_MANY_RESPONSES", "responses")],
+        ),
+        (
+            "SingleChoice",
+            &keys,
+            json!(["a", "c"]),
+            vec![(none, "responses[1]"), ("TOO_MANY_RESPONSES", "responses")],
+        ),
         ("MultiChoice", &keys, json!(["b", "a"]), vec![]),
-        ("MultiChoice", &keys, json!(["x", "a", "y"]), vec![(none, "responses[0]"), (none, "responses[2]")]),
+        (
+            "MultiChoice",
+            &keys,
+            json!(["x", "a", "y"]),
+            vec![(none, "responses[0]"), (none, "responses[2]")],
+        ),
     ] {
-        let question = server.make("questions", json!({"question_type": kind, "responses": responses})).await;
+        let question = server
+            .make(
+                "questions",
+                json!({"question_type": kind, "responses": responses}),
+            )
+            .await;
         let answers = format!("{question}/answers");
         let made = server.post(&answers, answer(sent.clone())).await;
         // It names the other one first, so that what is sent is a change.
@@ -307,34 +602,96 @@ async fn answers_fit_their_question() {
         for (reply, done) in [(made, 201), (changed, 200)] {
             let named = |one: &Value| (one["error_code"].clone(), one["properties"].clone());
             let said: Vec<_> = reply.descriptions().iter().map(named).collect();
-            let expected: Vec<_> = expected.iter().map(|(code, at)| (json!(code), json!([at]))).collect();
+            let expected: Vec<_> = expected
+                .iter()
+                .map(|(code, at)| (json!(code), json!([at])))
+                .collect();
             assert_eq!(said, expected, "HAF-09 {kind} {sent}: {}", reply.json);
-            assert_eq!(reply.status, if expected.is_empty() { done } else { 400 }, "HAF-09 {kind} {sent}");
+            assert_eq!(
+                reply.status,
+                if expected.is_empty() { done } else { 400 },
+                "HAF-09 {kind} {sent}"
+            );
         }
         let members = 1 + u64::from(expected.is_empty());
-        assert_eq!(server.total(&answers).await, members, "CRU-21 {kind} {sent}");
+        assert_eq!(
+            server.total(&answers).await,
+            members,
+            "CRU-21 {kind} {sent}"
+        );
     }
     // The answer to a Paragraph question is its text.
-    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let question = server
+        .make("questions", json!({"question_type": "Paragraph"}))
+        .await;
     let answers = format!("{question}/answers");
     let said = |value: Value| json!({"value": value, "_links": person_link(&person)});
     for empty in [json!(null), json!(""), json!(" ")] {
-        assert_eq!(server.post(&answers, said(empty)).await.codes(), [required], "HAF-10");
+        assert_eq!(
+            server.post(&answers, said(empty)).await.codes(),
+            [required],
+            "HAF-10"
+        );
     }
-    assert_eq!(server.post(&answers, answer(json!(["a"]))).await.codes(), [none, required], "HAF-09, HAF-10");
+    assert_eq!(
+        server.post(&answers, answer(json!(["a"]))).await.codes(),
+        [none, required],
+        "HAF-09, HAF-10"
+    );
     let text = server.make(&answers, said(json!("v"))).await;
-    assert_eq!(server.put(&text, json!({"value": ""})).await.codes(), [required], "HAF-10");
-    assert_eq!(server.put(&text, json!({"origin_system": "o"})).await.status, 200, "HAF-10");
-    // An answer that was right stays as it is when its question changes, and can be sent back whole.
-    let question = server.make("questions", json!({"question_type": "MultiChoice", "responses": keys})).await;
-    let kept = server.make(&format!("{question}/answers"), answer(json!(["a", "b"]))).await;
-    assert_eq!(server.put(&question, json!({"responses": [{"key": "b"}]})).await.status, 200);
-    assert_eq!(server.put(&kept, json!({"responses": ["a", "b"], "value": "v"})).await.status, 200, "CRU-15");
-    assert_eq!(server.put(&kept, json!({"responses": ["a"]})).await.codes(), [none], "HAF-09");
-    assert_eq!(server.put(&kept, json!({"responses": null})).await.codes(), [required], "HAF-09");
+    assert_eq!(
+        server.put(&text, json!({"value": ""})).await.codes(),
+        [required],
+        "HAF-10"
+    );
+    assert_eq!(
+        server
+            .put(&text, json!({"origin_system": "o"}))
+            .await
+            .status,
+        200,
+        "HAF-10"
+    );
+    // An answer that was right stays as it is when its question changes, and can be sent back
+    // whole.
+    let question = server
+        .make(
+            "questions",
+            json!({"question_type": "MultiChoice", "responses": keys}),
+        )
+        .await;
+    let kept = server
+        .make(&format!("{question}/answers"), answer(json!(["a", "b"])))
+        .await;
+    assert_eq!(
+        server
+            .put(&question, json!({"responses": [{"key": "b"}]}))
+            .await
+            .status,
+        200
+    );
+    assert_eq!(
+        server
+            .put(&kept, json!({"responses": ["a", "b"], "value": "v"}))
+            .await
+            .status,
+        200,
+        "CRU-15"
+    );
+    assert_eq!(
+        server.put(&kept, json!({"responses": ["a"]})).await.codes(),
+        [none],
+        "HAF-09"
+    );
+    assert_eq!(
+        server.put(&kept, json!({"responses": null})).await.codes(),
+        [required],
+        "HAF-09"
+    );
 }
 
-/// RES-submission-07, UND-01: what was submitted is created below its submission, by whoever submitted it.
+/// RES-submission-07, UND-01: what was submitted is created below its submission, by whoever
+/// submitted it.
 #[tokio::test]
 async fn answers_of_a_submission() {
     let server = Server::start().await;
@@ -343,35 +700,92 @@ async fn answers_of_a_submission() {
     let form = server.make("forms", json!({})).await;
     let link = |to: &str| json!({"href": to});
     let by_ada = json!({"_links": {"svc:person": link(&ada)}});
-    let submission = server.make(&format!("{form}/submissions"), by_ada.clone()).await;
-    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let submission = server
+        .make(&format!("{form}/submissions"), by_ada.clone())
+        .await;
+    let question = server
+        .make("questions", json!({"question_type": "Paragraph"}))
+        .await;
     let answers = server.get(&submission).await.link("svc:answers");
     let answer = |more: Value| {
         let mut body = json!({"value": "Yes", "_links": {"svc:question": link(&question)}});
-        body["_links"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body["_links"]
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         body
     };
     let made = server.post(&answers, answer(json!({}))).await;
-    assert_eq!((made.status, &made.warnings), (201, &Value::Null), "RES-submission-07: {}", made.json);
-    assert_eq!((made.link("svc:person"), made.link("svc:question")), (ada.clone(), question.clone()));
-    let other = server.post(&answers, answer(json!({"svc:person": link(&bob)}))).await;
+    assert_eq!(
+        (made.status, &made.warnings),
+        (201, &Value::Null),
+        "RES-submission-07: {}",
+        made.json
+    );
+    assert_eq!(
+        (made.link("svc:person"), made.link("svc:question")),
+        (ada.clone(), question.clone())
+    );
+    let other = server
+        .post(&answers, answer(json!({"svc:person": link(&bob)})))
+        .await;
     assert_eq!(other.link("svc:person"), bob, "UND-01");
     for collection in [&answers, &format!("{question}/answers")] {
-        assert_eq!(server.total(collection).await, 2, "RES-submission-07: {collection}");
+        assert_eq!(
+            server.total(collection).await,
+            2,
+            "RES-submission-07: {collection}"
+        );
     }
-    let wrong = server.post(&answers, json!({"value": 7, "_links": {"svc:person": {"href": "nobody"}}})).await;
-    let wrong: Vec<_> = wrong.descriptions().iter().map(|it| it["properties"][0].clone()).collect();
-    assert_eq!(wrong, ["value", "_links.svc:person", "_links.svc:question"], "ERR-39");
+    let wrong = server
+        .post(
+            &answers,
+            json!({"value": 7, "_links": {"svc:person": {"href": "nobody"}}}),
+        )
+        .await;
+    let wrong: Vec<_> = wrong
+        .descriptions()
+        .iter()
+        .map(|it| it["properties"][0].clone())
+        .collect();
+    assert_eq!(
+        wrong,
+        ["value", "_links.svc:person", "_links.svc:question"],
+        "ERR-39"
+    );
     let elsewhere = link("http://localhost/questions/018f8d9e-0000-7000-8000-000000000009");
     let lost = json!({"zz": 1, "value": 7, "_links": {"svc:question": elsewhere, "svc:person": {"href": "nobody"}}});
     let lost = server.post(&answers, lost).await;
-    let properties: Vec<_> = lost.descriptions().iter().map(|it| it["properties"][0].clone()).collect();
-    assert_eq!(lost.status, 400, "ERR-39: the container of the answer is a link of the body");
-    assert_eq!(properties, ["value", "_links.svc:person", "_links.svc:question"], "ERR-39");
-    let unanswered = server.post(&answers, json!({"_links": {"svc:question": link(&question)}})).await;
+    let properties: Vec<_> = lost
+        .descriptions()
+        .iter()
+        .map(|it| it["properties"][0].clone())
+        .collect();
+    assert_eq!(
+        lost.status, 400,
+        "ERR-39: the container of the answer is a link of the body"
+    );
+    assert_eq!(
+        properties,
+        ["value", "_links.svc:person", "_links.svc:question"],
+        "ERR-39"
+    );
+    let unanswered = server
+        .post(
+            &answers,
+            json!({"_links": {"svc:question": link(&question)}}),
+        )
+        .await;
     assert_eq!(unanswered.codes(), ["FIELD_REQUIRED"], "HAF-09");
-    let nowhere = format!("{}/answers", submission.replace(|digit: char| digit.is_ascii_digit(), "0"));
-    assert_eq!(server.post(&nowhere, answer(json!({}))).await.status, 404, "COL-19");
+    let nowhere = format!(
+        "{}/answers",
+        submission.replace(|digit: char| digit.is_ascii_digit(), "0")
+    );
+    assert_eq!(
+        server.post(&nowhere, answer(json!({}))).await.status,
+        404,
+        "COL-19"
+    );
     assert_eq!(server.total(&answers).await, 2, "CRU-21");
     // Whose submitter is gone needs a person.
     server.delete(&ada).await;
@@ -379,7 +793,8 @@ async fn answers_of_a_submission() {
     assert_eq!(nobody.codes(), ["PERSON_NOT_FOUND"], "UND-29");
 }
 
-/// COL-23: what is kept because it was asked for again is not given after a write, of this server or of another one over the file.
+/// COL-23: what is kept because it was asked for again is not given after a write, of this server
+/// or of another one over the file.
 #[tokio::test]
 async fn col_23_what_is_kept_ends_with_a_write() {
     let folder = tempfile::tempdir().unwrap();
@@ -390,12 +805,24 @@ async fn col_23_what_is_kept_ends_with_a_write() {
     for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
         for reader in [&one, &other] {
             for _ in 0..3 {
-                assert_eq!(reader.get(&person).await.json["given_name"], round.to_string());
-                assert_eq!(reader.total("people").await, 1 + u64::try_from(round).unwrap());
+                assert_eq!(
+                    reader.get(&person).await.json["given_name"],
+                    round.to_string()
+                );
+                assert_eq!(
+                    reader.total("people").await,
+                    1 + u64::try_from(round).unwrap()
+                );
             }
         }
         let name = (round + 1).to_string();
-        assert_eq!(writer.put(&person, json!({"given_name": name})).await.status, 200);
+        assert_eq!(
+            writer
+                .put(&person, json!({"given_name": name}))
+                .await
+                .status,
+            200
+        );
         writer.make("people", json!({})).await;
     }
 }

@@ -23,7 +23,12 @@ async fn fill(store: &Store) -> (String, String) {
     let petition = server.make("petitions", json!({"title": "Trees"})).await;
     let signature = json!({"person": {"given_name": "Eve"}});
     for _ in 0..3 {
-        let signed = server.post(&format!("{petition}/record_signature_helper"), signature.clone()).await;
+        let signed = server
+            .post(
+                &format!("{petition}/record_signature_helper"),
+                signature.clone(),
+            )
+            .await;
         assert_eq!(signed.status, 200);
     }
     server.put(&person, json!({"family_name": "King"})).await;
@@ -38,10 +43,16 @@ async fn each_damage_is_found_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
     let missing = check(&path, &mut |_| {}).unwrap_err();
-    assert!(matches!(missing, FileError::Missing { .. }) && !path.exists(), "{missing}");
+    assert!(
+        matches!(missing, FileError::Missing { .. }) && !path.exists(),
+        "{missing}"
+    );
     let store = Store::open(Options::new(&path)).unwrap();
     let (person, petition) = fill(&store).await;
-    assert!(matches!(check(&path, &mut |_| {}), Err(FileError::InUse { .. })));
+    assert!(matches!(
+        check(&path, &mut |_| {}),
+        Err(FileError::InUse { .. })
+    ));
     drop(store);
     let sound = fs::read(&path).unwrap();
     assert_eq!(found(&path), []);
@@ -50,45 +61,76 @@ async fn each_damage_is_found_and_named() {
     let damaged = |sql: &str| {
         fs::write(&path, &sound).unwrap();
         Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        found(&path).iter().map(ToString::to_string).collect::<Vec<_>>()
+        found(&path)
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
     };
     let body = damaged(
         r#"UPDATE people SET body = CAST(replace(CAST(body AS TEXT), '"given_name":"Ada', '"given_name&:"Ada') AS BLOB)"#,
     );
-    assert_eq!(body, [format!("people/{person} of tenant demo: the stored body is not JSON")]);
+    assert_eq!(
+        body,
+        [format!(
+            "people/{person} of tenant demo: the stored body is not JSON"
+        )]
+    );
     let total = damaged("UPDATE total SET records = 7 WHERE owner <> x'' AND records = 3");
     let expected = format!(
         "signatures under petitions/{petition} of tenant demo: the stored total is 7, the number of records is 3"
     );
     assert!(total.contains(&expected), "{total:?}");
-    let all =
-        damaged("UPDATE total SET records = records + 1 WHERE scope = 0 AND kind = (SELECT kind FROM feed LIMIT 1)");
-    assert!(matches!(&*all, [one] if one.starts_with("people of tenant demo: the stored total is")), "{all:?}");
+    let all = damaged(
+        "UPDATE total SET records = records + 1 WHERE scope = 0 AND kind = (SELECT kind FROM feed LIMIT 1)",
+    );
+    assert!(
+        matches!(&*all, [one] if one.starts_with("people of tenant demo: the stored total is")),
+        "{all:?}"
+    );
     let feed = damaged(
         "DELETE FROM people WHERE CAST(body AS TEXT) LIKE '%Ada%'; UPDATE total SET records = records - 1 WHERE kind = (SELECT kind FROM feed LIMIT 1)",
     );
-    let expected = format!("people/{person} of tenant demo: stored according to the feed, but it does not exist");
+    let expected = format!(
+        "people/{person} of tenant demo: stored according to the feed, but it does not exist"
+    );
     assert!(feed.contains(&expected), "{feed:?}");
     let feed = damaged("UPDATE feed SET what = 2 WHERE kind = (SELECT kind FROM feed LIMIT 1)");
     assert!(
-        feed.contains(&format!("people/{person} of tenant demo: deleted according to the feed, but it is stored")),
+        feed.contains(&format!(
+            "people/{person} of tenant demo: deleted according to the feed, but it is stored"
+        )),
         "{feed:?}"
     );
 
     let mut bytes = sound.clone();
     let root: i64 = Connection::open(&path)
         .unwrap()
-        .query_row("SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'people'", (), |row| row.get(0))
+        .query_row(
+            "SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'people'",
+            (),
+            |row| row.get(0),
+        )
         .unwrap();
     let root = usize::try_from(root).unwrap();
     bytes[root..root + 4096].fill(0xAA);
     fs::write(&path, bytes).unwrap();
     let page = found(&path);
-    assert!(page.iter().any(|damage| matches!(damage, Damage::Integrity(_))), "{page:?}");
-    assert!(page.contains(&Damage::Table { kind: Kind::Person, after: None }), "{page:?}");
+    assert!(
+        page.iter()
+            .any(|damage| matches!(damage, Damage::Integrity(_))),
+        "{page:?}"
+    );
+    assert!(
+        page.contains(&Damage::Table {
+            kind: Kind::Person,
+            after: None
+        }),
+        "{page:?}"
+    );
 }
 
-/// One flipped bit in the log takes back all later commits. That is reported by the check, and logged when the file is opened.
+/// One flipped bit in the log takes back all later commits. That is reported by the check, and
+/// logged when the file is opened.
 #[tokio::test]
 async fn lost_frames_of_the_log_are_reported() {
     crate::log::listen();
@@ -105,8 +147,16 @@ async fn lost_frames_of_the_log_are_reported() {
     let frames = (bytes.len() - 32) / frame;
     bytes[32 + (frames - 3) * frame + 500] ^= 1;
     fs::write(log(&copy), &bytes).unwrap();
-    assert!(found(&copy).contains(&Damage::Log { frames: 3 }), "{:?}", found(&copy));
-    assert_eq!(fs::read(log(&copy)).unwrap(), bytes, "the log is left as it is");
+    assert!(
+        found(&copy).contains(&Damage::Log { frames: 3 }),
+        "{:?}",
+        found(&copy)
+    );
+    assert_eq!(
+        fs::read(log(&copy)).unwrap(),
+        bytes,
+        "the log is left as it is"
+    );
     let before = crate::log::lines();
     drop(Store::open(Options::new(&copy)).unwrap());
     assert!(crate::log::lines() > before, "opening warns");

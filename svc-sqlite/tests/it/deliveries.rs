@@ -1,4 +1,5 @@
-//! What helper calls trigger and what is scheduled, sent from a real file by a clock that the test sets (HAF-11, SCH-01).
+//! What helper calls trigger and what is scheduled, sent from a real file by a clock that the test
+//! sets (HAF-11, SCH-01).
 
 use std::{
     path::Path,
@@ -39,7 +40,8 @@ impl Clock {
     }
 
     fn ahead(&self, time: Duration) -> Timestamp {
-        self.0.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
+        self.0
+            .fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::Relaxed);
         self.now()
     }
 
@@ -59,7 +61,10 @@ struct Noted {
 
 impl Noted {
     fn new(answer: impl Fn(usize) -> Result<Delivered> + Send + Sync + 'static) -> Self {
-        Self { sent: Arc::default(), answer: Arc::new(answer) }
+        Self {
+            sent: Arc::default(),
+            answer: Arc::new(answer),
+        }
     }
 
     fn well() -> Self {
@@ -97,16 +102,35 @@ struct Served {
 }
 
 impl Served {
-    async fn open(file: &Path, clock: &Clock, noted: &Noted, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
+    async fn open(
+        file: &Path,
+        clock: &Clock,
+        noted: &Noted,
+        set: impl FnOnce(ApiBuilder) -> ApiBuilder,
+    ) -> Self {
         let (told, of_requests) = (clock.clone(), clock.clone());
         let store = Store::open(Options::new(file).now(move || told.now())).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
-        let key = store.create_key(&tenant, KeyOptions::new("test")).await.unwrap().token;
-        let api = store.register_all(Api::builder(Vendor::new("Test", "Test"))).base_url(BASE);
-        let api = set(api.authenticator(store.clone()).anonymous_helpers(store)).build().unwrap();
+        let key = store
+            .create_key(&tenant, KeyOptions::new("test"))
+            .await
+            .unwrap()
+            .token;
+        let api = store
+            .register_all(Api::builder(Vendor::new("Test", "Test")))
+            .base_url(BASE);
+        let api = set(api.authenticator(store.clone()).anonymous_helpers(store))
+            .build()
+            .unwrap();
         let service = SvcService::new(api).clock(move || of_requests.now());
         let deliveries = service.deliveries();
-        Self { service, deliveries, key, clock: clock.clone(), noted: noted.clone() }
+        Self {
+            service,
+            deliveries,
+            key,
+            clock: clock.clone(),
+            noted: noted.clone(),
+        }
     }
 
     /// Over a file that goes when the test ends.
@@ -122,13 +146,32 @@ impl Served {
         self.call_with(Some(&self.key), method, address, body).await
     }
 
-    async fn call_with(&self, key: Option<&str>, method: Method, address: &str, body: &Value) -> (u16, Value) {
+    async fn call_with(
+        &self,
+        key: Option<&str>,
+        method: Method,
+        address: &str,
+        body: &Value,
+    ) -> (u16, Value) {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let request = Request::builder().method(method).uri(format!("/{path}"));
-        let request = key.into_iter().fold(request, |request, key| request.header("SVC-API-Token", key));
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = request.header("content-type", "application/json").body(Full::new(bytes::Bytes::from(body)));
-        let response = self.service.clone().oneshot(request.unwrap()).await.unwrap();
+        let request = key
+            .into_iter()
+            .fold(request, |request, key| request.header("SVC-API-Token", key));
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = request
+            .header("content-type", "application/json")
+            .body(Full::new(bytes::Bytes::from(body)));
+        let response = self
+            .service
+            .clone()
+            .oneshot(request.unwrap())
+            .await
+            .unwrap();
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (status, serde_json::from_slice(&body).unwrap_or_default())
@@ -143,7 +186,9 @@ impl Served {
     /// A person signs up, with these triggers.
     async fn sign_up(&self, more: Value) -> (u16, Value) {
         let mut body = json!({"person": {"email_addresses": [{"address": "ada@example.org"}]}});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         self.call(Method::POST, "people/person_signup", &body).await
     }
 
@@ -153,7 +198,8 @@ impl Served {
     }
 }
 
-/// HAF-11 to HAF-13: each response that is wanted is handed over once its call is committed, with what was asked for.
+/// HAF-11 to HAF-13: each response that is wanted is handed over once its call is committed, with
+/// what was asked for.
 #[tokio::test]
 async fn haf_11_what_is_triggered_is_sent_once() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -168,15 +214,34 @@ async fn haf_11_what_is_triggered_is_sent_once() {
     let mut sent = served.noted.take();
     sent.sort_by_key(Dispatch::named);
     let texts = |dispatch: &Dispatch| match &dispatch.what {
-        ToSend::Response { identifiers, person: Some(person), action: None, .. } => {
-            assert!(json["_links"]["self"]["href"].as_str().unwrap().ends_with(person.as_str()));
+        ToSend::Response {
+            identifiers,
+            person: Some(person),
+            action: None,
+            ..
+        } => {
+            assert!(
+                json["_links"]["self"]["href"]
+                    .as_str()
+                    .unwrap()
+                    .ends_with(person.as_str())
+            );
             identifiers.clone()
         }
         other => panic!("{other:?}"),
     };
-    let named: Vec<_> = sent.iter().map(|it| (it.named(), texts(it), it.received == served.clock.now())).collect();
-    let expected = [("autoresponse", "mail:welcome"), ("call_response", "phone:1")];
-    assert_eq!(named, expected.map(|(name, text)| (name, vec![text.to_owned()], true)));
+    let named: Vec<_> = sent
+        .iter()
+        .map(|it| (it.named(), texts(it), it.received == served.clock.now()))
+        .collect();
+    let expected = [
+        ("autoresponse", "mail:welcome"),
+        ("call_response", "phone:1"),
+    ];
+    assert_eq!(
+        named,
+        expected.map(|(name, text)| (name, vec![text.to_owned()], true))
+    );
     assert_ne!(sent[0].id, sent[1].id);
     served.send().await;
     assert_eq!(served.noted.names(), [""; 0], "it is sent once");
@@ -186,7 +251,8 @@ async fn haf_11_what_is_triggered_is_sent_once() {
 #[tokio::test]
 async fn haf_11_what_a_call_asks_for_that_is_undone_is_not_sent() {
     let (_folder, served) = Served::new(Noted::well()).await;
-    let body = json!({"triggers": {"autoresponse": {"enabled": true}}, "add_tags": ["there is none"]});
+    let body =
+        json!({"triggers": {"autoresponse": {"enabled": true}}, "add_tags": ["there is none"]});
     assert_eq!(served.sign_up(body.clone()).await.0, 400);
     assert_eq!(served.send().await, None);
     assert_eq!(served.noted.names(), [""; 0]);
@@ -200,15 +266,23 @@ async fn haf_11_what_a_call_asks_for_that_is_undone_is_not_sent() {
 #[tokio::test]
 async fn und_26_nothing_is_sent_to_who_is_gone() {
     let (_folder, served) = Served::new(Noted::well()).await;
-    let (_, person) = served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
-    let person = person["_links"]["self"]["href"].as_str().unwrap().to_owned();
-    assert_eq!(served.call(Method::DELETE, &person, &Value::Null).await.0, 204);
+    let (_, person) = served
+        .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
+        .await;
+    let person = person["_links"]["self"]["href"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        served.call(Method::DELETE, &person, &Value::Null).await.0,
+        204
+    );
     assert_eq!(served.send().await, None);
     assert_eq!(served.noted.names(), [""; 0]);
 }
 
-/// HAF-11: what a process had begun when it ended comes again under the same id, to whoever opens the file, and not before the
-/// other one's time is over.
+/// HAF-11: what a process had begun when it ended comes again under the same id, to whoever opens
+/// the file, and not before the other one's time is over.
 #[tokio::test]
 async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::new());
@@ -218,7 +292,13 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let hangs = first.clone();
     let hanging = Hanging(hangs);
     let served = Served::open(&file, &clock, &first, |api| api.deliver(hanging)).await;
-    assert_eq!(served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await.0, 200);
+    assert_eq!(
+        served
+            .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
+            .await
+            .0,
+        200
+    );
     let mut running = Box::pin(served.deliveries.clone().unwrap().run());
     let begun = loop {
         // As long as it takes until it is handed over.
@@ -237,7 +317,10 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let second = Noted::well();
     let deliver = second.clone();
     let served = Served::open(&file, &clock, &second, |api| api.deliver(deliver)).await;
-    let next = served.send().await.expect("it waits for the end of the other's time");
+    let next = served
+        .send()
+        .await
+        .expect("it waits for the end of the other's time");
     assert!(second.take().is_empty() && next > clock.now());
     clock.set(next);
     assert_eq!(served.send().await, None);
@@ -258,10 +341,17 @@ impl Deliver for Hanging {
 /// HAF-11: a panic ends one attempt, not what drives it; what fails comes again under its id.
 #[tokio::test]
 async fn haf_11_a_panic_ends_one_attempt() {
-    let noted =
-        Noted::new(|attempt| if attempt == 1 { panic!("the mail program is gone") } else { Ok(Delivered::Done) });
+    let noted = Noted::new(|attempt| {
+        if attempt == 1 {
+            panic!("the mail program is gone")
+        } else {
+            Ok(Delivered::Done)
+        }
+    });
     let (_folder, served) = Served::new(noted).await;
-    served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    served
+        .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
+        .await;
     let next = served.send().await.expect("it is tried again");
     served.clock.set(next);
     assert_eq!(served.send().await, None);
@@ -273,8 +363,13 @@ async fn haf_11_a_panic_ends_one_attempt() {
 /// HAF-11: what fails is tried ten times, by the schedule, and then given up.
 #[tokio::test]
 async fn haf_11_what_always_fails_is_given_up() {
-    let (_folder, served) = Served::new(Noted::new(|_| Err(svc_core::Error::unexpected("no mail today")))).await;
-    served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    let (_folder, served) = Served::new(Noted::new(|_| {
+        Err(svc_core::Error::unexpected("no mail today"))
+    }))
+    .await;
+    served
+        .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
+        .await;
     let mut pauses = Vec::new();
     while let Some(next) = served.send().await {
         pauses.push((next.micros() - served.clock.now().micros()) / 1_000_000);
@@ -283,7 +378,10 @@ async fn haf_11_what_always_fails_is_given_up() {
     let least = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
     assert_eq!(pauses.len(), least.len(), "{pauses:?}");
     for (pause, least) in pauses.iter().zip(least) {
-        assert!((least..least * 6 / 5).contains(pause), "{pause} seconds where {least} are meant");
+        assert!(
+            (least..least * 6 / 5).contains(pause),
+            "{pause} seconds where {least} are meant"
+        );
     }
     assert_eq!(served.noted.take().len(), 10);
     let counts = served.deliveries.as_ref().unwrap().counts();
@@ -298,7 +396,9 @@ async fn haf_11_a_vendor_may_put_off_and_give_up() {
         _ => Ok(Delivered::GivenUp("the address is gone")),
     });
     let (_folder, served) = Served::new(noted).await;
-    served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    served
+        .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
+        .await;
     let hour = served.clock.now().plus(Duration::from_secs(60 * 60));
     assert_eq!(served.send().await, Some(hour));
     served.clock.set(hour);
@@ -306,8 +406,8 @@ async fn haf_11_a_vendor_may_put_off_and_give_up() {
     assert_eq!(served.deliveries.as_ref().unwrap().counts().given_up, 1);
 }
 
-/// SCH-01, SCH-04: a message is handed over once when its start has come; not before, and not when its schedule is replaced,
-/// cancelled, or the message is gone.
+/// SCH-01, SCH-04: a message is handed over once when its start has come; not before, and not when
+/// its schedule is replaced, cancelled, or the message is gone.
 #[tokio::test]
 async fn sch_01_a_message_is_sent_when_its_start_has_come() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -317,34 +417,72 @@ async fn sch_01_a_message_is_sent_when_its_start_has_come() {
     for start in [1, 1, 1, 1] {
         let message = served.make("messages", json!({"subject": "News"})).await;
         let dates = json!({"scheduled_start_date": at(start).to_string()});
-        let (status, json) = served.call(Method::POST, &format!("{message}/schedule"), &dates).await;
+        let (status, json) = served
+            .call(Method::POST, &format!("{message}/schedule"), &dates)
+            .await;
         assert_eq!(status, 200, "{json}");
         messages.push(message);
     }
-    let [kept, replaced, cancelled, deleted] = &messages[..] else { unreachable!("four messages") };
+    let [kept, replaced, cancelled, deleted] = &messages[..] else {
+        unreachable!("four messages")
+    };
     let dates = json!({"scheduled_start_date": at(2).to_string()});
-    assert_eq!(served.call(Method::POST, &format!("{replaced}/schedule"), &dates).await.0, 200);
-    assert_eq!(served.call(Method::DELETE, &format!("{cancelled}/schedule"), &Value::Null).await.0, 200);
-    assert_eq!(served.call(Method::DELETE, deleted, &Value::Null).await.0, 204);
+    assert_eq!(
+        served
+            .call(Method::POST, &format!("{replaced}/schedule"), &dates)
+            .await
+            .0,
+        200
+    );
+    assert_eq!(
+        served
+            .call(
+                Method::DELETE,
+                &format!("{cancelled}/schedule"),
+                &Value::Null
+            )
+            .await
+            .0,
+        200
+    );
+    assert_eq!(
+        served.call(Method::DELETE, deleted, &Value::Null).await.0,
+        204
+    );
     assert_eq!(served.send().await, Some(at(1)));
     assert!(served.noted.take().is_empty(), "nothing is due yet");
     let mut sent = Vec::new();
     for (hours, next) in [(1, Some(at(2))), (2, None)] {
         served.clock.set(at(hours));
         assert_eq!(served.send().await, next);
-        sent.extend(served.noted.take().into_iter().map(|dispatch| match dispatch.what {
-            ToSend::Message { message, start, .. } => (format!("{BASE}messages/{message}"), start),
-            other => panic!("{other:?}"),
-        }));
+        sent.extend(
+            served
+                .noted
+                .take()
+                .into_iter()
+                .map(|dispatch| match dispatch.what {
+                    ToSend::Message { message, start, .. } => {
+                        (format!("{BASE}messages/{message}"), start)
+                    }
+                    other => panic!("{other:?}"),
+                }),
+        );
     }
     assert_eq!(sent, [(kept.clone(), at(1)), (replaced.clone(), at(2))]);
     // Its dates stay until somebody cancels them (SCH-01, SCH-04).
     let (_, message) = served.call(Method::GET, kept, &Value::Null).await;
     assert_eq!(message["scheduled_start_date"], json!(at(1).to_string()));
-    assert_eq!(served.call(Method::DELETE, &format!("{kept}/schedule"), &Value::Null).await.0, 200);
+    assert_eq!(
+        served
+            .call(Method::DELETE, &format!("{kept}/schedule"), &Value::Null)
+            .await
+            .0,
+        200
+    );
 }
 
-/// SCH-01: a start that has passed is due at once, and a message whose sending has stopped is sent no more.
+/// SCH-01: a start that has passed is due at once, and a message whose sending has stopped is sent
+/// no more.
 #[tokio::test]
 async fn sch_01_what_is_late_is_sent_at_once_or_never() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -352,11 +490,24 @@ async fn sch_01_what_is_late_is_sent_at_once_or_never() {
     let before = Timestamp::from_micros(now.micros() - 3_600_000_000);
     let message = served.make("messages", json!({"subject": "News"})).await;
     let dates = json!({"scheduled_start_date": before.to_string()});
-    assert_eq!(served.call(Method::POST, &format!("{message}/schedule"), &dates).await.0, 200);
+    assert_eq!(
+        served
+            .call(Method::POST, &format!("{message}/schedule"), &dates)
+            .await
+            .0,
+        200
+    );
     served.send().await;
     assert_eq!(served.noted.names(), ["message"]);
-    let dates = json!({"scheduled_start_date": now.to_string(), "scheduled_stop_date": now.to_string()});
-    assert_eq!(served.call(Method::POST, &format!("{message}/schedule"), &dates).await.0, 200);
+    let dates =
+        json!({"scheduled_start_date": now.to_string(), "scheduled_stop_date": now.to_string()});
+    assert_eq!(
+        served
+            .call(Method::POST, &format!("{message}/schedule"), &dates)
+            .await
+            .0,
+        200
+    );
     served.clock.ahead(Duration::from_secs(1));
     assert_eq!(served.send().await, None);
     assert_eq!(served.noted.names(), [""; 0]);
@@ -367,17 +518,32 @@ async fn sch_01_what_is_late_is_sent_at_once_or_never() {
 #[tokio::test]
 async fn cap_04_what_nobody_sends_is_not_offered() {
     let folder = tempfile::tempdir().unwrap();
-    let served = Served::open(&folder.path().join("data.db"), &Clock::new(), &Noted::well(), |api| api).await;
+    let served = Served::open(
+        &folder.path().join("data.db"),
+        &Clock::new(),
+        &Noted::well(),
+        |api| api,
+    )
+    .await;
     assert!(served.deliveries.is_none());
-    let (_, document) = served.call(Method::GET, "docs/capabilities", &Value::Null).await;
+    let (_, document) = served
+        .call(Method::GET, "docs/capabilities", &Value::Null)
+        .await;
     assert_eq!(document["helpers"]["schedule"], Value::Null, "{document}");
     let functions = document["action_functions"].as_array().unwrap();
-    assert!(!functions.is_empty() && !functions.contains(&json!("triggers")), "{functions:?}");
+    assert!(
+        !functions.is_empty() && !functions.contains(&json!("triggers")),
+        "{functions:?}"
+    );
     let message = served.make("messages", json!({"subject": "News"})).await;
     let dates = json!({"scheduled_start_date": served.clock.now().to_string()});
-    let (status, refused) = served.call(Method::POST, &format!("{message}/schedule"), &dates).await;
+    let (status, refused) = served
+        .call(Method::POST, &format!("{message}/schedule"), &dates)
+        .await;
     assert_eq!(status, 500, "{refused}");
-    let (_, answer) = served.sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}})).await;
+    let (_, answer) = served
+        .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
+        .await;
     assert!(answer.to_string().contains("NOT_SUPPORTED"), "{answer}");
 }
 
@@ -388,8 +554,15 @@ async fn signed_without_key(strangers: Strangers) -> (tempfile::TempDir, Served,
     let deliver = noted.clone();
     let set = |api: ApiBuilder| api.deliver(deliver).strangers(strangers);
     let served = Served::open(&folder.path().join("data.db"), &Clock::new(), &noted, set).await;
-    let petitions = [served.make("petitions", json!({})).await, served.make("petitions", json!({})).await];
-    (folder, served, petitions.map(|petition| format!("{petition}/record_signature_helper")))
+    let petitions = [
+        served.make("petitions", json!({})).await,
+        served.make("petitions", json!({})).await,
+    ];
+    (
+        folder,
+        served,
+        petitions.map(|petition| format!("{petition}/record_signature_helper")),
+    )
 }
 
 fn signature(person: &Value, trigger: &str) -> Value {
@@ -400,56 +573,190 @@ fn signature(person: &Value, trigger: &str) -> Value {
 #[tokio::test]
 async fn haf_14_an_anonymous_call_triggers_nothing() {
     let (_folder, served, [helper, _]) = signed_without_key(Strangers::new()).await;
-    let [ada, eve] = ["ada@example.org", "eve@example.org"].map(|it| json!({"email_addresses": [{"address": it}]}));
+    let [ada, eve] = ["ada@example.org", "eve@example.org"]
+        .map(|it| json!({"email_addresses": [{"address": it}]}));
     served.make("people", ada.clone()).await;
-    let known = served.call_with(None, Method::POST, &helper, &signature(&ada, "autoresponse")).await;
-    let unknown = served.call_with(None, Method::POST, &helper, &signature(&eve, "autoresponse")).await;
+    let known = served
+        .call_with(
+            None,
+            Method::POST,
+            &helper,
+            &signature(&ada, "autoresponse"),
+        )
+        .await;
+    let unknown = served
+        .call_with(
+            None,
+            Method::POST,
+            &helper,
+            &signature(&eve, "autoresponse"),
+        )
+        .await;
     assert_eq!(known, unknown);
     assert!(known.1.to_string().contains("NOT_SUPPORTED"), "{known:?}");
     served.send().await;
     assert_eq!(served.noted.names(), [""; 0]);
-    assert_eq!(served.call(Method::POST, &helper, &signature(&ada, "autoresponse")).await.0, 200);
+    assert_eq!(
+        served
+            .call(Method::POST, &helper, &signature(&ada, "autoresponse"))
+            .await
+            .0,
+        200
+    );
     served.send().await;
     assert_eq!(served.noted.names(), ["autoresponse"], "with a key");
 }
 
-/// HAF-14: where it is allowed, a response is sent once in 24 hours for a person, a trigger and a container; the answer is the same.
+/// HAF-14: where it is allowed, a response is sent once in 24 hours for a person, a trigger and a
+/// container; the answer is the same.
 #[tokio::test]
 async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
-    let (_folder, served, [one, other]) = signed_without_key(Strangers::new().with_triggers()).await;
+    let (_folder, served, [one, other]) =
+        signed_without_key(Strangers::new().with_triggers()).await;
     let by = |addresses: &[&str]| {
-        let addresses: Vec<Value> = addresses.iter().map(|address| json!({"address": address})).collect();
+        let addresses: Vec<Value> = addresses
+            .iter()
+            .map(|address| json!({"address": address}))
+            .collect();
         json!({"email_addresses": addresses})
     };
     let ada = by(&["ada@example.org"]);
-    served.make("people", by(&["ada@example.org", "lovelace@example.org"])).await;
+    served
+        .make("people", by(&["ada@example.org", "lovelace@example.org"]))
+        .await;
     let number = |number: &str| json!({"phone_numbers": [{"number": number}]});
     let minute = Duration::from_secs(60);
     let hours = |hours: u32| minute * 60 * hours;
     for (ahead, helper, person, trigger, is_sent, what) in [
-        (minute, &one, ada.clone(), "autoresponse", true, "a known person"),
-        (minute, &one, ada.clone(), "autoresponse", false, "the same again"),
-        (minute, &one, by(&["ADA@example.org "]), "autoresponse", false, "the same address"),
-        (minute, &one, by(&["lovelace@example.org"]), "autoresponse", false, "another address of the person"),
-        (minute, &one, ada.clone(), "sms_response", true, "another trigger"),
-        (minute, &other, ada.clone(), "autoresponse", true, "another container"),
-        (minute, &one, by(&["new@example.org"]), "autoresponse", true, "a new person"),
-        (minute, &one, by(&["new@example.org"]), "autoresponse", false, "the same new person"),
-        (minute, &one, number("15550100"), "sms_response", true, "a number, by which nobody is found"),
-        (minute, &one, number("15550100"), "sms_response", false, "the same number of somebody new"),
-        (minute, &one, json!({}), "autoresponse", true, "a person without an address"),
-        (hours(23), &one, ada.clone(), "autoresponse", false, "within 24 hours"),
-        (hours(1), &one, ada.clone(), "autoresponse", true, "after 24 hours"),
-        (hours(23), &one, ada.clone(), "autoresponse", false, "within 24 hours of the last one"),
+        (
+            minute,
+            &one,
+            ada.clone(),
+            "autoresponse",
+            true,
+            "a known person",
+        ),
+        (
+            minute,
+            &one,
+            ada.clone(),
+            "autoresponse",
+            false,
+            "the same again",
+        ),
+        (
+            minute,
+            &one,
+            by(&["ADA@example.org "]),
+            "autoresponse",
+            false,
+            "the same address",
+        ),
+        (
+            minute,
+            &one,
+            by(&["lovelace@example.org"]),
+            "autoresponse",
+            false,
+            "another address of the person",
+        ),
+        (
+            minute,
+            &one,
+            ada.clone(),
+            "sms_response",
+            true,
+            "another trigger",
+        ),
+        (
+            minute,
+            &other,
+            ada.clone(),
+            "autoresponse",
+            true,
+            "another container",
+        ),
+        (
+            minute,
+            &one,
+            by(&["new@example.org"]),
+            "autoresponse",
+            true,
+            "a new person",
+        ),
+        (
+            minute,
+            &one,
+            by(&["new@example.org"]),
+            "autoresponse",
+            false,
+            "the same new person",
+        ),
+        (
+            minute,
+            &one,
+            number("15550100"),
+            "sms_response",
+            true,
+            "a number, by which nobody is found",
+        ),
+        (
+            minute,
+            &one,
+            number("15550100"),
+            "sms_response",
+            false,
+            "the same number of somebody new",
+        ),
+        (
+            minute,
+            &one,
+            json!({}),
+            "autoresponse",
+            true,
+            "a person without an address",
+        ),
+        (
+            hours(23),
+            &one,
+            ada.clone(),
+            "autoresponse",
+            false,
+            "within 24 hours",
+        ),
+        (
+            hours(1),
+            &one,
+            ada.clone(),
+            "autoresponse",
+            true,
+            "after 24 hours",
+        ),
+        (
+            hours(23),
+            &one,
+            ada.clone(),
+            "autoresponse",
+            false,
+            "within 24 hours of the last one",
+        ),
     ] {
         served.clock.ahead(ahead);
-        let answer = served.call_with(None, Method::POST, helper, &signature(&person, trigger)).await;
+        let answer = served
+            .call_with(None, Method::POST, helper, &signature(&person, trigger))
+            .await;
         assert_eq!(answer, (200, json!({})), "{what}");
         served.send().await;
         assert_eq!(served.noted.names().len(), usize::from(is_sent), "{what}");
     }
     for _ in 0..2 {
-        assert_eq!(served.call(Method::POST, &one, &signature(&ada, "autoresponse")).await.0, 200);
+        assert_eq!(
+            served
+                .call(Method::POST, &one, &signature(&ada, "autoresponse"))
+                .await
+                .0,
+            200
+        );
         served.send().await;
         assert_eq!(served.noted.names(), ["autoresponse"], "with a key");
     }

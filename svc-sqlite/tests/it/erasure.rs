@@ -9,8 +9,15 @@ const PLANTED: &str = "PLANTEDVALUE";
 /// How often the planted text stands in the files of a store.
 fn planted(server: &Server) -> usize {
     let folder = server.store.path().parent().unwrap();
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
-    let times = |bytes: Vec<u8>| bytes.windows(PLANTED.len()).filter(|window| *window == PLANTED.as_bytes()).count();
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    let times = |bytes: Vec<u8>| {
+        bytes
+            .windows(PLANTED.len())
+            .filter(|window| *window == PLANTED.as_bytes())
+            .count()
+    };
     files.map(times).sum()
 }
 
@@ -21,20 +28,31 @@ fn ada() -> Value {
         "phone_numbers": [{"number": "15550100001"}]})
 }
 
-/// UND-26, "It must show" 13: what is erased, what stays, and that nothing planted is left in the file.
+/// UND-26, "It must show" 13: what is erased, what stays, and that nothing planted is left in the
+/// file.
 #[tokio::test]
 async fn a_person_is_erased() {
     let server = Server::start().await;
     for number in 0..50 {
-        server.make("people", json!({"given_name": format!("Somebody {number}")})).await;
+        server
+            .make(
+                "people",
+                json!({"given_name": format!("Somebody {number}")}),
+            )
+            .await;
     }
     server.make("tags", json!({"name": "t"})).await;
     let list = server.make("lists", json!({"name": "l"})).await;
-    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let question = server
+        .make("questions", json!({"question_type": "Paragraph"}))
+        .await;
     let signup = json!({"person": ada(), "add_tags": ["t"], "add_lists": ["l"],
         "add_questions_responses_uri": [{"question": question, "value": format!("{PLANTED} answer")}],
         "triggers": {"autoresponse": {"enabled": true, "identifiers": [format!("mail:{PLANTED}")]}}});
-    let person = server.post("people/person_signup", signup).await.self_link();
+    let person = server
+        .post("people/person_signup", signup)
+        .await
+        .self_link();
     let other = server.make("people", json!({"given_name": "Other"})).await;
 
     let mut actions = Vec::new();
@@ -50,27 +68,58 @@ async fn a_person_is_erased() {
         let action = server.make(&format!("{owner}/{members}"), link).await;
         actions.push((action, owner, total));
     }
-    let created = server.call_as(&server.bound(&person), "POST", "petitions", json!({})).await.self_link();
-    let organized = server.make("events", json!({"_links": {"svc:organizer": {"href": person}}})).await;
+    let created = server
+        .call_as(&server.bound(&person), "POST", "petitions", json!({}))
+        .await
+        .self_link();
+    let organized = server
+        .make(
+            "events",
+            json!({"_links": {"svc:organizer": {"href": person}}}),
+        )
+        .await;
     let canvass = json!({"canvass": {"status_code": PLANTED}});
-    let canvass = server.post(&format!("{person}/record_canvass_helper"), canvass).await.self_link();
+    let canvass = server
+        .post(&format!("{person}/record_canvass_helper"), canvass)
+        .await
+        .self_link();
     let by_person = json!({"canvass": {"canvasser": person}});
-    let by_person = server.post(&format!("{other}/record_canvass_helper"), by_person).await.self_link();
-    let event = server.make("events", json!({"type": "ticketed", "ticket_levels": [{"title": "T"}]})).await;
+    let by_person = server
+        .post(&format!("{other}/record_canvass_helper"), by_person)
+        .await
+        .self_link();
+    let event = server
+        .make(
+            "events",
+            json!({"type": "ticketed", "ticket_levels": [{"title": "T"}]}),
+        )
+        .await;
     let mut holder = ada();
     holder.as_object_mut().unwrap().remove("identifiers");
     let bought = json!({"person": {"given_name": "Buyer"}, "tickets": [
         {"title": "T", "person": {"given_name": "Guest"}}, {"title": "T", "person": holder}]});
-    let bought = server.post(&format!("{event}/record_attendance_helper"), bought).await;
+    let bought = server
+        .post(&format!("{event}/record_attendance_helper"), bought)
+        .await;
     let swapped = json!({"tickets": [bought.json["tickets"][1], bought.json["tickets"][0]]});
     assert_eq!(server.put(&bought.self_link(), swapped).await.status, 200);
     // A person that changed leaves nothing of what it was.
-    server.put(&person, json!({"source": format!("{PLANTED} source"), "custom_fields": {"note": "short"}})).await;
+    server
+        .put(
+            &person,
+            json!({"source": format!("{PLANTED} source"), "custom_fields": {"note": "short"}}),
+        )
+        .await;
     // Rows that grow move between pages; the neighbours make the pages split.
     for round in 0..40 {
         let grown = json!({"custom_fields": {"grows": PLANTED.repeat(round * 5)}});
         assert_eq!(server.put(&person, grown).await.status, 200);
-        server.make("people", json!({"given_name": "neighbour", "source": "n".repeat(round * 40)})).await;
+        server
+            .make(
+                "people",
+                json!({"given_name": "neighbour", "source": "n".repeat(round * 40)}),
+            )
+            .await;
     }
     server.store.checkpoint().await.unwrap();
     assert!(planted(&server) > 5);
@@ -85,25 +134,58 @@ async fn a_person_is_erased() {
     assert_eq!(server.delete(&person).await.status, 204);
     for ((action, owner, total), date) in actions.iter().zip(dates) {
         let action = server.get(action).await.json;
-        assert!(action["_links"].get("svc:person").is_none(), "UND-26: {action}");
+        assert!(
+            action["_links"].get("svc:person").is_none(),
+            "UND-26: {action}"
+        );
         assert_eq!(action["modified_date"], date, "UND-26");
         assert_eq!(server.get(owner).await.json[total], 1, "UND-26: {total}");
     }
     assert_eq!(server.get(&list).await.json["total_items"], 0, "UND-26");
-    assert_eq!(server.total(&format!("{question}/answers")).await, 0, "UND-26");
+    assert_eq!(
+        server.total(&format!("{question}/answers")).await,
+        0,
+        "UND-26"
+    );
     assert_eq!(server.get(&canvass).await.status, 404, "UND-26");
-    assert!(server.get(&by_person).await.json["_links"].get("svc:canvasser").is_none(), "UND-26");
-    assert!(server.get(&created).await.json["_links"].get("svc:creator").is_none(), "UND-26");
-    assert!(server.get(&created).await.json["_links"].get("svc:modified_by").is_none(), "UND-26");
-    assert!(server.get(&organized).await.json["_links"].get("svc:organizer").is_none(), "UND-26");
+    assert!(
+        server.get(&by_person).await.json["_links"]
+            .get("svc:canvasser")
+            .is_none(),
+        "UND-26"
+    );
+    assert!(
+        server.get(&created).await.json["_links"]
+            .get("svc:creator")
+            .is_none(),
+        "UND-26"
+    );
+    assert!(
+        server.get(&created).await.json["_links"]
+            .get("svc:modified_by")
+            .is_none(),
+        "UND-26"
+    );
+    assert!(
+        server.get(&organized).await.json["_links"]
+            .get("svc:organizer")
+            .is_none(),
+        "UND-26"
+    );
     let tickets = server.get(&bought.self_link()).await.json["tickets"].clone();
     assert_eq!(tickets[0], json!({"title": "T"}), "UND-26");
     assert_eq!(tickets[1]["person"]["given_name"], "Guest", "UND-26");
     for members in ["signatures", "taggings", "canvasses"] {
-        assert_eq!(server.get(&format!("{person}/{members}")).await.status, 404, "UND-37");
+        assert_eq!(
+            server.get(&format!("{person}/{members}")).await.status,
+            404,
+            "UND-37"
+        );
     }
     // What found it finds it no more.
-    let again = server.post("people/person_signup", json!({"person": ada()})).await;
+    let again = server
+        .post("people/person_signup", json!({"person": ada()}))
+        .await;
     assert_ne!(again.self_link(), person, "UND-26");
     assert_eq!(server.delete(&again.self_link()).await.status, 204);
 
@@ -116,17 +198,23 @@ async fn a_person_is_erased() {
     assert_eq!(left, 0, "UND-26: a checkpoint is enough for these rows");
 }
 
-/// UND-26, RES-attendance-14: a holder whom an update wrote into a ticket is erased with the person, too, however it was
-/// named there.
+/// UND-26, RES-attendance-14: a holder whom an update wrote into a ticket is erased with the
+/// person, too, however it was named there.
 #[tokio::test]
 async fn a_holder_that_an_update_wrote_is_erased() {
     let server = Server::start().await;
-    let person = json!({"identifiers": ["crm:1"], "email_addresses": [{"address": "ada@example.org"}]});
+    let person =
+        json!({"identifiers": ["crm:1"], "email_addresses": [{"address": "ada@example.org"}]});
     let ada = server.make("people", person).await;
     let own = server.get(&ada).await.json["identifiers"][0].clone();
     let buyer = server.make("people", json!({})).await;
     let levels = json!([{"title": "T"}]);
-    let event = server.make("events", json!({"type": "ticketed", "ticket_levels": levels})).await;
+    let event = server
+        .make(
+            "events",
+            json!({"type": "ticketed", "ticket_levels": levels}),
+        )
+        .await;
     let link = json!({"_links": {"svc:person": {"href": buyer}}});
     let attendance = server.make(&format!("{event}/attendances"), link).await;
     let ticket = |person: Value| json!({"title": "T", "person": person});
@@ -139,13 +227,27 @@ async fn a_holder_that_an_update_wrote_is_erased() {
     assert_eq!(server.put(&attendance, written).await.status, 200);
     let kept = server.get(&attendance).await.json["tickets"].clone();
     let identifiers = |place: usize| kept[place]["person"]["identifiers"].clone();
-    assert_eq!(identifiers(0), json!([own]), "RES-attendance-14: the way to the person");
+    assert_eq!(
+        identifiers(0),
+        json!([own]),
+        "RES-attendance-14: the way to the person"
+    );
     assert_eq!(identifiers(1), json!([own, "crm:1"]), "RES-attendance-14");
     assert_eq!(identifiers(3), json!(["crm:2"]), "RES-attendance-14");
     // What was read is nothing new when it comes back, in another order either.
     let turned: Vec<&Value> = kept.as_array().unwrap().iter().rev().collect();
-    assert_eq!(server.put(&attendance, json!({"tickets": kept})).await.json["tickets"], kept, "RES-attendance-14");
-    assert_eq!(server.put(&attendance, json!({"tickets": turned})).await.json["tickets"], json!(turned));
+    assert_eq!(
+        server.put(&attendance, json!({"tickets": kept})).await.json["tickets"],
+        kept,
+        "RES-attendance-14"
+    );
+    assert_eq!(
+        server
+            .put(&attendance, json!({"tickets": turned}))
+            .await
+            .json["tickets"],
+        json!(turned)
+    );
     // By then the person has other addresses and identifiers.
     let other = json!({"identifiers": [], "email_addresses": [{"address": "new@example.org"}]});
     assert_eq!(server.put(&ada, other).await.status, 200);
@@ -157,33 +259,73 @@ async fn a_holder_that_an_update_wrote_is_erased() {
     assert_eq!(planted(&server), 0, "UND-26");
 }
 
-/// UND-26: whoever is erased takes nobody along who is called the same, also after the attendance came back as it was read.
+/// UND-26: whoever is erased takes nobody along who is called the same, also after the attendance
+/// came back as it was read.
 #[tokio::test]
 async fn an_erased_holder_takes_no_namesake_along() {
     let server = Server::start().await;
     let levels = json!([{"title": "T", "amount": 5, "currency": "EUR"}]);
-    let event = server.make("events", json!({"type": "ticketed", "ticket_levels": levels})).await;
+    let event = server
+        .make(
+            "events",
+            json!({"type": "ticketed", "ticket_levels": levels}),
+        )
+        .await;
     let ticket = json!({"title": "T", "person": {"given_name": "Child"}});
     let helper = format!("{event}/record_attendance_helper");
-    let sold = server.post(&helper, json!({"tickets": [ticket, ticket, ticket]})).await;
+    let sold = server
+        .post(&helper, json!({"tickets": [ticket, ticket, ticket]}))
+        .await;
     let read = server.get(&sold.self_link()).await.json;
     let put = server.put(&sold.self_link(), read.clone()).await;
-    assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12");
-    let turned: Vec<Value> = read["tickets"].as_array().unwrap().iter().rev().cloned().collect();
-    let put = server.put(&sold.self_link(), json!({"tickets": turned})).await;
+    assert_eq!(
+        (put.status, &put.json["tickets"]),
+        (200, &read["tickets"]),
+        "clients.md 12"
+    );
+    let turned: Vec<Value> = read["tickets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .cloned()
+        .collect();
+    let put = server
+        .put(&sold.self_link(), json!({"tickets": turned}))
+        .await;
     assert_eq!(put.json["tickets"], json!(turned), "RES-attendance-14");
     let of = |place: usize| {
-        turned[place]["person"]["identifiers"][0].as_str().unwrap().split_once(':').unwrap().1.to_owned()
+        turned[place]["person"]["identifiers"][0]
+            .as_str()
+            .unwrap()
+            .split_once(':')
+            .unwrap()
+            .1
+            .to_owned()
     };
-    assert_eq!(server.delete(&format!("people/{}", of(1))).await.status, 204);
+    assert_eq!(
+        server.delete(&format!("people/{}", of(1))).await.status,
+        204
+    );
     let left = server.get(&sold.self_link()).await.json["tickets"].clone();
-    assert_eq!((&left[0]["person"], &left[2]["person"]), (&turned[0]["person"], &turned[2]["person"]), "UND-26");
+    assert_eq!(
+        (&left[0]["person"], &left[2]["person"]),
+        (&turned[0]["person"], &turned[2]["person"]),
+        "UND-26"
+    );
     assert_eq!(left[1].get("person"), None, "UND-26");
     // Who is nobody here, or two people at once, is told.
-    let two = [of(0), of(2), "018f8d9e-0000-7000-8000-000000000009".to_owned()].map(|id| format!("here:{id}"));
+    let two = [
+        of(0),
+        of(2),
+        "018f8d9e-0000-7000-8000-000000000009".to_owned(),
+    ]
+    .map(|id| format!("here:{id}"));
     for wrong in [&two[..2], &two[2..]] {
         let ticket = json!({"title": "T", "person": {"identifiers": wrong}});
-        let put = server.put(&sold.self_link(), json!({"tickets": [ticket]})).await;
+        let put = server
+            .put(&sold.self_link(), json!({"tickets": [ticket]}))
+            .await;
         assert_eq!(put.codes(), ["IDENTIFIER_IN_USE"], "UND-24: {wrong:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Places and tickets of events (RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08).
+//! Places and tickets of events (RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05,
+//! RES-attendance-08).
 
 use crate::server::Server;
 use serde_json::{Value, json};
@@ -11,104 +12,234 @@ async fn ticketed(server: &Server, more: Value) -> (String, String) {
     let mut event = json!({"type": "ticketed", "ticket_levels": [
         {"title": "Hall", "amount": 10.50, "currency": "EUR", "limit": 3},
         {"title": "Box", "amount": 99.9, "currency": "EUR"}]});
-    event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    event
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     let event = server.make("events", event).await;
-    let helper = server.get(&event).await.link("svc:record_attendance_helper");
+    let helper = server
+        .get(&event)
+        .await
+        .link("svc:record_attendance_helper");
     (event, helper)
 }
 
-/// RES-event-15 to RES-event-20: what is sold is counted, priced and bounded, and comes back with a change or a delete.
+/// RES-event-15 to RES-event-20: what is sold is counted, priced and bounded, and comes back with a
+/// change or a delete.
 #[tokio::test]
 async fn tickets_are_sold_and_given_back() {
     let server = Server::start().await;
     let (event, helper) = ticketed(&server, json!({})).await;
     let modified = server.get(&event).await.json["modified_date"].clone();
-    let sold = server.post(&helper, tickets(&["Hall", "Box", "Hall"])).await;
+    let sold = server
+        .post(&helper, tickets(&["Hall", "Box", "Hall"]))
+        .await;
     assert_eq!(sold.status, 200, "{}", sold.json);
-    assert_eq!(sold.json["tickets"][0], json!({"title": "Hall", "amount": 10.50, "currency": "EUR"}), "RES-event-15");
+    assert_eq!(
+        sold.json["tickets"][0],
+        json!({"title": "Hall", "amount": 10.50, "currency": "EUR"}),
+        "RES-event-15"
+    );
     let read = server.get(&event).await.json;
     let level = |read: &Value, place: usize| read["ticket_levels"][place].clone();
     assert_eq!(level(&read, 0)["limit"], 1, "RES-event-15");
-    assert_eq!((&level(&read, 0)["total_tickets"], &level(&read, 0)["total_amount"]), (&json!(2), &json!(21.00)));
-    assert_eq!((&level(&read, 1)["total_tickets"], &level(&read, 1)["total_amount"]), (&json!(1), &json!(99.9)));
+    assert_eq!(
+        (
+            &level(&read, 0)["total_tickets"],
+            &level(&read, 0)["total_amount"]
+        ),
+        (&json!(2), &json!(21.00))
+    );
+    assert_eq!(
+        (
+            &level(&read, 1)["total_tickets"],
+            &level(&read, 1)["total_amount"]
+        ),
+        (&json!(1), &json!(99.9))
+    );
     assert!(level(&read, 1).get("limit").is_none(), "RES-event-15");
-    assert_eq!((&read["total_tickets"], &read["total_amount"]), (&json!(3), &json!(120.9)), "RES-event-19, 20");
+    assert_eq!(
+        (&read["total_tickets"], &read["total_amount"]),
+        (&json!(3), &json!(120.9)),
+        "RES-event-19, 20"
+    );
     assert_eq!(read["total_accepted"], 1, "RES-event-18");
     assert_eq!(read["modified_date"], modified, "TYP-16");
 
     let many = server.post(&helper, tickets(&["Hall", "Hall"])).await;
-    assert_eq!((many.status, many.codes()), (400, vec!["TICKET_LIMIT_EXCEEDED".to_owned()]), "RES-event-15");
+    assert_eq!(
+        (many.status, many.codes()),
+        (400, vec!["TICKET_LIMIT_EXCEEDED".to_owned()]),
+        "RES-event-15"
+    );
     let none = server.post(&helper, tickets(&["Stalls"])).await;
-    assert_eq!(none.codes(), ["TICKET_LEVEL_DOES_NOT_EXIST"], "RES-event-15");
+    assert_eq!(
+        none.codes(),
+        ["TICKET_LEVEL_DOES_NOT_EXIST"],
+        "RES-event-15"
+    );
     let other = json!({"tickets": [{"title": "Hall", "currency": "USD"}]});
-    assert_eq!(server.post(&helper, other).await.codes(), ["FIELD_INVALID"], "RES-event-15");
-    assert_eq!(server.total(&format!("{event}/attendances")).await, 1, "CRU-21");
+    assert_eq!(
+        server.post(&helper, other).await.codes(),
+        ["FIELD_INVALID"],
+        "RES-event-15"
+    );
+    assert_eq!(
+        server.total(&format!("{event}/attendances")).await,
+        1,
+        "CRU-21"
+    );
     assert_eq!(server.get(&event).await.json, read, "ERR-04");
 
     let attendance = sold.self_link();
     server.put(&attendance, json!({"status": "declined"})).await;
     let declined = server.get(&event).await.json;
-    assert_eq!((&declined["total_tickets"], &declined["total_accepted"]), (&json!(0), &json!(0)), "RES-event-15");
+    assert_eq!(
+        (&declined["total_tickets"], &declined["total_accepted"]),
+        (&json!(0), &json!(0)),
+        "RES-event-15"
+    );
     assert_eq!(level(&declined, 0)["limit"], 3, "RES-event-15");
     server.put(&attendance, json!({"status": "accepted"})).await;
-    assert_eq!(level(&server.get(&event).await.json, 0)["limit"], 1, "RES-event-15");
+    assert_eq!(
+        level(&server.get(&event).await.json, 0)["limit"],
+        1,
+        "RES-event-15"
+    );
     server.put(&attendance, tickets(&["Hall"])).await;
-    assert_eq!(level(&server.get(&event).await.json, 0)["limit"], 2, "RES-event-15");
+    assert_eq!(
+        level(&server.get(&event).await.json, 0)["limit"],
+        2,
+        "RES-event-15"
+    );
 
-    let levels = json!({"ticket_levels": [{"title": "Hall", "limit": 0}, {"title": "New", "limit": 1}]});
+    let levels =
+        json!({"ticket_levels": [{"title": "Hall", "limit": 0}, {"title": "New", "limit": 1}]});
     let put = server.put(&event, levels).await.json;
-    assert_eq!((&level(&put, 0)["limit"], &level(&put, 0)["total_tickets"]), (&json!(0), &json!(1)), "RES-event-15");
-    assert_eq!(server.post(&helper, tickets(&["Hall"])).await.codes(), ["TICKET_LIMIT_EXCEEDED"], "RES-event-15");
+    assert_eq!(
+        (&level(&put, 0)["limit"], &level(&put, 0)["total_tickets"]),
+        (&json!(0), &json!(1)),
+        "RES-event-15"
+    );
+    assert_eq!(
+        server.post(&helper, tickets(&["Hall"])).await.codes(),
+        ["TICKET_LIMIT_EXCEEDED"],
+        "RES-event-15"
+    );
     assert_eq!(server.delete(&attendance).await.status, 204);
     let read = server.get(&event).await.json;
-    assert_eq!((&read["total_tickets"], &level(&read, 0)["limit"]), (&json!(0), &json!(1)), "RES-event-15");
+    assert_eq!(
+        (&read["total_tickets"], &level(&read, 0)["limit"]),
+        (&json!(0), &json!(1)),
+        "RES-event-15"
+    );
 }
 
 /// RES-event-27: capacity counts attendances of an open event and tickets of a ticketed one.
 #[tokio::test]
 async fn capacity() {
     let server = Server::start().await;
-    let event = server.make("events", json!({"type": "open", "capacity": 2})).await;
-    let helper = server.get(&event).await.link("svc:record_attendance_helper");
+    let event = server
+        .make("events", json!({"type": "open", "capacity": 2}))
+        .await;
+    let helper = server
+        .get(&event)
+        .await
+        .link("svc:record_attendance_helper");
     let one = server.post(&helper, json!({"attended": true})).await;
-    assert_eq!((one.status, &one.json["attended"]), (200, &json!(true)), "RES-attendance-04");
+    assert_eq!(
+        (one.status, &one.json["attended"]),
+        (200, &json!(true)),
+        "RES-attendance-04"
+    );
     let maybe = server.post(&helper, json!({"status": "tentative"})).await;
-    assert_eq!(server.post(&helper, json!({"status": "accepted"})).await.status, 200);
+    assert_eq!(
+        server
+            .post(&helper, json!({"status": "accepted"}))
+            .await
+            .status,
+        200
+    );
     let full = server.post(&helper, json!({})).await;
-    assert_eq!((full.status, full.codes()), (400, vec!["CAPACITY_EXCEEDED".to_owned()]), "RES-event-27");
-    assert_eq!(server.put(&maybe.self_link(), json!({"status": null})).await.codes(), ["CAPACITY_EXCEEDED"]);
-    assert_eq!(server.put(&one.self_link(), json!({"comment": "c"})).await.status, 200, "nothing more is taken");
-    assert_eq!(server.put(&event, json!({"capacity": 1})).await.status, 200, "RES-event-27");
+    assert_eq!(
+        (full.status, full.codes()),
+        (400, vec!["CAPACITY_EXCEEDED".to_owned()]),
+        "RES-event-27"
+    );
+    assert_eq!(
+        server
+            .put(&maybe.self_link(), json!({"status": null}))
+            .await
+            .codes(),
+        ["CAPACITY_EXCEEDED"]
+    );
+    assert_eq!(
+        server
+            .put(&one.self_link(), json!({"comment": "c"}))
+            .await
+            .status,
+        200,
+        "nothing more is taken"
+    );
+    assert_eq!(
+        server.put(&event, json!({"capacity": 1})).await.status,
+        200,
+        "RES-event-27"
+    );
     server.delete(&one.self_link()).await;
-    assert_eq!(server.post(&helper, json!({})).await.codes(), ["CAPACITY_EXCEEDED"], "RES-event-27");
+    assert_eq!(
+        server.post(&helper, json!({})).await.codes(),
+        ["CAPACITY_EXCEEDED"],
+        "RES-event-27"
+    );
     let ticket = server.post(&helper, tickets(&["Hall"])).await;
-    assert!(ticket.codes().contains(&"TICKETS_NOT_ALLOWED".to_owned()), "RES-attendance-08");
+    assert!(
+        ticket.codes().contains(&"TICKETS_NOT_ALLOWED".to_owned()),
+        "RES-attendance-08"
+    );
 
     let (_, helper) = ticketed(&server, json!({"capacity": 2})).await;
-    let sold = server.post(&helper, json!({"attended": true, "tickets": [{"title": "Box"}]})).await;
+    let sold = server
+        .post(
+            &helper,
+            json!({"attended": true, "tickets": [{"title": "Box"}]}),
+        )
+        .await;
     assert!(sold.json.get("attended").is_none(), "RES-attendance-05");
-    assert_eq!(server.post(&helper, tickets(&["Box", "Box"])).await.codes(), ["CAPACITY_EXCEEDED"], "RES-event-27");
-    assert_eq!(server.post(&helper, tickets(&["Box"])).await.status, 200, "RES-event-27");
+    assert_eq!(
+        server.post(&helper, tickets(&["Box", "Box"])).await.codes(),
+        ["CAPACITY_EXCEEDED"],
+        "RES-event-27"
+    );
+    assert_eq!(
+        server.post(&helper, tickets(&["Box"])).await.status,
+        200,
+        "RES-event-27"
+    );
 }
 
-/// RES-attendance-14: a ticket holder is stored inline and is a person, too; a PUT does not match again.
+/// RES-attendance-14: a ticket holder is stored inline and is a person, too; a PUT does not match
+/// again.
 #[tokio::test]
 async fn ticket_holders() {
     let server = Server::start().await;
     let (_, helper) = ticketed(&server, json!({})).await;
-    let holder =
-        |name: &str| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
+    let holder = |name: &str| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
     let buyer = holder("buyer");
     let sold = json!({"person": buyer, "tickets": [{"title": "Box", "person": holder("guest")}]});
     let sold = server.post(&helper, sold).await;
-    assert_eq!(sold.json["tickets"][0]["person"]["given_name"], "guest", "RES-attendance-14");
+    assert_eq!(
+        sold.json["tickets"][0]["person"]["given_name"], "guest",
+        "RES-attendance-14"
+    );
     assert_eq!(server.total("people").await, 2, "RES-attendance-14");
     let put = json!({"tickets": [{"title": "Box", "person": holder("third")}]});
     assert_eq!(server.put(&sold.self_link(), put).await.status, 200);
     assert_eq!(server.total("people").await, 2, "RES-attendance-14");
 }
 
-/// clients.md 12: an attendance goes back as it was read, also when the event has changed meanwhile.
+/// clients.md 12: an attendance goes back as it was read, also when the event has changed
+/// meanwhile.
 #[tokio::test]
 async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
     let server = Server::start().await;
@@ -117,25 +248,44 @@ async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
     // A holder, and what the server has completed, stand elsewhere than a client would write them.
     let with_holder = json!({"tickets": [{"title": "Hall", "person": {"given_name": "Guest"}}]});
     let held = server.post(&helper, with_holder).await.self_link();
-    for change in [json!({"ticket_levels": [{"title": "Box"}]}), json!({"type": "open"})] {
+    for change in [
+        json!({"ticket_levels": [{"title": "Box"}]}),
+        json!({"type": "open"}),
+    ] {
         assert_eq!(server.put(&event, change).await.status, 200);
         let read = server.get(&attendance).await.json;
         let put = server.put(&attendance, read.clone()).await;
-        assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12: {}", put.json);
+        assert_eq!(
+            (put.status, &put.json["tickets"]),
+            (200, &read["tickets"]),
+            "clients.md 12: {}",
+            put.json
+        );
         let read = server.get(&held).await.json;
         let put = server.put(&held, read.clone()).await;
-        assert_eq!((put.status, &put.json["tickets"]), (200, &read["tickets"]), "clients.md 12: {}", put.json);
+        assert_eq!(
+            (put.status, &put.json["tickets"]),
+            (200, &read["tickets"]),
+            "clients.md 12: {}",
+            put.json
+        );
         let sent = server.put(&attendance, tickets(&["Hall", "Hall"])).await;
         assert_eq!(sent.status, 400, "RES-event-15: other tickets are checked");
     }
 }
 
-/// RES-attendance-14, TYP-13, HLP-04: the holder of a ticket has identifiers as every posted person has.
+/// RES-attendance-14, TYP-13, HLP-04: the holder of a ticket has identifiers as every posted person
+/// has.
 #[tokio::test]
 async fn holders_of_tickets_are_known_by_their_identifiers() {
     let server = Server::start().await;
     let (_, helper) = ticketed(&server, json!({})).await;
-    let known = server.make("people", json!({"identifiers": ["crm:1"], "given_name": "Ada"})).await;
+    let known = server
+        .make(
+            "people",
+            json!({"identifiers": ["crm:1"], "given_name": "Ada"}),
+        )
+        .await;
     let own = server.make("people", json!({"given_name": "Grace"})).await;
     let of = async |address: &str| server.get(address).await.json;
     let own_identifier = of(&own).await["identifiers"][0].clone();
@@ -150,23 +300,57 @@ async fn holders_of_tickets_are_known_by_their_identifiers() {
     assert_eq!(sold.status, 200, "{}", sold.json);
     let shown = |place: usize| sold.json["tickets"][place]["person"]["identifiers"].clone();
     let ada = of(&known).await["identifiers"][0].clone();
-    assert_eq!(shown(0), json!([ada, "crm:1", "crm:2"]), "TYP-13: its own identifier leads to the person");
+    assert_eq!(
+        shown(0),
+        json!([ada, "crm:1", "crm:2"]),
+        "TYP-13: its own identifier leads to the person"
+    );
     assert_eq!(shown(1), json!([own_identifier, "crm:3"]), "TYP-13");
-    assert_eq!(shown(2).as_array().unwrap()[1..], [json!("crm:4")], "TYP-14");
-    assert_eq!(of(&known).await["family_name"], "L", "HLP-04: matched by identifier");
-    assert_eq!(of(&known).await["identifiers"].as_array().unwrap().len(), 3, "HLP-04: crm:2 is known now");
-    assert_eq!(of(&own).await["family_name"], "H", "UND-24: its own identifier is that very person");
-    assert_eq!(server.total("people").await, 3, "RES-attendance-14: one is new");
-    let taken = server.post("people", json!({"identifiers": ["crm:4"]})).await;
+    assert_eq!(
+        shown(2).as_array().unwrap()[1..],
+        [json!("crm:4")],
+        "TYP-14"
+    );
+    assert_eq!(
+        of(&known).await["family_name"],
+        "L",
+        "HLP-04: matched by identifier"
+    );
+    assert_eq!(
+        of(&known).await["identifiers"].as_array().unwrap().len(),
+        3,
+        "HLP-04: crm:2 is known now"
+    );
+    assert_eq!(
+        of(&own).await["family_name"],
+        "H",
+        "UND-24: its own identifier is that very person"
+    );
+    assert_eq!(
+        server.total("people").await,
+        3,
+        "RES-attendance-14: one is new"
+    );
+    let taken = server
+        .post("people", json!({"identifiers": ["crm:4"]}))
+        .await;
     assert_eq!(taken.codes(), ["IDENTIFIER_IN_USE"], "UND-24");
 
     let wrong = json!({"tickets": [ticket(json!({})), ticket(json!({"identifiers": ["crm:5", "no form"]}))]});
     let wrong = server.post(&helper, wrong).await.descriptions();
-    assert_eq!(wrong[0]["properties"], json!(["tickets[1].person.identifiers[1]"]), "TYP-13");
+    assert_eq!(
+        wrong[0]["properties"],
+        json!(["tickets[1].person.identifiers[1]"]),
+        "TYP-13"
+    );
     let unknown = own_identifier_of_nobody(&of(&own).await);
     let unknown = json!({"tickets": [ticket(json!({"identifiers": ["crm:6", unknown]}))]});
     let unknown = server.post(&helper, unknown).await.descriptions();
-    assert_eq!(unknown[0]["properties"], json!(["tickets[0].person.identifiers[1]"]), "UND-24");
+    assert_eq!(
+        unknown[0]["properties"],
+        json!(["tickets[0].person.identifiers[1]"]),
+        "UND-24"
+    );
     assert_eq!(server.total("people").await, 3, "CRU-21");
 }
 
@@ -176,12 +360,18 @@ fn own_identifier_of_nobody(person: &Value) -> String {
     format!("{namespace}:01980000-0000-7000-8000-000000000000")
 }
 
-/// RES-attendance-14, HLP-04: a ticket finds a person by the address that the same call has just given to it.
+/// RES-attendance-14, HLP-04: a ticket finds a person by the address that the same call has just
+/// given to it.
 #[tokio::test]
 async fn a_holder_is_known_by_an_address_of_the_same_call() {
     let server = Server::start().await;
     let (_, helper) = ticketed(&server, json!({})).await;
-    let known = server.make("people", json!({"identifiers": ["x:1"], "given_name": "Ada"})).await;
+    let known = server
+        .make(
+            "people",
+            json!({"identifiers": ["x:1"], "given_name": "Ada"}),
+        )
+        .await;
     let email = json!([{"address": "n@example.org"}]);
     let body = json!({
         "person": {"identifiers": ["x:1"], "email_addresses": email},
@@ -189,8 +379,16 @@ async fn a_holder_is_known_by_an_address_of_the_same_call() {
     });
     let sold = server.post(&helper, body).await;
     assert_eq!(sold.status, 200, "{}", sold.json);
-    assert_eq!(server.total("people").await, 1, "HLP-04: nobody is made twice");
-    assert_eq!(server.get(&known).await.json["family_name"], "Lovelace", "RES-attendance-14");
+    assert_eq!(
+        server.total("people").await,
+        1,
+        "HLP-04: nobody is made twice"
+    );
+    assert_eq!(
+        server.get(&known).await.json["family_name"],
+        "Lovelace",
+        "RES-attendance-14"
+    );
 }
 
 /// RES-event-21: nobody is expected at an event that is cancelled, nor expected more than before.
@@ -199,26 +397,83 @@ async fn a_cancelled_event_takes_nobody() {
     let server = Server::start().await;
     let event = server.make("events", json!({"type": "open"})).await;
     let helper = format!("{event}/record_attendance_helper");
-    let coming = server.post(&helper, json!({"status": "accepted"})).await.self_link();
-    let unsure = server.post(&helper, json!({"status": "tentative"})).await.self_link();
+    let coming = server
+        .post(&helper, json!({"status": "accepted"}))
+        .await
+        .self_link();
+    let unsure = server
+        .post(&helper, json!({"status": "tentative"}))
+        .await
+        .self_link();
     server.put(&event, json!({"status": "cancelled"})).await;
-    for body in
-        [json!({}), json!({"status": "accepted"}), json!({"status": "tentative"}), json!({"status": "needs action"})]
-    {
+    for body in [
+        json!({}),
+        json!({"status": "accepted"}),
+        json!({"status": "tentative"}),
+        json!({"status": "needs action"}),
+    ] {
         let refused = server.post(&helper, body).await;
-        assert_eq!(refused.descriptions()[0]["hint"], "declined", "RES-event-21");
-        assert_eq!((refused.status, refused.codes()), (400, vec!["EVENT_CANCELLED".to_owned()]), "RES-event-21");
+        assert_eq!(
+            refused.descriptions()[0]["hint"],
+            "declined",
+            "RES-event-21"
+        );
+        assert_eq!(
+            (refused.status, refused.codes()),
+            (400, vec!["EVENT_CANCELLED".to_owned()]),
+            "RES-event-21"
+        );
     }
-    assert_eq!(server.put(&unsure, json!({"status": "accepted"})).await.codes(), ["EVENT_CANCELLED"], "RES-event-21");
-    assert_eq!(server.post(&helper, json!({"status": "declined"})).await.status, 200, "a refusal is no attendance");
-    assert_eq!(server.put(&coming, json!({"comment": "c"})).await.status, 200, "what is recorded stays");
-    assert_eq!(server.put(&coming, json!({"status": "declined"})).await.status, 200, "RES-event-21");
+    assert_eq!(
+        server
+            .put(&unsure, json!({"status": "accepted"}))
+            .await
+            .codes(),
+        ["EVENT_CANCELLED"],
+        "RES-event-21"
+    );
+    assert_eq!(
+        server
+            .post(&helper, json!({"status": "declined"}))
+            .await
+            .status,
+        200,
+        "a refusal is no attendance"
+    );
+    assert_eq!(
+        server.put(&coming, json!({"comment": "c"})).await.status,
+        200,
+        "what is recorded stays"
+    );
+    assert_eq!(
+        server
+            .put(&coming, json!({"status": "declined"}))
+            .await
+            .status,
+        200,
+        "RES-event-21"
+    );
     server.put(&event, json!({"status": "confirmed"})).await;
-    assert_eq!(server.put(&unsure, json!({"status": "accepted"})).await.status, 200, "RES-event-21");
+    assert_eq!(
+        server
+            .put(&unsure, json!({"status": "accepted"}))
+            .await
+            .status,
+        200,
+        "RES-event-21"
+    );
     let (event, helper) = ticketed(&server, json!({})).await;
     let bought = server.post(&helper, tickets(&["Box"])).await.self_link();
     server.put(&event, json!({"status": "cancelled"})).await;
     let more = server.put(&bought, tickets(&["Box", "Box"])).await;
-    assert_eq!(more.codes(), ["EVENT_CANCELLED"], "RES-event-21: nor more tickets");
-    assert_eq!(server.put(&bought, tickets(&[])).await.status, 200, "RES-event-21: they can be given back");
+    assert_eq!(
+        more.codes(),
+        ["EVENT_CANCELLED"],
+        "RES-event-21: nor more tickets"
+    );
+    assert_eq!(
+        server.put(&bought, tickets(&[])).await.status,
+        200,
+        "RES-event-21: they can be given back"
+    );
 }

@@ -1,4 +1,5 @@
-//! One answer tells everything that is wrong with a request: what its body shows and what only the store knows (ERR-39).
+//! One answer tells everything that is wrong with a request: what its body shows and what only the
+//! store knows (ERR-39).
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,11 @@ struct Fault {
 }
 
 fn fault(family: &'static str, body: Value, names: impl Into<String>) -> Fault {
-    Fault { family, body, names: names.into() }
+    Fault {
+        family,
+        body,
+        names: names.into(),
+    }
 }
 
 /// Joins bodies member by member.
@@ -43,8 +48,20 @@ fn valid(kind: Kind, person: &str) -> Value {
         Kind::Answer => json!({"value": "x"}),
         _ => json!({}),
     };
-    let mut links = kind.schema().links.iter().filter(|link| link.name == "person");
-    if links.any(|link| matches!(link.target, LinkTarget::One { write: LinkWrite::Required, .. })) {
+    let mut links = kind
+        .schema()
+        .links
+        .iter()
+        .filter(|link| link.name == "person");
+    if links.any(|link| {
+        matches!(
+            link.target,
+            LinkTarget::One {
+                write: LinkWrite::Required,
+                ..
+            }
+        )
+    }) {
         body["_links"] = json!({"svc:person": {"href": person}});
     }
     body
@@ -54,8 +71,15 @@ fn valid(kind: Kind, person: &str) -> Value {
 fn of_kind(kind: Kind) -> Vec<Fault> {
     let schema = kind.schema();
     let named = |wanted: fn(&Type) -> bool, but: &str| {
-        let fields = schema.fields.fields.iter().filter(|field| !field.is_computed() && field.name != but);
-        fields.filter(|field| wanted(&field.ty)).map(|field| field.name).next()
+        let fields = schema
+            .fields
+            .fields
+            .iter()
+            .filter(|field| !field.is_computed() && field.name != but);
+        fields
+            .filter(|field| wanted(&field.ty))
+            .map(|field| field.name)
+            .next()
     };
     let mut faults = Vec::new();
     let text = named(|ty| matches!(ty, Type::String), "value");
@@ -63,8 +87,13 @@ fn of_kind(kind: Kind) -> Vec<Fault> {
     let rule = named(|ty| matches!(ty, Type::Timestamp), "");
     faults.extend(rule.map(|name| fault("rule", json!({name: "yesterday"}), name)));
     for link in schema.links {
-        let LinkTarget::One { kind, write, .. } = link.target else { continue };
-        if matches!(write, LinkWrite::Create | LinkWrite::Required | LinkWrite::Update) {
+        let LinkTarget::One { kind, write, .. } = link.target else {
+            continue;
+        };
+        if matches!(
+            write,
+            LinkWrite::Create | LinkWrite::Required | LinkWrite::Update
+        ) {
             let relation = format!("svc:{}", link.name);
             let nowhere = json!({"href": format!("{}{}/00000000-0000-7000-8000-000000000000", crate::server::BASE, kind.plural())});
             let path = format!("_links.{relation}");
@@ -83,17 +112,29 @@ fn of_kind(kind: Kind) -> Vec<Fault> {
 fn of_helper(helper: HelperName, question: &str) -> Vec<Fault> {
     let mut faults = vec![
         fault("tag", json!({"add_tags": ["none"]}), "add_tags"),
-        fault("tag address", json!({"add_tags_uri": ["http://localhost/tags/none"]}), "add_tags_uri"),
+        fault(
+            "tag address",
+            json!({"add_tags_uri": ["http://localhost/tags/none"]}),
+            "add_tags_uri",
+        ),
         fault("list", json!({"add_lists": ["none"]}), "add_lists"),
         fault(
             "question",
             json!({"add_questions_responses_uri": [{"question": question, "responses": ["none"]}]}),
             "add_questions_responses_uri[0].responses[0]",
         ),
-        fault("function type", json!({"add_lists_uri": [5]}), "add_lists_uri[0]"),
+        fault(
+            "function type",
+            json!({"add_lists_uri": [5]}),
+            "add_lists_uri[0]",
+        ),
     ];
     if helper.takes_person() {
-        faults.push(fault("person", json!({"person": {"given_name": 7}}), "person.given_name"));
+        faults.push(fault(
+            "person",
+            json!({"person": {"given_name": 7}}),
+            "person.given_name",
+        ));
         faults.push(fault(
             "own identifier",
             json!({"person": {"identifiers": ["here:none"]}}),
@@ -107,8 +148,12 @@ fn of_helper(helper: HelperName, question: &str) -> Vec<Fault> {
 fn named(answer: &Answer) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for description in answer.descriptions() {
-        let all: Vec<&str> =
-            description["properties"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let all: Vec<&str> = description["properties"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         *names.entry(all.join(" ")).or_default() += 1;
     }
     names
@@ -117,18 +162,31 @@ fn named(answer: &Answer) -> BTreeMap<String, usize> {
 /// Everything that there is, as its totals tell.
 async fn totals(server: &Server) -> Vec<u64> {
     let mut totals = Vec::new();
-    for kind in Kind::ALL.iter().filter(|kind| kind.schema().has_operation(Operation::List)) {
+    for kind in Kind::ALL
+        .iter()
+        .filter(|kind| kind.schema().has_operation(Operation::List))
+    {
         totals.push(server.total(kind.plural()).await);
     }
     totals
 }
 
 /// Sends each set of faults, one of a family at most, and compares what is named.
-async fn all_sets(server: &Server, method: &str, address: &str, plain: &Value, faults: &[Fault]) -> usize {
+async fn all_sets(
+    server: &Server,
+    method: &str,
+    address: &str,
+    plain: &Value,
+    faults: &[Fault],
+) -> usize {
     let mut tried = 0;
     for set in 1_u32..1 << faults.len() {
-        let chosen: Vec<&Fault> =
-            faults.iter().enumerate().filter(|(place, _)| set >> place & 1 == 1).map(|(_, it)| it).collect();
+        let chosen: Vec<&Fault> = faults
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| set >> place & 1 == 1)
+            .map(|(_, it)| it)
+            .collect();
         let mut families: Vec<&str> = chosen.iter().map(|fault| fault.family).collect();
         families.dedup();
         if families.len() < chosen.len() {
@@ -152,14 +210,18 @@ async fn all_sets(server: &Server, method: &str, address: &str, plain: &Value, f
     tried
 }
 
-/// ERR-39, ERR-26: k faults of any of the families are k problems with the right paths in one answer, for every kind,
-/// created and changed.
+/// ERR-39, ERR-26: k faults of any of the families are k problems with the right paths in one
+/// answer, for every kind, created and changed.
 #[tokio::test]
 async fn err_39_every_kind() {
     let server = Server::start().await;
-    let person = server.make("people", json!({"identifiers": ["person:1"]})).await;
+    let person = server
+        .make("people", json!({"identifiers": ["person:1"]}))
+        .await;
     let mut tried = 0;
-    let containers = Kind::ALL.iter().filter(|kind| kind.schema().parent.is_none() && **kind != Kind::Query);
+    let containers = Kind::ALL
+        .iter()
+        .filter(|kind| kind.schema().parent.is_none() && **kind != Kind::Query);
     for kind in containers.copied() {
         let mut body = valid(kind, &person);
         if kind != Kind::Person {
@@ -168,14 +230,27 @@ async fn err_39_every_kind() {
         }
         let other = server.make(kind.plural(), valid(kind, &person)).await;
         let before = totals(&server).await;
-        tried += all_sets(&server, "POST", kind.plural(), &valid(kind, &person), &of_kind(kind)).await;
+        tried += all_sets(
+            &server,
+            "POST",
+            kind.plural(),
+            &valid(kind, &person),
+            &of_kind(kind),
+        )
+        .await;
         if kind.schema().has_operation(Operation::Update) {
             tried += all_sets(&server, "PUT", &other, &json!({}), &sent(kind)).await;
         }
         assert_eq!(totals(&server).await, before, "ERR-04: {kind:?}");
     }
-    for kind in Kind::ALL.iter().copied().filter(|kind| kind.schema().has_operation(Operation::Create)) {
-        let Some(parent) = kind.schema().parent_kind() else { continue };
+    for kind in Kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| kind.schema().has_operation(Operation::Create))
+    {
+        let Some(parent) = kind.schema().parent_kind() else {
+            continue;
+        };
         let owner = server.make(parent.plural(), valid(parent, &person)).await;
         let collection = format!("{owner}/{}", kind.plural());
         let mut first = valid(kind, &person);
@@ -199,13 +274,29 @@ async fn err_39_every_kind() {
 /// The faults of an update: a link that only a create takes is none.
 fn sent(kind: Kind) -> Vec<Fault> {
     let updates = |name: &str| {
-        let link = kind.schema().links.iter().find(|link| name == format!("_links.svc:{}", link.name));
-        link.is_none_or(|link| matches!(link.target, LinkTarget::One { write: LinkWrite::Update, .. }))
+        let link = kind
+            .schema()
+            .links
+            .iter()
+            .find(|link| name == format!("_links.svc:{}", link.name));
+        link.is_none_or(|link| {
+            matches!(
+                link.target,
+                LinkTarget::One {
+                    write: LinkWrite::Update,
+                    ..
+                }
+            )
+        })
     };
-    of_kind(kind).into_iter().filter(|fault| updates(&fault.names)).collect()
+    of_kind(kind)
+        .into_iter()
+        .filter(|fault| updates(&fault.names))
+        .collect()
 }
 
-/// ERR-39: the same for every helper, whose person, tags, lists and answers are looked up beside the faults of its body.
+/// ERR-39: the same for every helper, whose person, tags, lists and answers are looked up beside
+/// the faults of its body.
 #[tokio::test]
 async fn err_39_every_helper() {
     let server = Server::start().await;
@@ -213,28 +304,47 @@ async fn err_39_every_helper() {
     let person = server.make("people", json!({})).await;
     let choice = json!({"question_type": "SingleChoice", "responses": [{"key": "yes"}]});
     let question = server.make("questions", choice).await;
-    for helper in HelperName::ALL.iter().copied().filter(|helper| *helper != HelperName::Schedule) {
+    for helper in HelperName::ALL
+        .iter()
+        .copied()
+        .filter(|helper| *helper != HelperName::Schedule)
+    {
         let kind = helper.records();
         let (address, mut faults) = match helper.container() {
             None => ("people/person_signup".to_owned(), Vec::new()),
             Some(container) => {
-                let [owner, elsewhere] = [(), ()].map(|()| server.make(container.plural(), valid(container, &person)));
+                let [owner, elsewhere] =
+                    [(), ()].map(|()| server.make(container.plural(), valid(container, &person)));
                 let (owner, elsewhere) = (owner.await, elsewhere.await);
                 // What another container's action is called, an action of this one cannot be.
                 let mut call = valid(kind, &person);
                 call["identifiers"] = json!([format!("{}:1", kind.singular())]);
-                let call = if kind == Kind::Canvass { json!({"canvass": call}) } else { call };
-                let made = server.post(&format!("{elsewhere}/{}", helper.relation()), call).await;
+                let call = if kind == Kind::Canvass {
+                    json!({"canvass": call})
+                } else {
+                    call
+                };
+                let made = server
+                    .post(&format!("{elsewhere}/{}", helper.relation()), call)
+                    .await;
                 assert_eq!(made.status, 200, "{}", made.json);
-                let faults = of_kind(kind).into_iter().map(|fault| within(kind, fault)).collect();
+                let faults = of_kind(kind)
+                    .into_iter()
+                    .map(|fault| within(kind, fault))
+                    .collect();
                 (format!("{owner}/{}", helper.relation()), faults)
             }
         };
-        // One fault of its type is in each body anyhow; the link to a person gives way to the person that is posted.
+        // One fault of its type is in each body anyhow; the link to a person gives way to the
+        // person that is posted.
         faults.retain(|fault: &Fault| fault.family != "type");
         faults.retain(|fault| !helper.takes_person() || !fault.names.ends_with("svc:person"));
         faults.extend(of_helper(helper, &question));
-        let plain = if helper.takes_person() { json!({"person": {}}) } else { json!({}) };
+        let plain = if helper.takes_person() {
+            json!({"person": {}})
+        } else {
+            json!({})
+        };
         let mut plain = plain;
         merge(
             &mut plain,
@@ -248,11 +358,19 @@ async fn err_39_every_helper() {
                 }
             },
         );
-        // A call whose tags alone are wrong succeeds but for them (ERR-29): one fault of the body is in each.
+        // A call whose tags alone are wrong succeeds but for them (ERR-29): one fault of the body
+        // is in each.
         let of_body = if helper == HelperName::PersonSignup {
-            fault("first", json!({"person": {"family_name": 7}}), "person.family_name")
+            fault(
+                "first",
+                json!({"person": {"family_name": 7}}),
+                "person.family_name",
+            )
         } else {
-            within(kind, fault("first", json!({"origin_system": 7}), "origin_system"))
+            within(
+                kind,
+                fault("first", json!({"origin_system": 7}), "origin_system"),
+            )
         };
         let before = totals(&server).await;
         for set in 0_u32..1 << faults.len() {
@@ -260,7 +378,11 @@ async fn err_39_every_helper() {
             let mut expected = BTreeMap::from([(of_body.names.clone(), 1)]);
             merge(&mut body, &of_body.body);
             let mut families = Vec::new();
-            for (_, fault) in faults.iter().enumerate().filter(|(place, _)| set >> place & 1 == 1) {
+            for (_, fault) in faults
+                .iter()
+                .enumerate()
+                .filter(|(place, _)| set >> place & 1 == 1)
+            {
                 merge(&mut body, &fault.body);
                 *expected.entry(fault.names.clone()).or_default() += 1;
                 families.push(fault.family);
@@ -273,7 +395,12 @@ async fn err_39_every_helper() {
                 continue;
             }
             let answer = server.post(&address, body.clone()).await;
-            assert_eq!((answer.status, named(&answer)), (400, expected), "ERR-39: {address} {body}: {}", answer.json);
+            assert_eq!(
+                (answer.status, named(&answer)),
+                (400, expected),
+                "ERR-39: {address} {body}: {}",
+                answer.json
+            );
             tried += 1;
         }
         assert_eq!(totals(&server).await, before, "ERR-04: {helper:?}");
@@ -286,5 +413,9 @@ fn within(kind: Kind, fault: Fault) -> Fault {
     if kind != Kind::Canvass {
         return fault;
     }
-    Fault { body: json!({"canvass": fault.body}), names: format!("canvass.{}", fault.names), ..fault }
+    Fault {
+        body: json!({"canvass": fault.body}),
+        names: format!("canvass.{}", fault.names),
+        ..fault
+    }
 }

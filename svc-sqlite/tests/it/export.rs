@@ -1,4 +1,5 @@
-//! Everything of a file as changes: another store that applies them has the same, says the same, and does the same from then on.
+//! Everything of a file as changes: another store that applies them has the same, says the same,
+//! and does the same from then on.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -21,7 +22,8 @@ use svc_core::{
 };
 use svc_sqlite::{KeyOptions, KeyWebhooks, Options, Store};
 
-/// A store in memory, whose records can be read one after the other: those that came, as long as they are there.
+/// A store in memory, whose records can be read one after the other: those that came, as long as
+/// they are there.
 #[derive(Default)]
 struct Memory {
     store: MemoryStore,
@@ -32,10 +34,13 @@ impl Memory {
     fn commit(&mut self, tenant: &Tenant, changes: &[Change]) {
         let time = self.store.next_turn(tenant);
         self.store.commit(tenant, time, changes).unwrap();
-        self.came.extend(changes.iter().filter_map(|change| match change {
-            Change::Insert(insert) => Some((insert.record.kind(), insert.record.meta().id.clone())),
-            _ => None,
-        }));
+        self.came
+            .extend(changes.iter().filter_map(|change| match change {
+                Change::Insert(insert) => {
+                    Some((insert.record.kind(), insert.record.meta().id.clone()))
+                }
+                _ => None,
+            }));
     }
 }
 
@@ -60,13 +65,25 @@ impl svc_core::store::Store for Memory {
 
 #[async_trait]
 impl Scan for Memory {
-    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<(Vec<Stored>, bool)> {
+    async fn scan(
+        &self,
+        tenant: &Tenant,
+        kind: Kind,
+        after: i64,
+        most: u32,
+    ) -> Result<(Vec<Stored>, bool)> {
         let of_kind = self.came.iter().filter(|(of, _)| *of == kind);
-        let wanted: Vec<Question> = of_kind.map(|(_, id)| Question::Record(Key::Id(kind, id.clone()))).collect();
-        let found = self.store.fetch(tenant, &wanted).into_iter().filter_map(|(_, answer)| match answer {
-            Answer::Record(stored) => stored,
-            _ => None,
-        });
+        let wanted: Vec<Question> = of_kind
+            .map(|(_, id)| Question::Record(Key::Id(kind, id.clone())))
+            .collect();
+        let found = self
+            .store
+            .fetch(tenant, &wanted)
+            .into_iter()
+            .filter_map(|(_, answer)| match answer {
+                Answer::Record(stored) => stored,
+                _ => None,
+            });
         let mut found: Vec<Stored> = found.filter(|stored| stored.row > after).collect();
         found.sort_by_key(|stored| stored.row);
         let is_end = found.len() <= most as usize;
@@ -79,14 +96,21 @@ fn open(folder: &tempfile::TempDir) -> Store {
     Store::open(Options::new(folder.path().join("data.db"))).unwrap()
 }
 
-/// A file with the tenants of some random histories: all kinds, tickets with holders, parts, schedules, deleted people.
+/// A file with the tenants of some random histories: all kinds, tickets with holders, parts,
+/// schedules, deleted people.
 async fn filled(folder: &tempfile::TempDir) -> Store {
     let (store, made) = (open(folder), AtomicU32::new(0));
     let histories = Laws::new().histories(32).calls(60).seed(4_000);
     let checked = histories.check(async || {
         let number = made.fetch_add(1, Ordering::Relaxed);
         let one = store.ensure_tenant(&format!("one{number}")).await.unwrap();
-        (store.clone(), [one, store.ensure_tenant(&format!("two{number}")).await.unwrap()])
+        (
+            store.clone(),
+            [
+                one,
+                store.ensure_tenant(&format!("two{number}")).await.unwrap(),
+            ],
+        )
     });
     checked.await.unwrap();
     store
@@ -98,7 +122,12 @@ fn moved(from: &Store, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, V
     while let Some(position) = next {
         // As after a restart.
         let position: Position = position.to_string().parse().unwrap();
-        let Batch { changes, records: more, next: behind, .. } = from.export(tenant, position, most).unwrap();
+        let Batch {
+            changes,
+            records: more,
+            next: behind,
+            ..
+        } = from.export(tenant, position, most).unwrap();
         assert!(usize::try_from(more).unwrap() <= most);
         to.commit(tenant, &changes);
         (next, records) = (behind, records + more);
@@ -116,19 +145,33 @@ async fn same(one: &Store, other: &Memory, tenant: &Tenant) -> Compared {
 async fn pages(store: &impl svc_core::store::Store, tenant: &Tenant) -> Result<Vec<String>> {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     let mut wanted: Vec<(Kind, Scope)> = Vec::new();
-    wanted.extend(Kind::ALL.iter().filter(|kind| kind.schema().has_collection()).map(|kind| (*kind, Scope::All)));
+    wanted.extend(
+        Kind::ALL
+            .iter()
+            .filter(|kind| kind.schema().has_collection())
+            .map(|kind| (*kind, Scope::All)),
+    );
     let mut pages = Vec::new();
     let mut place = 0;
     while let Some((kind, scope)) = wanted.get(place).cloned() {
         place += 1;
-        let page = store.list(&cx, kind, &ListRequest::new(scope.clone(), PageRequest::new(1, 1000))).await?;
+        let page = store
+            .list(
+                &cx,
+                kind,
+                &ListRequest::new(scope.clone(), PageRequest::new(1, 1000)),
+            )
+            .await?;
         assert!(page.total <= 1000);
         pages.push(format!("{kind:?} {scope:?}: {}", page.total));
         for record in &page.records {
             let (meta, at) = (record.meta(), record.address());
             let computed = record.fields_object(&svc_core::link::ShareNames::default());
             pages.push(format!("  {at:?} {meta:?} {computed:?}"));
-            for kind in Kind::ALL.iter().filter(|kind| kind.schema().scopes().any(|of| of == at.kind)) {
+            for kind in Kind::ALL
+                .iter()
+                .filter(|kind| kind.schema().scopes().any(|of| of == at.kind))
+            {
                 let below = (*kind, Scope::Under(at.clone()));
                 if !wanted.contains(&below) {
                     wanted.push(below);
@@ -149,9 +192,15 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
         let (records, changes) = moved(&file, &mut memory, tenant, [3, 17, 1000][number % 3]);
         assert_eq!(records, file.records(tenant).unwrap());
         assert_eq!(same(&file, &memory, tenant).await.records, records);
-        assert_eq!(pages(&file, tenant).await.unwrap(), pages(&memory, tenant).await.unwrap());
+        assert_eq!(
+            pages(&file, tenant).await.unwrap(),
+            pages(&memory, tenant).await.unwrap()
+        );
         let outbox = |change: &&Change| matches!(change, Change::Outbox(_));
-        assert_eq!(memory.store.outbox(tenant).len(), changes.iter().filter(outbox).count());
+        assert_eq!(
+            memory.store.outbox(tenant).len(),
+            changes.iter().filter(outbox).count()
+        );
         for change in &changes {
             let place = match change {
                 Change::SetSum { .. } => 0,
@@ -168,16 +217,26 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
             goes_on_alike(&file, &memory, tenant).await;
         }
     }
-    assert!(all > 500 && kinds.iter().all(|count| *count > 0), "too little was seen: {all} {kinds:?}");
+    assert!(
+        all > 500 && kinds.iter().all(|count| *count > 0),
+        "too little was seen: {all} {kinds:?}"
+    );
 }
 
-/// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts and e-mail addresses, and
-/// none of it gets a date.
+/// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts
+/// and e-mail addresses, and none of it gets a date.
 async fn goes_on_alike(file: &Store, memory: &Memory, tenant: &Tenant) {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
-    for kind in [Kind::Person, Kind::Event, Kind::FundraisingPage, Kind::Canvass] {
+    for kind in [
+        Kind::Person,
+        Kind::Event,
+        Kind::FundraisingPage,
+        Kind::Canvass,
+    ] {
         let first = ListRequest::all(PageRequest::new(1, 1000));
-        let Ok(page) = file.list(&cx, kind, &first).await else { continue };
+        let Ok(page) = file.list(&cx, kind, &first).await else {
+            continue;
+        };
         for at in page.records.iter().map(RawRecord::address) {
             let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
             let told = file.write(&cx, delete(&at)).await;
@@ -199,7 +258,9 @@ async fn a_write_is_seen_by_the_clock() {
     assert_eq!(clock(&file), before);
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     let draft = svc_core::raw::RawDraft::empty(Kind::Person);
-    file.write(&cx, Call::new(&cx, Work::Create(draft))).await.unwrap();
+    file.write(&cx, Call::new(&cx, Work::Create(draft)))
+        .await
+        .unwrap();
     assert!(clock(&file) > before);
     drop(file);
     assert!(clock(&open(&folder)) > before);
@@ -211,16 +272,32 @@ async fn keys_and_marks_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(&folder);
     let tenant = store.ensure_tenant("acme").await.unwrap();
-    let key = store.create_key(&tenant, KeyOptions::new("a").read_only()).await.unwrap();
-    let gone = store.create_key(&tenant, KeyOptions::new("b")).await.unwrap();
-    store.revoke_key(&gone.id, KeyWebhooks::Disable).await.unwrap();
+    let key = store
+        .create_key(&tenant, KeyOptions::new("a").read_only())
+        .await
+        .unwrap();
+    let gone = store
+        .create_key(&tenant, KeyOptions::new("b"))
+        .await
+        .unwrap();
+    store
+        .revoke_key(&gone.id, KeyWebhooks::Disable)
+        .await
+        .unwrap();
     store.mark("seed.acme", "all of it").await.unwrap();
     let keys = store.export_keys().unwrap();
     let infos: Vec<_> = keys.iter().map(|key| key.info.clone()).collect();
     assert_eq!(infos, store.list_keys(None).unwrap());
-    assert!(keys[0].hash.is(svc_core::store::keys::TokenHash::of(&key.token).as_bytes()));
+    assert!(
+        keys[0]
+            .hash
+            .is(svc_core::store::keys::TokenHash::of(&key.token).as_bytes())
+    );
     assert!(keys[1].info.revoked.is_some());
-    assert_eq!(store.marks().unwrap(), [("seed.acme".to_owned(), "all of it".to_owned())]);
+    assert_eq!(
+        store.marks().unwrap(),
+        [("seed.acme".to_owned(), "all of it".to_owned())]
+    );
 }
 
 /// UND-42: a difference names the record, and nothing that is in it.
@@ -231,7 +308,11 @@ async fn differences_are_seen_and_name_no_person() {
     for tenant in file.tenants().unwrap() {
         let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
         let (_, changes) = moved(&file, &mut Memory::default(), &tenant, 1000);
-        for (place, change) in changes.iter().enumerate().filter(|(place, _)| place % 5 == 0) {
+        for (place, change) in changes
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| place % 5 == 0)
+        {
             // Everything but one change.
             let (mut memory, mut left) = (Memory::default(), changes.clone());
             left.remove(place);
@@ -240,8 +321,12 @@ async fn differences_are_seen_and_name_no_person() {
             match change {
                 Change::Insert(insert) => {
                     let difference = seen.expect_err("a record is missing").to_string();
-                    let fields = String::from_utf8_lossy(insert.record.stored_fields()).into_owned();
-                    assert!(fields.is_empty() || !difference.contains(&fields), "{difference}");
+                    let fields =
+                        String::from_utf8_lossy(insert.record.stored_fields()).into_owned();
+                    assert!(
+                        fields.is_empty() || !difference.contains(&fields),
+                        "{difference}"
+                    );
                     let key = Key::Id(insert.record.kind(), insert.record.meta().id.clone());
                     assert!(file.find(&cx, &key).await.unwrap().is_some());
                 }

@@ -11,15 +11,25 @@ use svc_sqlite::{FileError, Options, Store, is_data_file, is_served, remove_data
 fn a_second_server_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data.db");
-    assert!(matches!(Store::open(Options::new(&path).beside_a_server()), Err(FileError::Missing { .. })));
+    assert!(matches!(
+        Store::open(Options::new(&path).beside_a_server()),
+        Err(FileError::Missing { .. })
+    ));
     assert!(!is_served(&path).unwrap());
     let first = Store::open(Options::new(&path)).unwrap();
     assert!(is_served(&path).unwrap());
     let error = Store::open(Options::new(&path)).unwrap_err();
     assert!(matches!(error, FileError::InUse { .. }));
-    assert!(error.to_string().contains("another server has this file open"));
+    assert!(
+        error
+            .to_string()
+            .contains("another server has this file open")
+    );
     Store::open(Options::new(&path).beside_a_server()).unwrap();
-    assert!(matches!(remove_data_file(&path), Err(FileError::InUse { .. })));
+    assert!(matches!(
+        remove_data_file(&path),
+        Err(FileError::InUse { .. })
+    ));
     drop(first);
     assert!(!is_served(&path).unwrap());
     Store::open(Options::new(&path)).unwrap();
@@ -45,7 +55,8 @@ fn files_are_their_owners() {
         modes.sort();
         modes
     };
-    let expected = ["data.db", "data.db-lock", "data.db-shm", "data.db-wal"].map(|name| (name.to_owned(), 0o600));
+    let expected = ["data.db", "data.db-lock", "data.db-shm", "data.db-wal"]
+        .map(|name| (name.to_owned(), 0o600));
     let store = Store::open(Options::new(&path)).unwrap();
     assert_eq!(modes(), expected);
     drop(store);
@@ -60,12 +71,21 @@ fn files_of_other_programs_are_refused_and_kept() {
     let text = folder.path().join("letter.txt");
     std::fs::write(&text, "Dear Sir or Madam, ".repeat(100)).unwrap();
     let database = folder.path().join("other.db");
-    Connection::open(&database).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
+    Connection::open(&database)
+        .unwrap()
+        .execute_batch("CREATE TABLE other (a)")
+        .unwrap();
     for path in [&text, &database] {
         let before = std::fs::read(path).unwrap();
         assert!(!is_data_file(path).unwrap());
-        assert!(matches!(Store::open(Options::new(path)), Err(FileError::Foreign { .. })));
-        assert!(matches!(remove_data_file(path), Err(FileError::Foreign { .. })));
+        assert!(matches!(
+            Store::open(Options::new(path)),
+            Err(FileError::Foreign { .. })
+        ));
+        assert!(matches!(
+            remove_data_file(path),
+            Err(FileError::Foreign { .. })
+        ));
         assert_eq!(std::fs::read(path).unwrap(), before);
     }
 }
@@ -78,8 +98,14 @@ fn links_lead_to_one_file() {
     let (path, link) = (folder.path().join("data.db"), folder.path().join("link.db"));
     let store = Store::open(Options::new(&path)).unwrap();
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    assert!(matches!(Store::open(Options::new(&link)), Err(FileError::InUse { .. })));
-    assert!(matches!(remove_data_file(&link), Err(FileError::InUse { .. })));
+    assert!(matches!(
+        Store::open(Options::new(&link)),
+        Err(FileError::InUse { .. })
+    ));
+    assert!(matches!(
+        remove_data_file(&link),
+        Err(FileError::InUse { .. })
+    ));
     drop(store);
     assert!(remove_data_file(&link).unwrap());
     assert!(!path.exists() && !folder.path().join("data.db-wal").exists());
@@ -106,12 +132,19 @@ fn share_names_are_fixed_in_the_file() {
     let path = folder.path().join("data.db");
     let names = |a: &str, b: &str| ShareNames::new(a, b).unwrap();
     let open = |names: ShareNames| Store::open(Options::new(&path).share_names(names));
-    assert_eq!(open(names("a", "b")).unwrap().share_names(), &names("a", "b"));
-    assert_eq!(open(names("a", "b")).unwrap().share_names(), &names("a", "b"));
+    assert_eq!(
+        open(names("a", "b")).unwrap().share_names(),
+        &names("a", "b")
+    );
+    assert_eq!(
+        open(names("a", "b")).unwrap().share_names(),
+        &names("a", "b")
+    );
     for others in [names("a", "c"), ShareNames::default()] {
         let error = open(others).unwrap_err();
         assert!(matches!(error, FileError::ShareNames { .. }));
-        let sentence = "the share objects of this file are named a, b; use these names, or another file";
+        let sentence =
+            "the share objects of this file are named a, b; use these names, or another file";
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
     // Key management and backups do not care.
@@ -134,7 +167,12 @@ fn newer_and_damaged_files_are_refused() {
     );
     assert!(matches!(newer, FileError::Newer { .. }), "{newer}");
     assert_eq!(newer.to_string().lines().count(), 1);
-    let damaged =
-        change(&folder.path().join("damaged.db"), "UPDATE migration SET checksum = upper(checksum) WHERE number = 1");
-    assert!(matches!(damaged, FileError::Damaged { number: 1, .. }), "{damaged}");
+    let damaged = change(
+        &folder.path().join("damaged.db"),
+        "UPDATE migration SET checksum = upper(checksum) WHERE number = 1",
+    );
+    assert!(
+        matches!(damaged, FileError::Damaged { number: 1, .. }),
+        "{damaged}"
+    );
 }

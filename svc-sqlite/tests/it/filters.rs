@@ -1,10 +1,12 @@
-//! Filters and orders of collections: what they show, what their links say, and what is refused (area FLT).
+//! Filters and orders of collections: what they show, what their links say, and what is refused
+//! (area FLT).
 
 use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::{Tenant, laws, laws::Broken, memory::MemoryStore};
 
-/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation of each record shows.
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation
+/// of each record shows.
 #[tokio::test]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     let server = Server::start().await;
@@ -12,12 +14,17 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     laws::check_filters(&server.store, [server.tenant.clone(), other], 5_000).await
 }
 
-/// FLT-12, SYN-04, SYN-12: 8 writers, one call in ten rolled back, and pollers by `modified_date`, by cursor and by events.
-/// `SVC_FEED_CALLS=100000` for many.
+/// FLT-12, SYN-04, SYN-12: 8 writers, one call in ten rolled back, and pollers by `modified_date`,
+/// by cursor and by events. `SVC_FEED_CALLS=100000` for many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn flt_12_pollers_miss_nothing() {
     let server = Server::start().await;
-    crate::polling::misses_nothing(std::slice::from_ref(&server.store), &server.tenant, crate::polling::calls()).await;
+    crate::polling::misses_nothing(
+        std::slice::from_ref(&server.store),
+        &server.tenant,
+        crate::polling::calls(),
+    )
+    .await;
 }
 
 /// The same of the store in memory.
@@ -47,7 +54,10 @@ async fn people(server: &Server, count: usize) {
 
 fn names(page: &Value) -> Vec<&str> {
     let members = page["_embedded"]["svc:people"].as_array().unwrap();
-    members.iter().map(|person| person["given_name"].as_str().unwrap()).collect()
+    members
+        .iter()
+        .map(|person| person["given_name"].as_str().unwrap())
+        .collect()
 }
 
 /// FLT-06, FLT-07, FLT-10: look-ups, as clients in the field write them: spaces as `+` or `%20`.
@@ -59,56 +69,126 @@ async fn flt_06_look_ups() {
         ("email_address+eq+'shared1@EXAMPLE.org'", &["P1", "P4"][..]),
         ("identifiers%20eq%20'crm:5'", &["P5"]),
         ("identifiers in ('crm:5', 'crm:2', 'crm:5')", &["P2", "P5"]),
-        ("identifiers eq 'crm:5' or email_address eq 'shared1@example.org' and identifiers ne 'crm:1'", &["P4", "P5"]),
+        (
+            "identifiers eq 'crm:5' or email_address eq 'shared1@example.org' and identifiers ne 'crm:1'",
+            &["P4", "P5"],
+        ),
         ("identifiers eq 'CRM:5'", &[]),
         ("email_address eq 'shared1@example.or'", &[]),
     ] {
-        let page = server.get(&format!("people?filter={}", filter.replace(' ', "%20"))).await;
-        assert_eq!((page.status, names(&page.json)), (200, expected.to_vec()), "FLT-06: {filter}");
-        assert_eq!(page.json["total_records"], expected.len(), "FLT-05: {filter}");
+        let page = server
+            .get(&format!("people?filter={}", filter.replace(' ', "%20")))
+            .await;
+        assert_eq!(
+            (page.status, names(&page.json)),
+            (200, expected.to_vec()),
+            "FLT-06: {filter}"
+        );
+        assert_eq!(
+            page.json["total_records"],
+            expected.len(),
+            "FLT-05: {filter}"
+        );
     }
     let one = server.get("people?filter=identifiers%20eq%20'crm:3'").await;
-    let identifiers = one.json["_embedded"]["svc:people"][0]["identifiers"].as_array().unwrap().clone();
-    let own = identifiers.iter().find_map(|it| it.as_str().filter(|it| it.starts_with("here:"))).unwrap();
-    let page = server.get(&format!("people?filter=identifiers%20eq%20'{own}'")).await;
-    assert_eq!(names(&page.json), ["P3"], "FLT-07: the server's own identifier");
+    let identifiers = one.json["_embedded"]["svc:people"][0]["identifiers"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let own = identifiers
+        .iter()
+        .find_map(|it| it.as_str().filter(|it| it.starts_with("here:")))
+        .unwrap();
+    let page = server
+        .get(&format!("people?filter=identifiers%20eq%20'{own}'"))
+        .await;
+    assert_eq!(
+        names(&page.json),
+        ["P3"],
+        "FLT-07: the server's own identifier"
+    );
 }
 
-/// FLT-08: every link of a page keeps filter, order and size, and a continuation of another filter is ignored.
+/// FLT-08: every link of a page keeps filter, order and size, and a continuation of another filter
+/// is ignored.
 #[tokio::test]
 async fn flt_08_links_keep_the_filter() {
     let server = Server::start().await;
     people(&server, 7).await;
-    let first = server.get("people?filter=modified_date%20ge%20'2001-01-01'&order=modified_date&per_page=3").await;
+    let first = server
+        .get("people?filter=modified_date%20ge%20'2001-01-01'&order=modified_date&per_page=3")
+        .await;
     assert_eq!(first.json["total_records"], 7, "FLT-05");
     let kept = "per_page=3&filter=modified_date%20ge%20%272001-01-01%27&order=modified_date";
-    assert!(first.link("self").ends_with(&format!("people?{kept}")), "{}", first.link("self"));
+    assert!(
+        first.link("self").ends_with(&format!("people?{kept}")),
+        "{}",
+        first.link("self")
+    );
     let second = server.get(&first.link("next")).await;
     assert_eq!(names(&second.json), ["P3", "P4", "P5"], "FLT-09");
     for name in ["self", "next", "previous", "prev"] {
-        assert!(second.link(name).contains(kept), "FLT-08: {name} {}", second.link(name));
+        assert!(
+            second.link(name).contains(kept),
+            "FLT-08: {name} {}",
+            second.link(name)
+        );
     }
-    assert_eq!(names(&server.get(&second.link("previous")).await.json), ["P0", "P1", "P2"]);
+    assert_eq!(
+        names(&server.get(&second.link("previous")).await.json),
+        ["P0", "P1", "P2"]
+    );
     let jumped = server.get(&format!("people?page=3&{kept}")).await;
-    assert_eq!(names(&jumped.json), ["P6"], "FLT-08: a page that is jumped to");
-    assert_eq!(server.get(&format!("people?page=4&{kept}")).await.json["total_records"], 7, "UND-19");
+    assert_eq!(
+        names(&jumped.json),
+        ["P6"],
+        "FLT-08: a page that is jumped to"
+    );
+    assert_eq!(
+        server.get(&format!("people?page=4&{kept}")).await.json["total_records"],
+        7,
+        "UND-19"
+    );
     let elsewhere = first.link("next").replace("2001", "2002");
-    assert_eq!(names(&server.get(&elsewhere).await.json), ["P3", "P4", "P5"], "UND-14: the number decides");
-    let empty = server.get("people?filter=modified_date%20lt%20'2001-01-01'").await;
-    assert_eq!((empty.json["total_records"].as_u64(), names(&empty.json)), (Some(0), vec![]));
+    assert_eq!(
+        names(&server.get(&elsewhere).await.json),
+        ["P3", "P4", "P5"],
+        "UND-14: the number decides"
+    );
+    let empty = server
+        .get("people?filter=modified_date%20lt%20'2001-01-01'")
+        .await;
+    assert_eq!(
+        (empty.json["total_records"].as_u64(), names(&empty.json)),
+        (Some(0), vec![])
+    );
 }
 
-/// FLT-09: a record that was changed stands last by `modified_date`, and where it was by `created_date`.
+/// FLT-09: a record that was changed stands last by `modified_date`, and where it was by
+/// `created_date`.
 #[tokio::test]
 async fn flt_09_orders() {
     let server = Server::start().await;
     people(&server, 3).await;
     let page = server.get("people?order=created_date").await.json;
-    let first = page["_embedded"]["svc:people"][0]["_links"]["self"]["href"].as_str().unwrap();
-    assert_eq!(server.put(first, json!({"family_name": "x"})).await.status, 200);
-    assert_eq!(names(&server.get("people?order=modified_date").await.json), ["P1", "P2", "P0"]);
-    assert_eq!(names(&server.get("people?order=created_date").await.json), ["P0", "P1", "P2"]);
-    let found = server.get("people?filter=identifiers%20in%20('crm:0','crm:2')&order=modified_date").await;
+    let first = page["_embedded"]["svc:people"][0]["_links"]["self"]["href"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        server.put(first, json!({"family_name": "x"})).await.status,
+        200
+    );
+    assert_eq!(
+        names(&server.get("people?order=modified_date").await.json),
+        ["P1", "P2", "P0"]
+    );
+    assert_eq!(
+        names(&server.get("people?order=created_date").await.json),
+        ["P0", "P1", "P2"]
+    );
+    let found = server
+        .get("people?filter=identifiers%20in%20('crm:0','crm:2')&order=modified_date")
+        .await;
     assert_eq!(names(&found.json), ["P2", "P0"]);
 }
 
@@ -118,22 +198,61 @@ async fn flt_03_what_is_refused() {
     let server = Server::start().await;
     let person = server.make("people", json!({"given_name": "Ada"})).await;
     for (query, property, says) in [
-        ("people?filter=given_name%20eq%20'secret'", "filter", "at character 1:"),
-        ("people?filter=identifiers%20eq%20secret", "filter", "at character 16:"),
+        (
+            "people?filter=given_name%20eq%20'secret'",
+            "filter",
+            "at character 1:",
+        ),
+        (
+            "people?filter=identifiers%20eq%20secret",
+            "filter",
+            "at character 16:",
+        ),
         ("people?filter=", "filter", "at character 1:"),
-        ("people?filter=email_address%20ne%20'secret@x'", "filter", "every record"),
-        ("people?filter=identifiers%20eq%20'a:1'&filter=identifiers%20eq%20'a:2'", "filter", "more than once"),
-        ("people?order=given_name", "order", "`created_date` or `modified_date`"),
-        ("people?filter=created_date%20gt%20'2001-01-01'&order=modified_date", "order", "ordered by it"),
-        ("tags?filter=email_address%20eq%20'secret@x'", "filter", "`name`"),
-        (&format!("{person}/signatures?order=created_date"), "order", "signatures"),
+        (
+            "people?filter=email_address%20ne%20'secret@x'",
+            "filter",
+            "every record",
+        ),
+        (
+            "people?filter=identifiers%20eq%20'a:1'&filter=identifiers%20eq%20'a:2'",
+            "filter",
+            "more than once",
+        ),
+        (
+            "people?order=given_name",
+            "order",
+            "`created_date` or `modified_date`",
+        ),
+        (
+            "people?filter=created_date%20gt%20'2001-01-01'&order=modified_date",
+            "order",
+            "ordered by it",
+        ),
+        (
+            "tags?filter=email_address%20eq%20'secret@x'",
+            "filter",
+            "`name`",
+        ),
+        (
+            &format!("{person}/signatures?order=created_date"),
+            "order",
+            "signatures",
+        ),
     ] {
         let answer = server.get(query).await;
-        assert_eq!((answer.status, answer.codes()), (400, vec![String::from("FILTER_INVALID")]), "{query}");
+        assert_eq!(
+            (answer.status, answer.codes()),
+            (400, vec![String::from("FILTER_INVALID")]),
+            "{query}"
+        );
         let told = answer.descriptions().remove(0);
         assert_eq!(told["properties"], json!([property]), "{query}");
         let description = told["description"].as_str().unwrap();
-        assert!(description.contains(says) && !description.contains("secret"), "{query}: {description}");
+        assert!(
+            description.contains(says) && !description.contains("secret"),
+            "{query}: {description}"
+        );
     }
 }
 
@@ -144,8 +263,16 @@ async fn flt_06_too_many_at_one_address() {
     let cx = server.caller();
     for _ in 0..=svc_core::filter::MOST_FOUND {
         let body = json!({"email_addresses": [{"address": "all@example.org"}]});
-        assert_eq!(server.call_as(&cx, "POST", "people", body).await.status, 201);
+        assert_eq!(
+            server.call_as(&cx, "POST", "people", body).await.status,
+            201
+        );
     }
-    let answer = server.get("people?filter=email_address%20eq%20'all@example.org'").await;
-    assert_eq!((answer.status, answer.codes()), (400, vec![String::from("FILTER_INVALID")]));
+    let answer = server
+        .get("people?filter=email_address%20eq%20'all@example.org'")
+        .await;
+    assert_eq!(
+        (answer.status, answer.codes()),
+        (400, vec![String::from("FILTER_INVALID")])
+    );
 }

@@ -46,11 +46,21 @@ async fn a_key_opens_its_tenant() {
         assert_eq!(whose(&store, &key_of_two.token).await.unwrap().0, two);
         let longer = format!("{}0", key_of_one.token);
         let upper = key_of_one.token.to_uppercase();
-        for wrong in ["", "svck_", &longer, &upper, &key_of_one.token[..68], &key_of_one.id, "\u{1F600}"] {
+        for wrong in [
+            "",
+            "svck_",
+            &longer,
+            &upper,
+            &key_of_one.token[..68],
+            &key_of_one.id,
+            "\u{1F600}",
+        ] {
             assert_eq!(whose(&store, wrong).await, None, "{wrong}");
         }
     }
-    let missing = store.create_key(&Tenant::new("three"), KeyOptions::default()).await;
+    let missing = store
+        .create_key(&Tenant::new("three"), KeyOptions::default())
+        .await;
     assert!(matches!(missing, Err(KeyError::TenantUnknown(_))));
 }
 
@@ -59,11 +69,21 @@ async fn a_key_opens_its_tenant() {
 async fn tokens_are_not_stored() {
     let (store, folder) = open();
     let tenant = store.ensure_tenant("t").await.unwrap();
-    let key = store.create_key(&tenant, KeyOptions::new("label of the key")).await.unwrap();
-    assert!(!format!("{key:?} {:?} {store:?}", store.list_keys(None).unwrap()).contains(&key.token[5..60]));
+    let key = store
+        .create_key(&tenant, KeyOptions::new("label of the key"))
+        .await
+        .unwrap();
+    assert!(
+        !format!("{key:?} {:?} {store:?}", store.list_keys(None).unwrap())
+            .contains(&key.token[5..60])
+    );
     store.checkpoint().await.unwrap();
     let bytes = std::fs::read(folder.path().join("data.db")).unwrap();
-    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    let has = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    };
     assert!(has("label of the key"));
     assert!(!has(&key.token) && !has(&key.token[5..]));
 }
@@ -74,7 +94,10 @@ async fn rights_are_a_matrix() {
     let (store, _folder) = open();
     let tenant = store.ensure_tenant("t").await.unwrap();
     for right in Right::all() {
-        let key = store.create_key(&tenant, KeyOptions::new("one").only([right])).await.unwrap();
+        let key = store
+            .create_key(&tenant, KeyOptions::new("one").only([right]))
+            .await
+            .unwrap();
         let (_, caller) = whose(&store, &key.token).await.unwrap();
         for other in Right::all() {
             assert_eq!(caller.may(other), other == right, "AUT-04: {right} {other}");
@@ -84,7 +107,10 @@ async fn rights_are_a_matrix() {
         let key = store.create_key(&tenant, options).await.unwrap();
         whose(&store, &key.token).await.unwrap().1
     };
-    let (all, reading) = (may(KeyOptions::default()).await, may(KeyOptions::default().read_only()).await);
+    let (all, reading) = (
+        may(KeyOptions::default()).await,
+        may(KeyOptions::default().read_only()).await,
+    );
     let nothing = may(KeyOptions::default().only([])).await;
     let create = Right::On(Kind::Person, Operation::Create);
     let read = Right::On(Kind::Person, Operation::Read);
@@ -106,24 +132,48 @@ async fn keys_are_listed() {
     let person = Id::new("d91b4b2e-ae0e-4cd3-9ed7-d0ec501b0bc3").unwrap();
     let right: Right = "helper.record_signature".parse().unwrap();
     let end = Timestamp::parse("2030-01-01T00:00:00Z").unwrap();
-    let options = KeyOptions::new("web form").only([right]).person(person.clone()).expires(end);
+    let options = KeyOptions::new("web form")
+        .only([right])
+        .person(person.clone())
+        .expires(end);
     let key = store.create_key(&tenant, options).await.unwrap();
-    store.add_key_with_token(&other, "chosen-and-not-so-short", KeyOptions::default().read_only()).await.unwrap();
+    store
+        .add_key_with_token(
+            &other,
+            "chosen-and-not-so-short",
+            KeyOptions::default().read_only(),
+        )
+        .await
+        .unwrap();
     let before_end = Timestamp::from_micros(end.micros() - 1);
     let (_, caller) = whose_at(&store, &key.token, before_end).await.unwrap();
     assert_eq!(caller.person(), Some(&person));
     let list = store.list_keys(Some(&tenant)).unwrap();
-    let [info] = list.as_slice() else { panic!("{list:?}") };
-    assert_eq!((info.id.as_str(), info.label.as_str(), &info.tenant), (key.id.as_str(), "web form", &tenant));
+    let [info] = list.as_slice() else {
+        panic!("{list:?}")
+    };
+    assert_eq!(
+        (info.id.as_str(), info.label.as_str(), &info.tenant),
+        (key.id.as_str(), "web form", &tenant)
+    );
     assert_eq!(info.hint, key.token[65..]);
     assert_eq!(info.rights.iter().flatten().collect::<Vec<_>>(), [&right]);
-    assert_eq!((&info.person, info.expires, info.revoked, info.read_only), (&Some(person), Some(end), None, false));
+    assert_eq!(
+        (&info.person, info.expires, info.revoked, info.read_only),
+        (&Some(person), Some(end), None, false)
+    );
     let all = store.list_keys(None).unwrap();
     assert_eq!(all.len(), 2);
-    assert_eq!(all.iter().filter(|key| key.read_only && key.hint == "hort").count(), 1);
+    assert_eq!(
+        all.iter()
+            .filter(|key| key.read_only && key.hint == "hort")
+            .count(),
+        1
+    );
 }
 
-/// UND-15: a token chosen before is made once, belongs to one tenant, and does not come back after its revocation.
+/// UND-15: a token chosen before is made once, belongs to one tenant, and does not come back after
+/// its revocation.
 #[tokio::test]
 async fn chosen_tokens() {
     const DEMO: &str = "chosen-by-a-person-for-a-demo";
@@ -132,22 +182,53 @@ async fn chosen_tokens() {
     let other = store.ensure_tenant("u").await.unwrap();
     let add = |tenant: Tenant, token: &'static str| {
         let store = store.clone();
-        async move { store.add_key_with_token(&tenant, token, KeyOptions::default()).await }
+        async move {
+            store
+                .add_key_with_token(&tenant, token, KeyOptions::default())
+                .await
+        }
     };
     let made = add(tenant.clone(), DEMO).await.unwrap();
     assert_eq!(add(tenant.clone(), DEMO).await.unwrap(), made);
     assert!(matches!(add(other, DEMO).await, Err(KeyError::TokenTaken)));
     for unfit in ["a b", "a\n", "ä"] {
-        assert!(matches!(add(tenant.clone(), unfit).await, Err(KeyError::TokenUnfit)), "{unfit}");
+        assert!(
+            matches!(add(tenant.clone(), unfit).await, Err(KeyError::TokenUnfit)),
+            "{unfit}"
+        );
     }
     for short in ["", "demo", "nineteen-characters"] {
-        assert!(matches!(add(tenant.clone(), short).await, Err(KeyError::TokenShort)), "{short}");
+        assert!(
+            matches!(add(tenant.clone(), short).await, Err(KeyError::TokenShort)),
+            "{short}"
+        );
     }
     assert_eq!(store.list_keys(None).unwrap().len(), 1);
-    assert!(store.revoke_key(&made.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
-    assert!(!store.revoke_key(&made.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
-    assert!(!store.revoke_key("nobody", KeyWebhooks::Disable).await.unwrap().was_in_force);
-    assert!(matches!(add(tenant, DEMO).await, Err(KeyError::TokenRevoked)));
+    assert!(
+        store
+            .revoke_key(&made.id, KeyWebhooks::Disable)
+            .await
+            .unwrap()
+            .was_in_force
+    );
+    assert!(
+        !store
+            .revoke_key(&made.id, KeyWebhooks::Disable)
+            .await
+            .unwrap()
+            .was_in_force
+    );
+    assert!(
+        !store
+            .revoke_key("nobody", KeyWebhooks::Disable)
+            .await
+            .unwrap()
+            .was_in_force
+    );
+    assert!(matches!(
+        add(tenant, DEMO).await,
+        Err(KeyError::TokenRevoked)
+    ));
     assert_eq!(whose(&store, DEMO).await, None);
 }
 
@@ -157,21 +238,35 @@ async fn keys_expire() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(AtomicI64::new(1_000_000));
     let reads = Arc::clone(&clock);
-    let options =
-        Options::new(folder.path().join("data.db")).now(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
+    let options = Options::new(folder.path().join("data.db"))
+        .now(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
     let store = Store::open(options).unwrap();
     let tenant = store.ensure_tenant("t").await.unwrap();
     let end = Timestamp::from_micros(5_000_000);
-    let key = store.create_key(&tenant, KeyOptions::default().expires(end)).await.unwrap();
-    for (micros, in_force) in [(1_000_000, true), (4_999_999, true), (5_000_000, false), (6_000_000, false), (2, true)]
-    {
+    let key = store
+        .create_key(&tenant, KeyOptions::default().expires(end))
+        .await
+        .unwrap();
+    for (micros, in_force) in [
+        (1_000_000, true),
+        (4_999_999, true),
+        (5_000_000, false),
+        (6_000_000, false),
+        (2, true),
+    ] {
         let found = whose_at(&store, &key.token, Timestamp::from_micros(micros)).await;
         assert_eq!(found.is_some(), in_force, "AUT-03: {micros}");
     }
     clock.store(7_000_000, Ordering::SeqCst);
-    store.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap();
+    store
+        .revoke_key(&key.id, KeyWebhooks::Disable)
+        .await
+        .unwrap();
     let [info] = store.list_keys(None).unwrap().try_into().unwrap();
-    assert_eq!((info.created.micros(), info.revoked.map(Timestamp::micros)), (1_000_000, Some(7_000_000)));
+    assert_eq!(
+        (info.created.micros(), info.revoked.map(Timestamp::micros)),
+        (1_000_000, Some(7_000_000))
+    );
 }
 
 /// AUT-03: the whole service refuses a key from its end on, as its own clock tells.
@@ -180,18 +275,38 @@ async fn keys_expire_in_the_service() {
     let (store, _folder) = open();
     let tenant = store.ensure_tenant("t").await.unwrap();
     let end = Timestamp::parse("2030-01-31T12:00:00Z").unwrap();
-    let key = store.create_key(&tenant, KeyOptions::default().expires(end)).await.unwrap();
+    let key = store
+        .create_key(&tenant, KeyOptions::default().expires(end))
+        .await
+        .unwrap();
     let clock = Arc::new(AtomicI64::new(0));
     let reads = Arc::clone(&clock);
-    let api = store.register_all(Api::builder(Vendor::new("Test", "Test"))).base_url("http://localhost/");
+    let api = store
+        .register_all(Api::builder(Vendor::new("Test", "Test")))
+        .base_url("http://localhost/");
     let api = api.authenticator(store.clone()).build().unwrap();
-    let service = SvcService::new(api).clock(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
-    for (from_end, expected) in [(-1_000_000, 200), (-1, 200), (0, 401), (1, 401), (3_600_000_000, 401)] {
+    let service =
+        SvcService::new(api).clock(move || Timestamp::from_micros(reads.load(Ordering::SeqCst)));
+    for (from_end, expected) in [
+        (-1_000_000, 200),
+        (-1, 200),
+        (0, 401),
+        (1, 401),
+        (3_600_000_000, 401),
+    ] {
         clock.store(end.micros() + from_end, Ordering::SeqCst);
         for path in ["/", "/people", "/tags"] {
             let request = http::Request::get(path).header("SVC-API-Token", &key.token);
-            let response = service.clone().oneshot(request.body(String::new()).unwrap()).await.unwrap();
-            assert_eq!(response.status(), expected, "AUT-03: {path} {from_end} microseconds after the end");
+            let response = service
+                .clone()
+                .oneshot(request.body(String::new()).unwrap())
+                .await
+                .unwrap();
+            assert_eq!(
+                response.status(),
+                expected,
+                "AUT-03: {path} {from_end} microseconds after the end"
+            );
         }
     }
 }
@@ -202,18 +317,28 @@ async fn revocation_acts_at_once() {
     let (store, _folder) = open();
     let tenant = store.ensure_tenant("t").await.unwrap();
     for round in 0..50 {
-        let key = store.create_key(&tenant, KeyOptions::default()).await.unwrap();
+        let key = store
+            .create_key(&tenant, KeyOptions::default())
+            .await
+            .unwrap();
         assert!(whose(&store, &key.token).await.is_some());
         store.mark("round", &round.to_string()).await.unwrap();
         assert!(whose(&store, &key.token).await.is_some());
-        assert!(store.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
+        assert!(
+            store
+                .revoke_key(&key.id, KeyWebhooks::Disable)
+                .await
+                .unwrap()
+                .was_in_force
+        );
         assert!(whose(&store, &key.token).await.is_none());
     }
     assert_eq!(store.read_mark("round").unwrap().as_deref(), Some("49"));
     assert_eq!(store.read_mark("nothing").unwrap(), None);
 }
 
-/// UND-15: neither writes nor checks that go on at the same time keep a key in force, whichever store revokes it.
+/// UND-15: neither writes nor checks that go on at the same time keep a key in force, whichever
+/// store revokes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn revocation_acts_at_once_under_load() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,24 +348,42 @@ async fn revocation_acts_at_once_under_load() {
     let other = Store::open(Options::new(&path).beside_a_server().busy_timeout(patience)).unwrap();
     let tenant = store.ensure_tenant("t").await.unwrap();
     for round in 0..15 {
-        let key = store.create_key(&tenant, KeyOptions::default()).await.unwrap();
+        let key = store
+            .create_key(&tenant, KeyOptions::default())
+            .await
+            .unwrap();
         let mut load = tokio::task::JoinSet::new();
         for caller in 0..4 {
             let (store, token) = (store.clone(), key.token.clone());
             load.spawn(async move {
                 for step in 0..10 {
                     whose(&store, &token).await;
-                    store.mark(&format!("caller {caller}"), &step.to_string()).await.unwrap();
+                    store
+                        .mark(&format!("caller {caller}"), &step.to_string())
+                        .await
+                        .unwrap();
                 }
             });
         }
         let admin = if round % 2 == 0 { &store } else { &other };
-        assert!(admin.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force);
+        assert!(
+            admin
+                .revoke_key(&key.id, KeyWebhooks::Disable)
+                .await
+                .unwrap()
+                .was_in_force
+        );
         for _ in 0..20 {
-            assert!(whose(&store, &key.token).await.is_none(), "UND-15: round {round}");
+            assert!(
+                whose(&store, &key.token).await.is_none(),
+                "UND-15: round {round}"
+            );
         }
         load.join_all().await;
-        assert!(whose(&store, &key.token).await.is_none(), "UND-15: round {round}");
+        assert!(
+            whose(&store, &key.token).await.is_none(),
+            "UND-15: round {round}"
+        );
     }
 }
 
@@ -252,8 +395,14 @@ async fn revocation_from_a_second_process() {
     let (store, _folder) = open();
     let tenant = store.ensure_tenant("t").await.unwrap();
     let [gone, stays] = [
-        store.create_key(&tenant, KeyOptions::default()).await.unwrap(),
-        store.create_key(&tenant, KeyOptions::default()).await.unwrap(),
+        store
+            .create_key(&tenant, KeyOptions::default())
+            .await
+            .unwrap(),
+        store
+            .create_key(&tenant, KeyOptions::default())
+            .await
+            .unwrap(),
     ];
     for key in [&gone, &stays] {
         assert!(whose(&store, &key.token).await.is_some());
@@ -264,7 +413,10 @@ async fn revocation_from_a_second_process() {
         .output()
         .unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && stdout.contains("running 1 test"), "{stdout}");
+    assert!(
+        output.status.success() && stdout.contains("running 1 test"),
+        "{stdout}"
+    );
     assert!(whose(&store, &gone.token).await.is_none());
     assert!(whose(&store, &stays.token).await.is_some());
 }
@@ -272,9 +424,22 @@ async fn revocation_from_a_second_process() {
 /// What [`revocation_from_a_second_process`] runs in the second process; nothing without its order.
 #[tokio::test]
 async fn the_second_process() {
-    let Ok(order) = std::env::var(TO_REVOKE) else { return };
+    let Ok(order) = std::env::var(TO_REVOKE) else {
+        return;
+    };
     let (id, path) = order.split_once(' ').unwrap();
     let busy_timeout = std::time::Duration::from_secs(60);
-    let store = Store::open(Options::new(path).beside_a_server().busy_timeout(busy_timeout)).unwrap();
-    assert!(store.revoke_key(id, KeyWebhooks::Disable).await.unwrap().was_in_force);
+    let store = Store::open(
+        Options::new(path)
+            .beside_a_server()
+            .busy_timeout(busy_timeout),
+    )
+    .unwrap();
+    assert!(
+        store
+            .revoke_key(id, KeyWebhooks::Disable)
+            .await
+            .unwrap()
+            .was_in_force
+    );
 }

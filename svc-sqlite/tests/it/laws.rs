@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use svc_core::Tenant;
 use svc_core::laws::{
-    Broken, NumberedPages, check, check_feed, check_feed_among_writers, check_feed_expires, check_outgoing,
-    check_webhooks,
+    Broken, NumberedPages, check, check_feed, check_feed_among_writers, check_feed_expires,
+    check_outgoing, check_webhooks,
 };
 use svc_core::value::Timestamp;
 use svc_sqlite::{Options, Store};
@@ -22,14 +22,27 @@ struct File {
 impl File {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
-        Self { store, made: AtomicU32::new(0), _folder: folder }
+        let store =
+            Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+        Self {
+            store,
+            made: AtomicU32::new(0),
+            _folder: folder,
+        }
     }
 
     async fn next(&self) -> (Store, [Tenant; 2]) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let one = self.store.ensure_tenant(&format!("one{number}")).await.unwrap();
-        let two = self.store.ensure_tenant(&format!("two{number}")).await.unwrap();
+        let one = self
+            .store
+            .ensure_tenant(&format!("one{number}"))
+            .await
+            .unwrap();
+        let two = self
+            .store
+            .ensure_tenant(&format!("two{number}"))
+            .await
+            .unwrap();
         (self.store.clone(), [one, two])
     }
 }
@@ -40,7 +53,8 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
     check(async || file.next().await).await
 }
 
-/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one has it at a time.
+/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one
+/// has it at a time.
 #[tokio::test]
 async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
     let file = File::new();
@@ -60,8 +74,11 @@ async fn syn_02_the_feed_is_complete() -> Result<(), Broken> {
 async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
     let told = Arc::clone(&clock);
-    let options = Options::new(folder.path().join("data.db")).keep_changes(Duration::from_secs(60 * 60));
-    let store = Store::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)))).unwrap();
+    let options =
+        Options::new(folder.path().join("data.db")).keep_changes(Duration::from_secs(60 * 60));
+    let store =
+        Store::open(options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
+            .unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {
         clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);
@@ -69,12 +86,15 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     .await
 }
 
-/// SYN-02, SYN-04: nothing is missed of what writers do at the same time; `SVC_FEED_CALLS=100000` for many.
+/// SYN-02, SYN-04: nothing is missed of what writers do at the same time; `SVC_FEED_CALLS=100000`
+/// for many.
 #[tokio::test]
 async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), Broken> {
     let file = File::new();
     let (store, [tenant, _]) = file.next().await;
-    let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
+    let calls = std::env::var("SVC_FEED_CALLS")
+        .ok()
+        .and_then(|number| number.parse().ok());
     check_feed_among_writers(&[store], &tenant, calls.unwrap_or(1_000)).await
 }
 

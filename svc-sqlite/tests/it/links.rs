@@ -1,4 +1,5 @@
-//! Read your writes: every link that a write returned leads somewhere, at once, and totals count it (CRU-22, COL-31).
+//! Read your writes: every link that a write returned leads somewhere, at once, and totals count it
+//! (CRU-22, COL-31).
 
 use crate::server::{Answer, Server};
 use proptest::prelude::*;
@@ -7,17 +8,34 @@ use svc_core::link::Target;
 
 /// Follows every link of a record, except to helpers.
 async fn follow(server: &Server, answer: &Answer) {
-    let links = answer.json["_links"].as_object().unwrap_or_else(|| panic!("no links: {}", answer.json));
+    let links = answer.json["_links"]
+        .as_object()
+        .unwrap_or_else(|| panic!("no links: {}", answer.json));
     for (relation, link) in links {
-        let Some(href) = link["href"].as_str().filter(|_| relation != "curies") else { continue };
-        match server.api.route(href.strip_prefix(crate::server::BASE).unwrap()).unwrap() {
+        let Some(href) = link["href"].as_str().filter(|_| relation != "curies") else {
+            continue;
+        };
+        match server
+            .api
+            .route(href.strip_prefix(crate::server::BASE).unwrap())
+            .unwrap()
+        {
             Target::Helper { .. } => {}
             Target::Collection { .. } => {
                 let page = server.get(href).await;
                 assert_eq!(page.status, 200, "CRU-22: {relation} {}", page.json);
-                let members = page.json["_embedded"].as_object().unwrap().values().next().unwrap();
+                let members = page.json["_embedded"]
+                    .as_object()
+                    .unwrap()
+                    .values()
+                    .next()
+                    .unwrap();
                 let total = page.json["total_records"].as_u64().unwrap();
-                assert_eq!(members.as_array().unwrap().len() as u64, total.min(25), "COL-23: {relation}");
+                assert_eq!(
+                    members.as_array().unwrap().len() as u64,
+                    total.min(25),
+                    "COL-23: {relation}"
+                );
             }
             _ => assert_eq!(server.get(href).await.status, 200, "CRU-22: {relation}"),
         }

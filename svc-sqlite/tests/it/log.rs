@@ -1,5 +1,5 @@
-//! What the service logs while the tests of this program run (UND-42). Each line is checked when it is logged; only lines with a
-//! secret or a planted value are stored.
+//! What the service logs while the tests of this program run (UND-42). Each line is checked when it
+//! is logged; only lines with a secret or a planted value are stored.
 
 use std::cell::Cell;
 use std::fmt::{Debug, Write as _};
@@ -13,8 +13,16 @@ use tracing::{Event, Metadata, Subscriber, span};
 static LEAKS: Mutex<Vec<(Option<String>, String)>> = Mutex::new(Vec::new());
 
 /// Personal values that the tests plant, and the prefix of every random key.
-const PLANTED: &[&str] =
-    &["@example.org", "Lovelace", "1555010", "Key holder", "In my own words", "PLANTED", "planted", "svck_"];
+const PLANTED: &[&str] = &[
+    "@example.org",
+    "Lovelace",
+    "1555010",
+    "Key holder",
+    "In my own words",
+    "PLANTED",
+    "planted",
+    "svck_",
+];
 
 thread_local! {
     /// The number of lines that this thread has logged.
@@ -24,7 +32,9 @@ thread_local! {
 /// Installs the subscriber of this program.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Listener).expect("the only global subscriber"));
+    ONCE.call_once(|| {
+        tracing::subscriber::set_global_default(Listener).expect("the only global subscriber")
+    });
 }
 
 /// The number of lines that this thread has logged.
@@ -37,11 +47,18 @@ pub(crate) fn assert_clean() {
     let current = thread::current();
     let is_ours = |name: &str| Some(name) == current.name() || !is_of_a_test(name);
     let leaks = leaks();
-    let ours: Vec<_> = leaks.iter().filter(|(name, _)| name.as_deref().is_none_or(is_ours)).collect();
-    assert!(ours.is_empty(), "the log has a key or a planted value: {ours:?}");
+    let ours: Vec<_> = leaks
+        .iter()
+        .filter(|(name, _)| name.as_deref().is_none_or(is_ours))
+        .collect();
+    assert!(
+        ours.is_empty(),
+        "the log has a key or a planted value: {ours:?}"
+    );
 }
 
-/// Whether a thread of this name runs a test: libtest names it after the test, which has the path of its module.
+/// Whether a thread of this name runs a test: libtest names it after the test, which has the path
+/// of its module.
 fn is_of_a_test(name: &str) -> bool {
     name.contains("::")
 }
@@ -112,7 +129,10 @@ fn a_leak_fails_its_own_test_only() {
         line();
         lines()
     });
-    assert_eq!((lines_of_other.unwrap().join().unwrap(), lines() - before), (1, 0));
+    assert_eq!(
+        (lines_of_other.unwrap().join().unwrap(), lines() - before),
+        (1, 0)
+    );
     assert_clean();
     let own = thread::Builder::new().name("log::a_test_that_leaks".to_owned());
     let found = own.spawn(move || {

@@ -15,13 +15,25 @@ const RECORDS: usize = 10;
 
 /// Changes that are tried in all; `SVC_ALL=1` tries the 10 000 of the figure in the README.
 fn tries() -> usize {
-    if std::env::var_os("SVC_ALL").is_some() { 10_000 } else { 1_600 }
+    if std::env::var_os("SVC_ALL").is_some() {
+        10_000
+    } else {
+        1_600
+    }
 }
 
-async fn send(server: &Server, method: &Method, address: &str, body: String, tag: Option<&HeaderValue>) -> Reply {
+async fn send(
+    server: &Server,
+    method: &Method,
+    address: &str,
+    body: String,
+    tag: Option<&HeaderValue>,
+) -> Reply {
     let headers: HeaderMap = tag.map(|tag| (IF_MATCH, tag.clone())).into_iter().collect();
     let path = address.strip_prefix(crate::server::BASE).unwrap();
-    let request = Request::new(method, path).with_headers(&headers).with_body(body);
+    let request = Request::new(method, path)
+        .with_headers(&headers)
+        .with_body(body);
     server.api.answer(server.identity(), request).await
 }
 
@@ -30,11 +42,17 @@ fn count(reply: &Reply) -> u64 {
     body["given_name"].as_str().unwrap().parse().unwrap()
 }
 
-/// Each writer reads a record and counts on from what it read: the last number of a record is how many were told that they
-/// had counted.
+/// Each writer reads a record and counts on from what it read: the last number of a record is how
+/// many were told that they had counted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn etg_10_no_change_is_lost() {
-    let server = Arc::new(Server::with(|options| options, |api| api.conditional_requests(IfMatch::Required)).await);
+    let server = Arc::new(
+        Server::with(
+            |options| options,
+            |api| api.conditional_requests(IfMatch::Required),
+        )
+        .await,
+    );
     let mut records = Vec::new();
     for _ in 0..RECORDS {
         records.push(server.make("people", json!({"given_name": "0"})).await);
@@ -42,19 +60,35 @@ async fn etg_10_no_change_is_lost() {
     let (records, together) = (Arc::new(records), Arc::new(Barrier::new(WRITERS)));
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
-        let (server, records, together) = (Arc::clone(&server), Arc::clone(&records), Arc::clone(&together));
+        let (server, records, together) = (
+            Arc::clone(&server),
+            Arc::clone(&records),
+            Arc::clone(&together),
+        );
         writers.spawn(async move {
             let mut made = BTreeMap::<usize, u64>::new();
             let mut refused = 0_u64;
             for step in 0..tries() / WRITERS {
-                // In the first step every writer reads the same record before one of them changes it.
-                let which = if step == 0 { 0 } else { (writer * 7 + step * 3) % RECORDS };
+                // In the first step every writer reads the same record before one of them changes
+                // it.
+                let which = if step == 0 {
+                    0
+                } else {
+                    (writer * 7 + step * 3) % RECORDS
+                };
                 let read = send(&server, &Method::GET, &records[which], String::new(), None).await;
                 if step == 0 {
                     together.wait().await;
                 }
                 let next = json!({"given_name": (count(&read) + 1).to_string()}).to_string();
-                let put = send(&server, &Method::PUT, &records[which], next, read.headers.get("etag")).await;
+                let put = send(
+                    &server,
+                    &Method::PUT,
+                    &records[which],
+                    next,
+                    read.headers.get("etag"),
+                )
+                .await;
                 match put.status.as_u16() {
                     200 => *made.entry(which).or_default() += 1,
                     412 => refused += 1,
@@ -72,12 +106,22 @@ async fn etg_10_no_change_is_lost() {
             *made.entry(which).or_default() += times;
         }
     }
-    assert_eq!(made.values().sum::<u64>() + refused, (tries() / WRITERS * WRITERS) as u64);
+    assert_eq!(
+        made.values().sum::<u64>() + refused,
+        (tries() / WRITERS * WRITERS) as u64
+    );
     for (which, record) in records.iter().enumerate() {
         let now = send(&server, &Method::GET, record, String::new(), None).await;
-        assert_eq!(count(&now), made.get(&which).copied().unwrap_or_default(), "changes of record {which}");
+        assert_eq!(
+            count(&now),
+            made.get(&which).copied().unwrap_or_default(),
+            "changes of record {which}"
+        );
     }
-    assert!(refused >= WRITERS as u64 - 1, "only one writer can succeed in the first step: {refused}");
+    assert!(
+        refused >= WRITERS as u64 - 1,
+        "only one writer can succeed in the first step: {refused}"
+    );
 }
 
 /// ETG-04: two processes on one file, and one after a restart, give what they read the same tags.
@@ -91,14 +135,32 @@ async fn etg_04_tags_outlive_the_process() {
         let api = crate::server::api(&store, |api| api.conditional_requests(IfMatch::Optional));
         (
             api,
-            svc_core::auth::Identity::Known(tenant, svc_core::auth::Caller::with_rights(svc_core::auth::Rights::all())),
+            svc_core::auth::Identity::Known(
+                tenant,
+                svc_core::auth::Caller::with_rights(svc_core::auth::Rights::all()),
+            ),
         )
     };
     let (api, identity) = open().await;
-    let made = api.answer(identity.clone(), Request::new(&Method::POST, "people").with_body("{}")).await;
-    let address = made.header("location").unwrap().strip_prefix(crate::server::BASE).unwrap().to_owned();
+    let made = api
+        .answer(
+            identity.clone(),
+            Request::new(&Method::POST, "people").with_body("{}"),
+        )
+        .await;
+    let address = made
+        .header("location")
+        .unwrap()
+        .strip_prefix(crate::server::BASE)
+        .unwrap()
+        .to_owned();
     drop(api);
     let (api, identity) = open().await;
-    let read = api.answer(identity, Request::new(&Method::GET, &*address)).await;
-    assert_eq!(read.headers.get("etag").unwrap(), made.headers.get("etag").unwrap());
+    let read = api
+        .answer(identity, Request::new(&Method::GET, &*address))
+        .await;
+    assert_eq!(
+        read.headers.get("etag").unwrap(),
+        made.headers.get("etag").unwrap()
+    );
 }

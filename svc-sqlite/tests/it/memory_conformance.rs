@@ -1,5 +1,5 @@
-//! The conformance suite against the store in memory, with the settings of the suite against this one: the specification
-//! of a store and the store of the reference server conform alike.
+//! The conformance suite against the store in memory, with the settings of the suite against this
+//! one: the specification of a store and the store of the reference server conform alike.
 
 use async_trait::async_trait;
 use svc_conformance::{InProcess, Keys, Outcome, Suite};
@@ -23,7 +23,10 @@ struct OfTheSuite;
 impl Authenticator for OfTheSuite {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let (tenant, caller) = match credentials.key {
-            Some("key-of-one") => ("one", Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER))),
+            Some("key-of-one") => (
+                "one",
+                Caller::with_rights(Rights::all()).bound_to(Id::new(HOLDER)),
+            ),
             Some("key-of-another") => ("two", Caller::with_rights(Rights::all())),
             Some("key-that-reads") => ("one", Caller::with_rights(Rights::read_only())),
             Some("key-without-people") => ("one", Caller::with_rights(all_but_reading_people())),
@@ -43,16 +46,30 @@ async fn suite() -> Suite {
     let id = Id::new(HOLDER).expect("an id");
     let load = Load::new(id, Timestamp::now(), RawDraft::empty(Kind::Person));
     let cx = Context::new(Tenant::new("one"), Caller::anonymous(), Timestamp::now());
-    store.write(&cx, Call::new(&cx, Work::Load(Box::new(load)))).await.expect("a person");
+    store
+        .write(&cx, Call::new(&cx, Work::Load(Box::new(load))))
+        .await
+        .expect("a person");
     let api = Api::builder(Vendor::new("Example", "Conformance").motd("Welcome"));
     let shared = std::sync::Arc::new(store.clone());
-    let api = store.register_all(api).changes(&shared).webhooks(&shared).response_cache(store.clone());
+    let api = store
+        .register_all(api)
+        .changes(&shared)
+        .webhooks(&shared)
+        .response_cache(store.clone());
     let api = api.conditional_requests(IfMatch::Optional).batches();
     let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
-    let api = api.base_url("http://localhost/api/v1/").authenticator(OfTheSuite).anonymous_helpers(store.clone());
+    let api = api
+        .base_url("http://localhost/api/v1/")
+        .authenticator(OfTheSuite)
+        .anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
-        .keys(Keys::primary("key-of-one").other_tenant("key-of-another").restricted("key-that-reads", "people.create"))
+        .keys(
+            Keys::primary("key-of-one")
+                .other_tenant("key-of-another")
+                .restricted("key-that-reads", "people.create"),
+        )
         .seed(42)
         .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference.toml"))
 }
@@ -62,12 +79,22 @@ fn the_store_in_memory_conforms() {
     svc_conformance::harness::run(suite).unwrap();
 }
 
-/// HOOK-03: the suite finds a key that reaches webhooks of a kind which it may not read, and accuses no other.
+/// HOOK-03: the suite finds a key that reaches webhooks of a kind which it may not read, and
+/// accuses no other.
 #[tokio::test]
 async fn the_suite_sees_who_reaches_the_webhooks_of_a_kind() {
-    for (key, expected) in [("key-without-people", Outcome::Pass), ("key-of-one", Outcome::Fail)] {
+    for (key, expected) in [
+        ("key-without-people", Outcome::Pass),
+        ("key-of-one", Outcome::Fail),
+    ] {
         let keys = Keys::primary("key-of-one").restricted(key, "people.read");
-        let report = suite().await.keys(keys).only(["hook/key"]).run().await.unwrap();
+        let report = suite()
+            .await
+            .keys(keys)
+            .only(["hook/key"])
+            .run()
+            .await
+            .unwrap();
         let outcome = report.row("HOOK-03").map(|row| row.outcome);
         assert_eq!(outcome, Some(expected), "{key}: {report}");
     }

@@ -12,13 +12,19 @@ use svc_core::{
 };
 
 async fn sum_of(server: &Server, page: &str) -> (u64, String) {
-    let donations = server.get(page).await.json["total_donations"].as_u64().unwrap();
+    let donations = server.get(page).await.json["total_donations"]
+        .as_u64()
+        .unwrap();
     (donations, shown_sum(server, page).await)
 }
 
-/// The digits as they are sent: a JSON tree of the test's own would pass them through a binary float.
+/// The digits as they are sent: a JSON tree of the test's own would pass them through a binary
+/// float.
 async fn shown_sum(server: &Server, container: &str) -> String {
-    let read = Request::new(&Method::GET, container.strip_prefix(crate::server::BASE).unwrap());
+    let read = Request::new(
+        &Method::GET,
+        container.strip_prefix(crate::server::BASE).unwrap(),
+    );
     let reply = server.api.answer(server.identity(), read).await;
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
     // That of the record stands behind those of its parts.
@@ -26,40 +32,88 @@ async fn shown_sum(server: &Server, container: &str) -> String {
     rest.split(',').next().unwrap().to_owned()
 }
 
-/// RES-fundraising_page-10, RES-donation-16: voided donations and other currencies do not count, changes are followed.
+/// RES-fundraising_page-10, RES-donation-16: voided donations and other currencies do not count,
+/// changes are followed.
 #[tokio::test]
 async fn what_counts() {
     let server = Server::start().await;
-    let page = server.make("fundraising_pages", json!({"currency": "USD"})).await;
+    let page = server
+        .make("fundraising_pages", json!({"currency": "USD"}))
+        .await;
     let person = server.make("people", json!({})).await;
     let give = |more: serde_json::Value| {
         let mut donation = json!({"_links": {"svc:person": {"href": person}}});
-        donation.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        donation
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         donation
     };
     let donations = format!("{page}/donations");
-    let one = server.make(&donations, give(json!({"amount": 10.10, "currency": "USD"}))).await;
+    let one = server
+        .make(
+            &donations,
+            give(json!({"amount": 10.10, "currency": "USD"})),
+        )
+        .await;
     server.make(&donations, give(json!({"amount": 0.20}))).await;
-    server.make(&donations, give(json!({"amount": 5, "currency": "EUR"}))).await;
-    server.make(&donations, give(json!({"amount": 7, "voided": true}))).await;
+    server
+        .make(&donations, give(json!({"amount": 5, "currency": "EUR"})))
+        .await;
+    server
+        .make(&donations, give(json!({"amount": 7, "voided": true})))
+        .await;
     server.make(&donations, give(json!({}))).await;
-    assert_eq!(sum_of(&server, &page).await, (3, "10.3".to_owned()), "RES-fundraising_page-09, 10");
+    assert_eq!(
+        sum_of(&server, &page).await,
+        (3, "10.3".to_owned()),
+        "RES-fundraising_page-09, 10"
+    );
     server.put(&one, json!({"voided": true})).await;
-    assert_eq!(sum_of(&server, &page).await, (2, "0.2".to_owned()), "RES-fundraising_page-09, 10");
-    server.put(&one, json!({"voided": null, "amount": 1.5, "currency": "eur"})).await;
-    assert_eq!(sum_of(&server, &page).await.1, "0.2", "RES-fundraising_page-10");
+    assert_eq!(
+        sum_of(&server, &page).await,
+        (2, "0.2".to_owned()),
+        "RES-fundraising_page-09, 10"
+    );
+    server
+        .put(
+            &one,
+            json!({"voided": null, "amount": 1.5, "currency": "eur"}),
+        )
+        .await;
+    assert_eq!(
+        sum_of(&server, &page).await.1,
+        "0.2",
+        "RES-fundraising_page-10"
+    );
     let put = server.put(&page, json!({"currency": "EUR"})).await;
-    assert_eq!(put.json["total_amount"], json!(6.7), "RES-fundraising_page-10: the page's currency changed");
-    assert_eq!(put.json["total_donations"], 4, "RES-fundraising_page-09: count and sum are of the same donations");
+    assert_eq!(
+        put.json["total_amount"],
+        json!(6.7),
+        "RES-fundraising_page-10: the page's currency changed"
+    );
+    assert_eq!(
+        put.json["total_donations"], 4,
+        "RES-fundraising_page-09: count and sum are of the same donations"
+    );
     server.put(&page, json!({"currency": null})).await;
-    assert_eq!(sum_of(&server, &page).await.1, "6.7", "RES-fundraising_page-10: no currency counts as equal");
+    assert_eq!(
+        sum_of(&server, &page).await.1,
+        "6.7",
+        "RES-fundraising_page-10: no currency counts as equal"
+    );
     assert_eq!(server.delete(&one).await.status, 204);
-    assert_eq!(Amount::parse(&sum_of(&server, &page).await.1), Amount::parse("5.2"), "RES-fundraising_page-10");
+    assert_eq!(
+        Amount::parse(&sum_of(&server, &page).await.1),
+        Amount::parse("5.2"),
+        "RES-fundraising_page-10"
+    );
     let huge = json!({"amount": 9_999_999_999_999_999_u64, "currency": "EUR"});
     assert_eq!(server.post(&donations, give(huge)).await.status, 201);
 }
 
-/// TYP-03: money has at most 16 digits before the point and 6 behind it, and is not negative; what is refused leaves nothing.
+/// TYP-03: money has at most 16 digits before the point and 6 behind it, and is not negative; what
+/// is refused leaves nothing.
 #[tokio::test]
 async fn what_money_is() {
     let server = Server::start().await;
@@ -67,43 +121,94 @@ async fn what_money_is() {
     let event = json!({"type": "ticketed", "ticket_levels": [{"title": "Standard"}]});
     let event = server.make("events", event).await;
     let send = async |caller: Identity, path: String, body: String| {
-        let call = Request::new(&Method::POST, path.strip_prefix(crate::server::BASE).unwrap());
-        server.api.answer(caller, call.with_body(body)).await.status.as_u16()
+        let call = Request::new(
+            &Method::POST,
+            path.strip_prefix(crate::server::BASE).unwrap(),
+        );
+        server
+            .api
+            .answer(caller, call.with_body(body))
+            .await
+            .status
+            .as_u16()
     };
     let stranger = || Identity::Known(server.tenant.clone(), Caller::anonymous());
-    for bad in ["-1", "-1000000", "-0.000001", "1e16", "1e-7", "1e-25", "9.9e25", "0.0000000000000000000000000001"] {
+    for bad in [
+        "-1",
+        "-1000000",
+        "-0.000001",
+        "1e16",
+        "1e-7",
+        "1e-25",
+        "9.9e25",
+        "0.0000000000000000000000000001",
+    ] {
         for caller in [stranger(), server.identity()] {
             let donation = format!(r#"{{"amount":{bad}}}"#);
             assert_eq!(
-                send(caller.clone(), format!("{page}/record_donation_helper"), donation).await,
+                send(
+                    caller.clone(),
+                    format!("{page}/record_donation_helper"),
+                    donation
+                )
+                .await,
                 400,
                 "TYP-03 {bad}"
             );
             let ticket = format!(r#"{{"tickets":[{{"title":"Standard","amount":{bad}}}]}}"#);
-            assert_eq!(send(caller, format!("{event}/record_attendance_helper"), ticket).await, 400, "TYP-03 {bad}");
+            assert_eq!(
+                send(caller, format!("{event}/record_attendance_helper"), ticket).await,
+                400,
+                "TYP-03 {bad}"
+            );
         }
         let level = json!({"ticket_levels": [{"title": "A", "amount": serde_json::from_str::<Value>(bad).unwrap()}]});
-        assert_eq!(server.post("events", level).await.codes(), ["FIELD_INVALID"], "TYP-03 {bad}");
+        assert_eq!(
+            server.post("events", level).await.codes(),
+            ["FIELD_INVALID"],
+            "TYP-03 {bad}"
+        );
     }
     assert_eq!(sum_of(&server, &page).await, (0, "0".to_owned()), "CRU-21");
-    for good in ["9007199254740993.01", "9999999999999999.999999", "0.000001", "1e15"] {
+    for good in [
+        "9007199254740993.01",
+        "9999999999999999.999999",
+        "0.000001",
+        "1e15",
+    ] {
         let donation = format!(r#"{{"amount":{good}}}"#);
-        assert_eq!(send(stranger(), format!("{page}/record_donation_helper"), donation).await, 200, "TYP-03 {good}");
+        assert_eq!(
+            send(
+                stranger(),
+                format!("{page}/record_donation_helper"),
+                donation
+            )
+            .await,
+            200,
+            "TYP-03 {good}"
+        );
     }
-    assert_eq!(sum_of(&server, &page).await, (4, "20007199254740993.010000".to_owned()), "RES-fundraising_page-10");
+    assert_eq!(
+        sum_of(&server, &page).await,
+        (4, "20007199254740993.010000".to_owned()),
+        "RES-fundraising_page-10"
+    );
 }
 
-/// Ten thousand donations and tickets in any order, with voids and deletions: none is refused, and the sums are those of a
-/// library for decimals (RES-fundraising_page-10, RES-event-20).
+/// Ten thousand donations and tickets in any order, with voids and deletions: none is refused, and
+/// the sums are those of a library for decimals (RES-fundraising_page-10, RES-event-20).
 #[tokio::test]
 async fn ten_thousand_amounts() {
     let server = Server::start().await;
     let page = server.make("fundraising_pages", json!({})).await;
-    let event = json!({"type": "ticketed", "ticket_levels": [{"title": "Standard"}, {"title": "Balcony"}]});
+    let event =
+        json!({"type": "ticketed", "ticket_levels": [{"title": "Standard"}, {"title": "Balcony"}]});
     let event = server.make("events", event).await;
     let mut random = 7_u64;
     let mut below = |end: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         random.rotate_left(29) % end
     };
     let mut kept: Vec<(String, Decimal)> = Vec::new();
@@ -114,23 +219,42 @@ async fn ten_thousand_amounts() {
         let digits = usize::try_from(below(7)).unwrap();
         let text = match digits {
             0 => whole.to_string(),
-            digits => format!("{whole}.{:0digits$}", below(10_u64.pow(u32::try_from(digits).unwrap()))),
+            digits => format!(
+                "{whole}.{:0digits$}",
+                below(10_u64.pow(u32::try_from(digits).unwrap()))
+            ),
         };
         let amount: Decimal = text.parse().unwrap();
         let (of, path, body) = if below(2) == 0 {
-            (0, format!("{page}/record_donation_helper"), format!(r#"{{"amount":{text}}}"#))
+            (
+                0,
+                format!("{page}/record_donation_helper"),
+                format!(r#"{{"amount":{text}}}"#),
+            )
         } else {
             let title = if below(2) == 0 { "Standard" } else { "Balcony" };
             let ticket = format!(r#"{{"tickets":[{{"title":"{title}","amount":{text}}}]}}"#);
             (1, format!("{event}/record_attendance_helper"), ticket)
         };
-        let call = Request::new(&Method::POST, path.strip_prefix(crate::server::BASE).unwrap()).with_body(body.clone());
+        let call = Request::new(
+            &Method::POST,
+            path.strip_prefix(crate::server::BASE).unwrap(),
+        )
+        .with_body(body.clone());
         let reply = server.api.answer(server.identity(), call).await;
-        assert_eq!(reply.status.as_u16(), 200, "{number}: {body} {:?}", reply.body);
+        assert_eq!(
+            reply.status.as_u16(),
+            200,
+            "{number}: {body} {:?}",
+            reply.body
+        );
         sums[of] += amount;
         if of == 0 {
             let made: Value = serde_json::from_slice(&reply.body).unwrap();
-            kept.push((made["_links"]["self"]["href"].as_str().unwrap().to_owned(), amount));
+            kept.push((
+                made["_links"]["self"]["href"].as_str().unwrap().to_owned(),
+                amount,
+            ));
         }
         if below(4) == 0 && !kept.is_empty() {
             let place = below(kept.len() as u64);
@@ -139,11 +263,18 @@ async fn ten_thousand_amounts() {
             if below(2) == 0 {
                 assert_eq!(server.delete(&address).await.status, 204);
             } else {
-                assert_eq!(server.put(&address, json!({"voided": true})).await.status, 200);
+                assert_eq!(
+                    server.put(&address, json!({"voided": true})).await.status,
+                    200
+                );
             }
         }
     }
-    assert_eq!(server.get(&page).await.json["total_donations"], kept.len(), "RES-fundraising_page-09");
+    assert_eq!(
+        server.get(&page).await.json["total_donations"],
+        kept.len(),
+        "RES-fundraising_page-09"
+    );
     for (address, sum) in [(&page, sums[0]), (&event, sums[1])] {
         let shown: Decimal = shown_sum(&server, address).await.parse().unwrap();
         assert_eq!(shown, sum, "RES-fundraising_page-10, RES-event-20");
@@ -158,7 +289,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// RES-fundraising_page-09, -10: whatever happens, count and sum are those of the same donations.
+    /// RES-fundraising_page-09, -10: whatever happens, count and sum are those of the same
+    /// donations.
     #[test]
     fn the_sum_is_that_of_the_members(steps in proptest::collection::vec(
         (0..4_u8, 0..6_usize, 0..10_000_000_i64, 0..7_u32, 0..3_usize, any::<bool>()), 1..30,

@@ -1,4 +1,5 @@
-//! Whatever is written between two pages, a walk meets each record that stays exactly once, in order (COL-24, UND-20).
+//! Whatever is written between two pages, a walk meets each record that stays exactly once, in
+//! order (COL-24, UND-20).
 
 use crate::server::Server;
 use proptest::prelude::*;
@@ -36,26 +37,49 @@ struct Walk {
 
 impl Walk {
     fn from(first: String) -> Self {
-        Self { next: Some(first), met: Vec::new() }
+        Self {
+            next: Some(first),
+            met: Vec::new(),
+        }
     }
 
     /// Takes the next page; `false` at the end.
     async fn go_on(&mut self, server: &Server) -> bool {
-        let Some(address) = self.next.take() else { return false };
+        let Some(address) = self.next.take() else {
+            return false;
+        };
         let page = server.get(&address).await;
         assert_eq!(page.status, 200, "COL-20: {address} {}", page.json);
-        let members = page.json["_embedded"]["svc:tags"].as_array().expect("members");
-        let own = |member: &Value| member["_links"]["self"]["href"].as_str().expect("an address").to_owned();
+        let members = page.json["_embedded"]["svc:tags"]
+            .as_array()
+            .expect("members");
+        let own = |member: &Value| {
+            member["_links"]["self"]["href"]
+                .as_str()
+                .expect("an address")
+                .to_owned()
+        };
         self.met.extend(members.iter().map(own));
-        self.next = page.json["_links"]["next"]["href"].as_str().map(ToOwned::to_owned);
+        self.next = page.json["_links"]["next"]["href"]
+            .as_str()
+            .map(ToOwned::to_owned);
         true
     }
 
     /// Each once, those that stay all of them and in their order.
     fn check(&self, staying: &[String]) {
         let once: std::collections::BTreeSet<&String> = self.met.iter().collect();
-        assert_eq!(once.len(), self.met.len(), "COL-24: met twice in {:?}", self.met);
-        let kept: Vec<&String> = self.met.iter().filter(|address| staying.contains(address)).collect();
+        assert_eq!(
+            once.len(),
+            self.met.len(),
+            "COL-24: met twice in {:?}",
+            self.met
+        );
+        let kept: Vec<&String> = self
+            .met
+            .iter()
+            .filter(|address| staying.contains(address))
+            .collect();
         assert_eq!(kept, staying.iter().collect::<Vec<_>>(), "UND-20");
     }
 }

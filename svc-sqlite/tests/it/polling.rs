@@ -1,5 +1,5 @@
-//! Somebody who reads what was changed since the last look, while others write: nothing may be missed (FLT-12, SYN-04, SYN-12).
-//! The tests of svc-postgres use it, too.
+//! Somebody who reads what was changed since the last look, while others write: nothing may be
+//! missed (FLT-12, SYN-04, SYN-12). The tests of svc-postgres use it, too.
 
 use std::{
     collections::HashSet,
@@ -32,7 +32,10 @@ const WRITERS: usize = 8;
 
 /// The calls of all writers: 1 000, or `SVC_FEED_CALLS`.
 pub(crate) fn calls() -> usize {
-    std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok()).unwrap_or(1_000)
+    std::env::var("SVC_FEED_CALLS")
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(1_000)
 }
 
 fn draft(identifier: &str) -> RawDraft {
@@ -42,7 +45,8 @@ fn draft(identifier: &str) -> RawDraft {
     draft
 }
 
-/// How often pollers have looked: however fast writers are, they have not written all before somebody has looked twice.
+/// How often pollers have looked: however fast writers are, they have not written all before
+/// somebody has looked twice.
 #[derive(Default)]
 struct Watched {
     looks: AtomicUsize,
@@ -85,7 +89,9 @@ async fn write<S: Store>(
             _ => Work::Create(draft(if is_refused { "taken:1" } else { &own })),
         };
         match store.write(cx, Call::new(cx, work)).await {
-            Ok(Outcome::Created { record, .. }) => made.push((record.meta().id.clone(), record.meta().modified)),
+            Ok(Outcome::Created { record, .. }) => {
+                made.push((record.meta().id.clone(), record.meta().modified))
+            }
             Ok(Outcome::Updated(Some(record))) => {
                 made.pop();
                 made.push((record.meta().id.clone(), record.meta().modified));
@@ -97,7 +103,12 @@ async fn write<S: Store>(
 }
 
 /// What was changed since a moment, and the moment to go on from.
-async fn look<S: Store>(store: &S, cx: &Context, since: Timestamp, seen: &mut HashSet<(Id, Timestamp)>) -> Timestamp {
+async fn look<S: Store>(
+    store: &S,
+    cx: &Context,
+    since: Timestamp,
+    seen: &mut HashSet<(Id, Timestamp)>,
+) -> Timestamp {
     let text = format!("modified_date gt '{since}'");
     let filter = Filter::read(&text, &[Filterable::ModifiedDate], "here").unwrap();
     let mut request = ListRequest::all(PageRequest::new(1, 7)).filtered(filter);
@@ -106,11 +117,17 @@ async fn look<S: Store>(store: &S, cx: &Context, since: Timestamp, seen: &mut Ha
         let page = store.list(cx, Kind::Person, &request).await.unwrap();
         for record in page.records {
             let meta = record.meta();
-            assert!(meta.modified > last, "FLT-09: {} is behind {last}", meta.modified);
+            assert!(
+                meta.modified > last,
+                "FLT-09: {} is behind {last}",
+                meta.modified
+            );
             last = meta.modified;
             seen.insert((meta.id.clone(), meta.modified));
         }
-        let Next::After(after) = page.next else { return last };
+        let Next::After(after) = page.next else {
+            return last;
+        };
         request.page = PageRequest::new(request.page.number + 1, 7).after(after);
     }
 }
@@ -124,8 +141,14 @@ async fn follow<S: Changes>(
 ) -> Option<String> {
     loop {
         let request = ChangesRequest::new(after, vec![Kind::Person], 7);
-        let Feed::Page(page) = store.changes(cx, &request).await.unwrap() else { panic!("no page behind {request:?}") };
-        seen.extend(page.entries.into_iter().map(|entry| (entry.change.record.id, entry.change.at)));
+        let Feed::Page(page) = store.changes(cx, &request).await.unwrap() else {
+            panic!("no page behind {request:?}")
+        };
+        seen.extend(
+            page.entries
+                .into_iter()
+                .map(|entry| (entry.change.record.id, entry.change.at)),
+        );
         after = Some(page.next);
         if !page.has_more {
             return after;
@@ -145,21 +168,36 @@ struct Events {
 impl Events {
     fn of<S: Store + Changes + Clone>(store: &S, tenant: &Tenant) -> Self {
         let store = Arc::new(store.clone());
-        let api =
-            Api::builder(Vendor::new("Acme", "CRM")).store(&store).changes(&store).authenticator(FixedKeys::new());
+        let api = Api::builder(Vendor::new("Acme", "CRM"))
+            .store(&store)
+            .changes(&store)
+            .authenticator(FixedKeys::new());
         // So short that many streams end while others write.
-        let api = api.base_url("http://localhost/").longest_wait(Duration::from_millis(100)).build().unwrap();
-        Self { api, tenant: tenant.clone(), last: None, seen: HashSet::new(), streams: 0 }
+        let api = api
+            .base_url("http://localhost/")
+            .longest_wait(Duration::from_millis(100))
+            .build()
+            .unwrap();
+        Self {
+            api,
+            tenant: tenant.clone(),
+            last: None,
+            seen: HashSet::new(),
+            streams: 0,
+        }
     }
 
     /// Reads one stream to its end.
     async fn read(&mut self) {
-        let mut headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))]);
+        let mut headers =
+            HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))]);
         if let Some(last) = &self.last {
             headers.insert("last-event-id", last.parse().unwrap());
         }
         let who = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
-        let request = Request::new(&Method::GET, "changes").with_query(Some("per_page=7")).with_headers(&headers);
+        let request = Request::new(&Method::GET, "changes")
+            .with_query(Some("per_page=7"))
+            .with_headers(&headers);
         let reply = self.api.answer(who, request.with_timer(&Tokio)).await;
         assert_eq!(reply.status, 200, "SYN-12: {:?}", self.last);
         let mut part = Some(reply.body);
@@ -180,7 +218,8 @@ impl Events {
                 for entry in page["_embedded"]["ext:changes"].as_array().unwrap() {
                     let href = entry["_links"]["svc:person"]["href"].as_str().unwrap();
                     let id = Id::new(href.rsplit('/').next().unwrap()).unwrap();
-                    self.seen.insert((id, Timestamp::parse(entry["at"].as_str().unwrap()).unwrap()));
+                    self.seen
+                        .insert((id, Timestamp::parse(entry["at"].as_str().unwrap()).unwrap()));
                 }
             }
         }
@@ -196,22 +235,37 @@ impl Timer for Tokio {
     }
 }
 
-/// FLT-12, SYN-04, SYN-12: pollers by `modified_date`, by cursor and by events against writers of these stores, of whose calls
-/// one in ten is rolled back, miss no change. The stores are of one database, such as those of two processes.
-pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], tenant: &Tenant, calls: usize) {
+/// FLT-12, SYN-04, SYN-12: pollers by `modified_date`, by cursor and by events against writers of
+/// these stores, of whose calls one in ten is rolled back, miss no change. The stores are of one
+/// database, such as those of two processes.
+pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(
+    stores: &[S],
+    tenant: &Tenant,
+    calls: usize,
+) {
     let cx = || Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now());
     let (here, there) = (stores.first().unwrap(), stores.last().unwrap());
-    here.write(&cx(), Call::new(&cx(), Work::Create(draft("taken:1")))).await.unwrap();
+    here.write(&cx(), Call::new(&cx(), Work::Create(draft("taken:1"))))
+        .await
+        .unwrap();
     let calls = calls.div_ceil(WRITERS);
     let watched = Arc::new(Watched::default());
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
-        let (store, cx, watched) = (stores[writer % stores.len()].clone(), cx(), Arc::clone(&watched));
+        let (store, cx, watched) = (
+            stores[writer % stores.len()].clone(),
+            cx(),
+            Arc::clone(&watched),
+        );
         writers.spawn(async move { write(&store, &cx, writer, calls, &watched).await });
     }
     let are_done = Arc::new(AtomicBool::new(false));
     let streamed = tokio::spawn({
-        let (mut events, are_done, watched) = (Events::of(there, tenant), Arc::clone(&are_done), Arc::clone(&watched));
+        let (mut events, are_done, watched) = (
+            Events::of(there, tenant),
+            Arc::clone(&are_done),
+            Arc::clone(&watched),
+        );
         async move {
             loop {
                 let is_last = are_done.load(Ordering::Acquire);
@@ -245,24 +299,42 @@ pub(crate) async fn misses_nothing<S: Store + Changes + Clone>(stores: &[S], ten
     follow(there, &cx(), after, &mut by_cursor).await;
     let events = streamed.await.unwrap();
     let looks = watched.looks.load(Ordering::Acquire);
-    assert!(looks > 1 && written.len() > WRITERS * calls / 2, "{looks} looks at {} records", written.len());
+    assert!(
+        looks > 1 && written.len() > WRITERS * calls / 2,
+        "{looks} looks at {} records",
+        written.len()
+    );
     assert!(events.streams > 1, "streams end, and are taken up again");
-    for (how, seen) in
-        [("FLT-12, by date", by_date), ("SYN-04, by cursor", by_cursor), ("SYN-12, by events", events.seen)]
-    {
-        let missed: Vec<_> = written.iter().filter(|change| !seen.contains(change)).collect();
-        assert!(missed.is_empty(), "{how}: missed {} of {}: {missed:?}", missed.len(), written.len());
+    for (how, seen) in [
+        ("FLT-12, by date", by_date),
+        ("SYN-04, by cursor", by_cursor),
+        ("SYN-12, by events", events.seen),
+    ] {
+        let missed: Vec<_> = written
+            .iter()
+            .filter(|change| !seen.contains(change))
+            .collect();
+        assert!(
+            missed.is_empty(),
+            "{how}: missed {} of {}: {missed:?}",
+            missed.len(),
+            written.len()
+        );
     }
 }
 
-/// The median time of a read of the second tenant, while the first one writes and so many requests wait for its changes.
+/// The median time of a read of the second tenant, while the first one writes and so many requests
+/// wait for its changes.
 pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
     store: &S,
     [busy, other]: [&Tenant; 2],
     waiters: usize,
 ) -> Duration {
     let shared = Arc::new(store.clone());
-    let api = Api::builder(Vendor::new("Acme", "CRM")).store(&shared).changes(&shared).authenticator(FixedKeys::new());
+    let api = Api::builder(Vendor::new("Acme", "CRM"))
+        .store(&shared)
+        .changes(&shared)
+        .authenticator(FixedKeys::new());
     let api = api.wait_limits(WaitLimits::default().per_key(waiters).per_tenant(waiters));
     let api = api.base_url("http://localhost/").build().unwrap();
     let answered = Arc::new(AtomicUsize::new(0));
@@ -270,13 +342,17 @@ pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
     for _ in 0..waiters {
         let (api, busy, answered) = (api.clone(), busy.clone(), Arc::clone(&answered));
         waiting.spawn(async move {
-            let headers =
-                HeaderMap::from_iter([(HeaderName::from_static("prefer"), HeaderValue::from_static("wait=30"))]);
+            let headers = HeaderMap::from_iter([(
+                HeaderName::from_static("prefer"),
+                HeaderValue::from_static("wait=30"),
+            )]);
             let mut query = None;
             loop {
                 let who = Identity::Known(busy.clone(), Caller::with_rights(Rights::all()));
                 let request = Request::new(&Method::GET, "changes").with_query(query.as_deref());
-                let reply = api.answer(who, request.with_headers(&headers).with_timer(&Tokio)).await;
+                let reply = api
+                    .answer(who, request.with_headers(&headers).with_timer(&Tokio))
+                    .await;
                 assert_eq!(reply.status, 200);
                 let page: Value = serde_json::from_slice(&reply.body).unwrap();
                 let href = page["_links"]["last"]["href"].as_str().unwrap();
@@ -287,7 +363,13 @@ pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
     }
     let write = async || {
         let cx = Context::new(busy.clone(), Caller::anonymous(), Timestamp::now());
-        store.write(&cx, Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person)))).await.unwrap();
+        store
+            .write(
+                &cx,
+                Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person))),
+            )
+            .await
+            .unwrap();
     };
     let mut times = Vec::new();
     for _ in 0..15 {
@@ -308,8 +390,12 @@ pub(crate) async fn median_read_among_waiters<S: Store + Changes + Clone>(
     times[times.len() / 2]
 }
 
-/// Prints how much 800 requests of one tenant that wait slow the reads of another tenant. The goal is a factor of at most 2.
-pub(crate) async fn compare_among_waiters<S: Store + Changes + Clone>(store: &S, tenants: [&Tenant; 2]) {
+/// Prints how much 800 requests of one tenant that wait slow the reads of another tenant. The goal
+/// is a factor of at most 2.
+pub(crate) async fn compare_among_waiters<S: Store + Changes + Clone>(
+    store: &S,
+    tenants: [&Tenant; 2],
+) {
     for _ in 0..3 {
         let without = median_read_among_waiters(store, tenants, 0).await;
         let with = median_read_among_waiters(store, tenants, 800).await;
@@ -320,17 +406,24 @@ pub(crate) async fn compare_among_waiters<S: Store + Changes + Clone>(store: &S,
     }
 }
 
-/// The same look at changes that are dated when they are received and seen when they are committed finds that some are missed: a
-/// look that cannot miss anything would prove nothing.
+/// The same look at changes that are dated when they are received and seen when they are committed
+/// finds that some are missed: a look that cannot miss anything would prove nothing.
 #[test]
 fn dates_of_receipt_miss_changes() {
     let (mut committed, mut seen, mut since) = (Vec::new(), Vec::new(), 0);
     let mut held: Vec<(usize, usize)> = Vec::new();
     for received in 1..=100 {
         // Each third transaction is held until five more have come.
-        let until = if received % 3 == 0 { received + 5 } else { received };
+        let until = if received % 3 == 0 {
+            received + 5
+        } else {
+            received
+        };
         held.push((received, until));
-        committed.extend(held.extract_if(.., |(_, until)| *until <= received).map(|(received, _)| received));
+        committed.extend(
+            held.extract_if(.., |(_, until)| *until <= received)
+                .map(|(received, _)| received),
+        );
         seen.extend(committed.iter().copied().filter(|date| *date > since));
         since = since.max(committed.iter().copied().max().unwrap_or_default());
     }

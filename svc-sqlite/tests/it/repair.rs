@@ -1,4 +1,5 @@
-//! A file of an older version is brought to the rules of today when it is opened, once, and what is rounded is listed.
+//! A file of an older version is brought to the rules of today when it is opened, once, and what is
+//! rounded is listed.
 
 use std::path::Path;
 
@@ -27,7 +28,8 @@ fn write(file: &Connection, table: &str, old: &str, new: &str) {
         if body.contains(old) {
             times += 1;
             let sql = format!("UPDATE {table} SET body = ?2 WHERE seq = ?1");
-            file.execute(&sql, (row, body.replace(old, new).into_bytes())).unwrap();
+            file.execute(&sql, (row, body.replace(old, new).into_bytes()))
+                .unwrap();
         }
     }
     assert!(times > 0, "{table}: {old}");
@@ -37,13 +39,19 @@ fn write(file: &Connection, table: &str, old: &str, new: &str) {
 fn drop_newer_indexes(file: &Connection) {
     let sql = "SELECT name FROM sqlite_schema WHERE name LIKE '%\\_by\\_created' ESCAPE '\\' \
                OR name LIKE '%\\_by\\_modified' ESCAPE '\\'";
-    let all = file.prepare(sql).unwrap().query_map((), |row| row.get(0)).unwrap().collect::<Result<Vec<String>, _>>();
+    let all = file
+        .prepare(sql)
+        .unwrap()
+        .query_map((), |row| row.get(0))
+        .unwrap()
+        .collect::<Result<Vec<String>, _>>();
     for index in all.unwrap() {
         file.execute_batch(&format!("DROP INDEX {index}")).unwrap();
     }
 }
 
-/// TYP-03, RES-fundraising_page-09 and -10, RES-event-16 to -20, RES-phone_number-01, RES-donation-06, HLP-04.
+/// TYP-03, RES-fundraising_page-09 and -10, RES-event-16 to -20, RES-phone_number-01,
+/// RES-donation-06, HLP-04.
 #[tokio::test]
 async fn a_file_of_version_3_is_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,21 +64,45 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
         body["_links"] = json!({"svc:person": {"href": ada}});
         body
     };
-    let page = server.make("fundraising_pages", json!({"currency": "EUR", "share_options": []})).await;
+    let page = server
+        .make(
+            "fundraising_pages",
+            json!({"currency": "EUR", "share_options": []}),
+        )
+        .await;
     let donations = format!("{page}/donations");
     for amount in [1, 2, 3] {
         let recipients = json!([{"amount": amount}]);
-        server.make(&donations, by_ada(json!({"amount": amount, "currency": "EUR", "recipients": recipients}))).await;
+        server
+            .make(
+                &donations,
+                by_ada(json!({"amount": amount, "currency": "EUR", "recipients": recipients})),
+            )
+            .await;
     }
-    server.make(&donations, by_ada(json!({"amount": 4, "currency": "EUR", "voided": true}))).await;
+    server
+        .make(
+            &donations,
+            by_ada(json!({"amount": 4, "currency": "EUR", "voided": true})),
+        )
+        .await;
     let levels = json!([{"title": "A", "amount": 5, "limit": 10}, {"title": "B"}]);
-    let event = server.make("events", json!({"type": "ticketed", "ticket_levels": levels})).await;
+    let event = server
+        .make(
+            "events",
+            json!({"type": "ticketed", "ticket_levels": levels}),
+        )
+        .await;
     let attendances = format!("{event}/attendances");
     let tickets = json!({"tickets": [{"title": "A"}, {"title": "A", "amount": 6}, {"title": "B"}]});
     server.make(&attendances, by_ada(tickets)).await;
     let kelvins = json!([{"address": "mike@example.org"}, {"address": "mi\u{212a}e@example.org"}]);
-    let mike = server.make("people", json!({"email_addresses": kelvins})).await;
-    let held = by_ada(json!({"tickets": [{"title": "B"}, {"title": "B", "person": {"email_addresses": emails}}]}));
+    let mike = server
+        .make("people", json!({"email_addresses": kelvins}))
+        .await;
+    let held = by_ada(
+        json!({"tickets": [{"title": "B"}, {"title": "B", "person": {"email_addresses": emails}}]}),
+    );
     let held = server.make(&attendances, held).await;
     let before = [server.get(&ada).await, server.get(&event).await];
     drop(server);
@@ -78,11 +110,36 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     let file = Connection::open(&path).unwrap();
     write(&file, "people", r#""primary":"true""#, r#""primary":true"#);
     write(&file, "people", "KELVIN", "\u{212a}ELVIN");
-    write(&file, "donations", r#""amount":1,"#, r#""amount":1.00000049999,"#);
-    write(&file, "donations", r#""amount":2,"#, r#""amount":99999999999999999999,"#);
-    write(&file, "donations", r#""amount":3,"#, r#""amount":3.0000000000,"#);
-    write(&file, "donations", r#""currency":"EUR""#, r#""currency":"eur""#);
-    write(&file, "attendances", r#""amount":6"#, r#""amount":6.0000005"#);
+    write(
+        &file,
+        "donations",
+        r#""amount":1,"#,
+        r#""amount":1.00000049999,"#,
+    );
+    write(
+        &file,
+        "donations",
+        r#""amount":2,"#,
+        r#""amount":99999999999999999999,"#,
+    );
+    write(
+        &file,
+        "donations",
+        r#""amount":3,"#,
+        r#""amount":3.0000000000,"#,
+    );
+    write(
+        &file,
+        "donations",
+        r#""currency":"EUR""#,
+        r#""currency":"eur""#,
+    );
+    write(
+        &file,
+        "attendances",
+        r#""amount":6"#,
+        r#""amount":6.0000005"#,
+    );
     // The sums of then counted every donation.
     file.execute_batch(
         "UPDATE total SET amount = '123.0000000000001', tickets = 0 WHERE amount <> '0';
@@ -102,8 +159,15 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     let server = open(&path).await;
     let shown = server.get(&page).await.json;
     assert_eq!(shown["total_donations"], 3, "RES-fundraising_page-09");
-    let sum: f64 = ["1.000000", "9999999999999999.999999", "3.0"].iter().map(|it| it.parse::<f64>().unwrap()).sum();
-    assert_eq!(shown["total_amount"].as_f64(), Some(sum), "RES-fundraising_page-10");
+    let sum: f64 = ["1.000000", "9999999999999999.999999", "3.0"]
+        .iter()
+        .map(|it| it.parse::<f64>().unwrap())
+        .sum();
+    assert_eq!(
+        shown["total_amount"].as_f64(),
+        Some(sum),
+        "RES-fundraising_page-10"
+    );
     let known = |answer: &Answer| {
         let mut json = answer.json.clone();
         // What is sold is summed up with what was rounded.
@@ -111,37 +175,83 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
         json["total_amount"] = json!(null);
         json
     };
-    assert_eq!(known(&server.get(&event).await), known(&before[1]), "nothing else changes, the limits stay");
-    assert_eq!(server.get(&event).await.json["ticket_levels"][0]["total_amount"], json!(11.000_001), "RES-event-17");
+    assert_eq!(
+        known(&server.get(&event).await),
+        known(&before[1]),
+        "nothing else changes, the limits stay"
+    );
+    assert_eq!(
+        server.get(&event).await.json["ticket_levels"][0]["total_amount"],
+        json!(11.000_001),
+        "RES-event-17"
+    );
     let person = server.get(&ada).await;
-    assert_eq!(person.json["phone_numbers"][0]["primary"], "true", "RES-phone_number-01");
-    assert_eq!(person.json["modified_date"], before[0].json["modified_date"], "nobody has changed it");
+    assert_eq!(
+        person.json["phone_numbers"][0]["primary"], "true",
+        "RES-phone_number-01"
+    );
+    assert_eq!(
+        person.json["modified_date"], before[0].json["modified_date"],
+        "nobody has changed it"
+    );
     let currencies = server.get(&donations).await.json;
-    let currencies: Vec<_> = currencies["_embedded"]["svc:donations"].as_array().unwrap().iter().collect();
-    assert!(currencies.iter().all(|donation| donation["currency"] == "EUR"), "RES-donation-06: {currencies:?}");
+    let currencies: Vec<_> = currencies["_embedded"]["svc:donations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert!(
+        currencies
+            .iter()
+            .all(|donation| donation["currency"] == "EUR"),
+        "RES-donation-06: {currencies:?}"
+    );
     // What was read can be sent back; a JSON tree of the test's own would round the largest amount.
-    for donation in currencies.into_iter().filter(|it| it["amount"].as_f64() < Some(1e16)) {
-        let put = server.put(donation["_links"]["self"]["href"].as_str().unwrap(), donation.clone()).await;
+    for donation in currencies
+        .into_iter()
+        .filter(|it| it["amount"].as_f64() < Some(1e16))
+    {
+        let put = server
+            .put(
+                donation["_links"]["self"]["href"].as_str().unwrap(),
+                donation.clone(),
+            )
+            .await;
         assert_eq!(put.status, 200, "TYP-03");
     }
     let signup = async |address: &str| {
         let person = json!({"person": {"email_addresses": [{"address": address}]}});
-        server.post("people/person_signup", person).await.self_link()
+        server
+            .post("people/person_signup", person)
+            .await
+            .self_link()
     };
     assert_eq!(signup("Other@example.org").await, ada);
-    assert_ne!(signup("kelvin@example.org").await, ada, "HLP-04: a letter that looks alike is another one");
+    assert_ne!(
+        signup("kelvin@example.org").await,
+        ada,
+        "HLP-04: a letter that looks alike is another one"
+    );
     assert_eq!(signup("\u{212a}elvin@example.org").await, ada);
     assert_eq!(signup("mi\u{212a}e@example.org").await, mike, "HLP-04");
     // Whom older versions did not note in a ticket is erased from it.
     assert_eq!(server.delete(&ada).await.status, 204);
     let tickets = server.get(&held).await.json["tickets"].clone();
-    assert_eq!((tickets[0].get("person"), tickets[1].get("person")), (None, None), "UND-26: {tickets}");
+    assert_eq!(
+        (tickets[0].get("person"), tickets[1].get("person")),
+        (None, None),
+        "UND-26: {tickets}"
+    );
     drop(server);
 
     let file = Connection::open(&path).unwrap();
-    let mut listed = file.prepare("SELECT kind, property, was, now FROM rounded ORDER BY rowid").unwrap();
+    let mut listed = file
+        .prepare("SELECT kind, property, was, now FROM rounded ORDER BY rowid")
+        .unwrap();
     let listed: Vec<[String; 4]> = listed
-        .query_map((), |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]))
+        .query_map((), |row| {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+        })
         .unwrap()
         .collect::<Result<_, _>>()
         .unwrap();

@@ -24,7 +24,13 @@ fn planted(kind: Kind) -> String {
 /// A body with the planted value of its kind in every text that takes any.
 fn body(kind: Kind) -> Value {
     let mut body = json!({});
-    for field in kind.schema().fields.fields.iter().filter(|field| !field.is_computed()) {
+    for field in kind
+        .schema()
+        .fields
+        .fields
+        .iter()
+        .filter(|field| !field.is_computed())
+    {
         if matches!(field.ty, Type::String) && field.rules.is_empty() {
             body[field.name] = json!(planted(kind));
         }
@@ -48,20 +54,40 @@ async fn plant(server: &Server) -> Vec<(Kind, String)> {
     let mut records = Vec::new();
     let person = server.make("people", body(Kind::Person)).await;
     records.push((Kind::Person, person.clone()));
-    for kind in Kind::ALL.iter().copied().filter(|kind| kind.schema().parent.is_none() && *kind != Kind::Person) {
+    for kind in Kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| kind.schema().parent.is_none() && *kind != Kind::Person)
+    {
         // Queries are not created by a client.
         if kind != Kind::Query {
             records.push((kind, server.make(kind.plural(), body(kind)).await));
         }
     }
     for kind in Kind::ALL.iter().copied() {
-        let Some(parent) = kind.schema().parent else { continue };
-        let (_, owner) = records.iter().find(|(of, _)| of.singular() == parent || kind == Kind::Canvass).unwrap();
+        let Some(parent) = kind.schema().parent else {
+            continue;
+        };
+        let (_, owner) = records
+            .iter()
+            .find(|(of, _)| of.singular() == parent || kind == Kind::Canvass)
+            .unwrap();
         let mut body = body(kind);
         body["_links"] = json!({"svc:person": {"href": person}});
         let made = match kind {
-            Kind::Canvass => server.post(&format!("{person}/record_canvass_helper"), json!({"canvass": body})).await,
-            _ => server.post(&format!("{owner}/{}", kind.plural()), body).await,
+            Kind::Canvass => {
+                server
+                    .post(
+                        &format!("{person}/record_canvass_helper"),
+                        json!({"canvass": body}),
+                    )
+                    .await
+            }
+            _ => {
+                server
+                    .post(&format!("{owner}/{}", kind.plural()), body)
+                    .await
+            }
         };
         assert!(matches!(made.status, 200 | 201), "{kind:?}: {}", made.json);
         records.push((kind, made.self_link()));
@@ -77,7 +103,12 @@ async fn und_22_what_was_read_is_sent_back_without_a_warning() {
         let read = server.get(&address).await;
         let back = server.put(&address, read.json).await;
         if kind.schema().has_operation(Operation::Update) {
-            assert_eq!((back.status, &back.warnings), (200, &Value::Null), "{kind:?}: {}", back.json);
+            assert_eq!(
+                (back.status, &back.warnings),
+                (200, &Value::Null),
+                "{kind:?}: {}",
+                back.json
+            );
         }
     }
 }
@@ -87,9 +118,21 @@ async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(
     let person = json!({"email_addresses": [{"address": KNOWN}], "given_name": "Changed"});
     let (_, known) = &records[0];
     let mut asked = vec![
-        ("POST", "people/person_signup".to_owned(), json!({"person": person})),
-        ("POST", "people".to_owned(), json!({"person": person, "add_tags": ["none"]})),
-        ("POST", "people".to_owned(), json!({"given_name": "New", "gender": 7})),
+        (
+            "POST",
+            "people/person_signup".to_owned(),
+            json!({"person": person}),
+        ),
+        (
+            "POST",
+            "people".to_owned(),
+            json!({"person": person, "add_tags": ["none"]}),
+        ),
+        (
+            "POST",
+            "people".to_owned(),
+            json!({"given_name": "New", "gender": 7}),
+        ),
         ("POST", "people".to_owned(), json!({"given_name": "New"})),
     ];
     for (kind, address) in records {
@@ -98,16 +141,27 @@ async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(
             ("GET", address.clone(), Value::Null),
             ("PUT", address.clone(), json!({})),
             ("PUT", address.clone(), json!({"identifiers": 7})),
-            ("POST", kind.plural().to_owned(), json!({"question_type": "Paragraph"})),
+            (
+                "POST",
+                kind.plural().to_owned(),
+                json!({"question_type": "Paragraph"}),
+            ),
         ]);
-        let links = server.get(address).await.json["_links"].as_object().unwrap().clone();
+        let links = server.get(address).await.json["_links"]
+            .as_object()
+            .unwrap()
+            .clone();
         for (relation, link) in links {
             let href = link["href"].as_str().unwrap_or_default().to_owned();
             if relation.ends_with("_helper") {
-                for action in [json!({"person": person}), json!({"person": person, "add_tags": ["none"]})] {
+                for action in [
+                    json!({"person": person}),
+                    json!({"person": person, "add_tags": ["none"]}),
+                ] {
                     let mut call = action.clone();
                     call["canvass"] = json!({});
-                    call["identifiers"] = json!([format!("{}:1", relation.trim_end_matches("_helper"))]);
+                    call["identifiers"] =
+                        json!([format!("{}:1", relation.trim_end_matches("_helper"))]);
                     call["scheduled_start_date"] = json!("2030-01-01T00:00:00Z");
                     asked.push(("POST", href.clone(), call));
                 }
@@ -124,7 +178,15 @@ async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(
     }
     let mut answers = Vec::new();
     for (method, address, body) in asked {
-        if server.api.route(address.strip_prefix(crate::server::BASE).unwrap_or(&address)).is_some() {
+        if server
+            .api
+            .route(
+                address
+                    .strip_prefix(crate::server::BASE)
+                    .unwrap_or(&address),
+            )
+            .is_some()
+        {
             let answer = server.call_as(cx, method, &address, body.clone()).await;
             answers.push((format!("{method} {address} {body}"), answer));
         }
@@ -147,9 +209,14 @@ async fn aut_04_a_key_sees_what_it_may_read() {
             let text = answer.json.to_string();
             done += u64::from(answer.status < 300);
             for kind in Kind::ALL.iter().copied() {
-                let reads = matches!(right, Right::On(of, Operation::Read | Operation::List) if of == kind);
+                let reads =
+                    matches!(right, Right::On(of, Operation::Read | Operation::List) if of == kind);
                 let is_there = text.contains(&planted(kind));
-                assert!(reads || !is_there, "a key with {right} alone sees {}: {request}\n{text}", planted(kind));
+                assert!(
+                    reads || !is_there,
+                    "a key with {right} alone sees {}: {request}\n{text}",
+                    planted(kind)
+                );
                 shown += u64::from(is_there);
             }
         }
@@ -157,21 +224,56 @@ async fn aut_04_a_key_sees_what_it_may_read() {
             idle.push(right.to_string());
         }
     }
-    // Nothing is deleted here, no client makes queries, a helper alone makes canvasses, memberships do not change, and there are no
-    // webhooks.
-    let others = ["queries.", ".delete", "canvasses.create", "taggings.update", "items.update", "webhooks."];
+    // Nothing is deleted here, no client makes queries, a helper alone makes canvasses, memberships
+    // do not change, and there are no webhooks.
+    let others = [
+        "queries.",
+        ".delete",
+        "canvasses.create",
+        "taggings.update",
+        "items.update",
+        "webhooks.",
+    ];
     idle.retain(|right| !others.iter().any(|other| right.contains(other)));
-    assert_eq!((idle, shown > 50), (Vec::<String>::new(), true), "rights with which nothing was done");
+    assert_eq!(
+        (idle, shown > 50),
+        (Vec::<String>::new(), true),
+        "rights with which nothing was done"
+    );
     // Nobody was changed by a key that may not (UND-31).
     let (_, person) = &records[0];
-    assert_eq!(server.get(person).await.json["given_name"], planted(Kind::Person), "UND-31");
-    let update = Rights::only(["people.update", "helper.record_signature"].map(|it| it.parse().unwrap()));
-    let cx = Context::new(server.tenant.clone(), Caller::with_rights(update), Timestamp::now());
-    let (_, petition) = records.iter().find(|(kind, _)| *kind == Kind::Petition).unwrap();
-    let call = json!({"person": {"email_addresses": [{"address": KNOWN}], "given_name": "Changed"}});
-    let signed = server.call_as(&cx, "POST", &format!("{petition}/record_signature_helper"), call).await;
+    assert_eq!(
+        server.get(person).await.json["given_name"],
+        planted(Kind::Person),
+        "UND-31"
+    );
+    let update =
+        Rights::only(["people.update", "helper.record_signature"].map(|it| it.parse().unwrap()));
+    let cx = Context::new(
+        server.tenant.clone(),
+        Caller::with_rights(update),
+        Timestamp::now(),
+    );
+    let (_, petition) = records
+        .iter()
+        .find(|(kind, _)| *kind == Kind::Petition)
+        .unwrap();
+    let call =
+        json!({"person": {"email_addresses": [{"address": KNOWN}], "given_name": "Changed"}});
+    let signed = server
+        .call_as(
+            &cx,
+            "POST",
+            &format!("{petition}/record_signature_helper"),
+            call,
+        )
+        .await;
     assert_eq!(signed.status, 200, "{}", signed.json);
-    assert_eq!(server.get(person).await.json["given_name"], "Changed", "UND-31: with the right it is");
+    assert_eq!(
+        server.get(person).await.json["given_name"],
+        "Changed",
+        "UND-31: with the right it is"
+    );
 }
 
 /// The requests of a key, sent with headers and answered as bytes.
@@ -182,37 +284,83 @@ struct Key<'s> {
 }
 
 impl Key<'_> {
-    async fn send(&self, method: &str, address: &str, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
+    async fn send(
+        &self,
+        method: &str,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> (u16, String) {
         let path = address.strip_prefix(crate::server::BASE).unwrap_or(address);
-        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let headers =
-            headers.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()));
-        let (method, headers): (http::Method, HeaderMap) = (method.parse().unwrap(), headers.collect());
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_str(value).unwrap()));
+        let (method, headers): (http::Method, HeaderMap) =
+            (method.parse().unwrap(), headers.collect());
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let caller = Caller::with_rights(self.rights.clone()).named(self.name);
-        let request = Request::new(&method, path).with_query(query).with_headers(&headers).with_body(body);
-        let reply = self.server.api.answer(Identity::Known(self.server.tenant.clone(), caller), request).await;
-        (reply.status.as_u16(), String::from_utf8_lossy(&reply.body).into_owned())
+        let request = Request::new(&method, path)
+            .with_query(query)
+            .with_headers(&headers)
+            .with_body(body);
+        let reply = self
+            .server
+            .api
+            .answer(Identity::Known(self.server.tenant.clone(), caller), request)
+            .await;
+        (
+            reply.status.as_u16(),
+            String::from_utf8_lossy(&reply.body).into_owned(),
+        )
     }
 }
 
 /// The fields of a record that a client writes.
 fn written(kind: Kind, record: &Value) -> Value {
-    let fields = kind.schema().fields.fields.iter().filter(|field| !field.is_computed());
-    fields.map(|field| (field.name.to_owned(), record[field.name].clone())).collect()
+    let fields = kind
+        .schema()
+        .fields
+        .fields
+        .iter()
+        .filter(|field| !field.is_computed());
+    fields
+        .map(|field| (field.name.to_owned(), record[field.name].clone()))
+        .collect()
 }
 
 /// What the tenant has: the planted records as they were written, and the webhooks, by address.
-async fn contents(server: &Server, records: &[(Kind, String)]) -> BTreeMap<String, (Vec<Kind>, Value)> {
+async fn contents(
+    server: &Server,
+    records: &[(Kind, String)],
+) -> BTreeMap<String, (Vec<Kind>, Value)> {
     let mut all = BTreeMap::new();
     for (kind, address) in records {
-        all.insert(address.clone(), (vec![*kind], written(*kind, &server.get(address).await.json)));
+        all.insert(
+            address.clone(),
+            (vec![*kind], written(*kind, &server.get(address).await.json)),
+        );
     }
     let webhooks = server.get("webhooks").await.json["_embedded"]["ext:webhooks"].clone();
     for webhook in webhooks.as_array().unwrap() {
         let kinds = webhook["kinds"].as_array().unwrap().iter();
-        let kinds = kinds.map(|one| Kind::ALL.iter().copied().find(|kind| kind.singular() == one).unwrap());
-        let address = webhook["_links"]["self"]["href"].as_str().unwrap().to_owned();
+        let kinds = kinds.map(|one| {
+            Kind::ALL
+                .iter()
+                .copied()
+                .find(|kind| kind.singular() == one)
+                .unwrap()
+        });
+        let address = webhook["_links"]["self"]["href"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         all.insert(address, (kinds.collect(), webhook.clone()));
     }
     all
@@ -236,7 +384,8 @@ fn imported() -> Value {
     json!({"given_name": planted(Kind::Person)})
 }
 
-/// What the exchange features can be asked about the planted records: method, address, headers and body.
+/// What the exchange features can be asked about the planted records: method, address, headers and
+/// body.
 type Asked = (&'static str, String, Vec<(&'static str, String)>, Value);
 
 async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[String]) -> Vec<Asked> {
@@ -247,32 +396,86 @@ async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[Strin
         ("GET", "changes".to_owned(), vec![], Value::Null),
         ("GET", "changes".to_owned(), events, Value::Null),
         ("GET", "webhooks".to_owned(), vec![], Value::Null),
-        ("POST", "webhooks".to_owned(), vec![], json!({"url": "https://hooks.example.org/new"})),
+        (
+            "POST",
+            "webhooks".to_owned(),
+            vec![],
+            json!({"url": "https://hooks.example.org/new"}),
+        ),
         // The keyed request of another key of the tenant, repeated.
-        ("POST", "people".to_owned(), vec![("idempotency-key", "import-1".to_owned())], imported()),
+        (
+            "POST",
+            "people".to_owned(),
+            vec![("idempotency-key", "import-1".to_owned())],
+            imported(),
+        ),
     ];
     for entry in feed["_embedded"]["ext:changes"].as_array().unwrap() {
-        asked.push(("GET", entry["_links"]["self"]["href"].as_str().unwrap().to_owned(), vec![], Value::Null));
+        asked.push((
+            "GET",
+            entry["_links"]["self"]["href"].as_str().unwrap().to_owned(),
+            vec![],
+            Value::Null,
+        ));
     }
     for webhook in webhooks {
         asked.extend([
             ("GET", webhook.clone(), vec![], Value::Null),
-            ("PUT", webhook.clone(), vec![], json!({"url": "https://hooks.example.org/taken"})),
+            (
+                "PUT",
+                webhook.clone(),
+                vec![],
+                json!({"url": "https://hooks.example.org/taken"}),
+            ),
             ("POST", format!("{webhook}/redeliver"), vec![], json!({})),
-            ("POST", format!("{webhook}/rotate_secret"), vec![], Value::Null),
+            (
+                "POST",
+                format!("{webhook}/rotate_secret"),
+                vec![],
+                Value::Null,
+            ),
             ("DELETE", webhook.clone(), vec![], Value::Null),
         ]);
     }
     for (kind, address) in records {
-        let read = Key { server, name: "owner", rights: Rights::all() }.etag(address).await;
+        let read = Key {
+            server,
+            name: "owner",
+            rights: Rights::all(),
+        }
+        .etag(address)
+        .await;
         let (collection, _) = address.rsplit_once('/').unwrap();
-        let filter = format!("{collection}?filter=identifiers%20eq%20'{}:1'", planted(*kind));
+        let filter = format!(
+            "{collection}?filter=identifiers%20eq%20'{}:1'",
+            planted(*kind)
+        );
         asked.extend([
-            ("GET", address.clone(), vec![("if-none-match", read.clone())], Value::Null),
+            (
+                "GET",
+                address.clone(),
+                vec![("if-none-match", read.clone())],
+                Value::Null,
+            ),
             ("GET", filter, vec![], Value::Null),
-            ("PUT", address.clone(), vec![], json!({"origin_system": "Changed"})),
-            ("PUT", address.clone(), vec![("if-match", "\"none\"".to_owned())], json!({})),
-            ("DELETE", address.clone(), vec![("if-match", "\"none\"".to_owned())], Value::Null),
+            (
+                "PUT",
+                address.clone(),
+                vec![],
+                json!({"origin_system": "Changed"}),
+            ),
+            (
+                "PUT",
+                address.clone(),
+                vec![("if-match", "\"none\"".to_owned())],
+                json!({}),
+            ),
+            (
+                "DELETE",
+                address.clone(),
+                vec![("if-match", "\"none\"".to_owned())],
+                Value::Null,
+            ),
             (
                 "POST",
                 "webhooks".to_owned(),
@@ -280,16 +483,36 @@ async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[Strin
                 json!({"url": "https://hooks.example.org/", "kinds": [kind.singular()]}),
             ),
         ]);
-        let links = server.get(address).await.json["_links"].as_object().unwrap().clone();
+        let links = server.get(address).await.json["_links"]
+            .as_object()
+            .unwrap()
+            .clone();
         // A message is scheduled alone.
-        let helpers = links.iter().filter(|(name, _)| name.ends_with("_helper") && *name != "svc:schedule_helper");
+        let helpers = links
+            .iter()
+            .filter(|(name, _)| name.ends_with("_helper") && *name != "svc:schedule_helper");
         for batch in helpers.map(|(_, link)| format!("{}/batch", link["href"].as_str().unwrap())) {
-            asked.push(("POST", batch, vec![], json!([{"person": person}, {"person": 7}])));
+            asked.push((
+                "POST",
+                batch,
+                vec![],
+                json!([{"person": person}, {"person": 7}]),
+            ));
         }
     }
-    asked.push(("POST", "people/person_signup_helper/batch".to_owned(), vec![], json!([{"person": person}])));
+    asked.push((
+        "POST",
+        "people/person_signup_helper/batch".to_owned(),
+        vec![],
+        json!([{"person": person}]),
+    ));
     for (_, address, ..) in &asked {
-        let path = address.strip_prefix(crate::server::BASE).unwrap_or(address).split('?').next().unwrap_or_default();
+        let path = address
+            .strip_prefix(crate::server::BASE)
+            .unwrap_or(address)
+            .split('?')
+            .next()
+            .unwrap_or_default();
         assert!(server.api.route(path).is_some(), "{address}");
     }
     asked
@@ -298,44 +521,70 @@ async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[Strin
 impl Key<'_> {
     async fn etag(&self, address: &str) -> String {
         let path = address.strip_prefix(crate::server::BASE).unwrap_or(address);
-        let reply = self.server.api.answer(self.server.identity(), Request::new(&http::Method::GET, path)).await;
+        let reply = self
+            .server
+            .api
+            .answer(
+                self.server.identity(),
+                Request::new(&http::Method::GET, path),
+            )
+            .await;
         reply.header("etag").unwrap_or_default().to_owned()
     }
 }
 
 /// Each right alone, and that to webhooks with each right to read.
 fn cases() -> impl Iterator<Item = Vec<Right>> {
-    let reads = Kind::ALL.iter().map(|kind| vec![Right::Webhooks, Right::On(*kind, Operation::Read)]);
+    let reads = Kind::ALL
+        .iter()
+        .map(|kind| vec![Right::Webhooks, Right::On(*kind, Operation::Read)]);
     Right::all().map(|right| vec![right]).chain(reads)
 }
 
-/// Feed, webhooks, batches, stored responses, filters and conditional requests give a key nothing of a kind that it may not read, and
-/// change nothing that its rights do not allow.
+/// Feed, webhooks, batches, stored responses, filters and conditional requests give a key nothing
+/// of a kind that it may not read, and change nothing that its rights do not allow.
 #[tokio::test]
 async fn aut_04_exchange_gives_a_key_what_it_may_read() {
     let mut server = Server::start().await;
     let store = Arc::new(server.store.clone());
     server.api = crate::server::api(&server.store, |api| {
-        api.batches().changes(&store).webhooks(&store).conditional_requests(IfMatch::Optional)
+        api.batches()
+            .changes(&store)
+            .webhooks(&store)
+            .conditional_requests(IfMatch::Optional)
     });
     let records = plant(&server).await;
     let webhooks = plant_webhooks(&server).await;
     let keyed = [("idempotency-key", "import-1")];
-    let own = Key { server: &server, name: "owner", rights: Rights::all() };
+    let own = Key {
+        server: &server,
+        name: "owner",
+        rights: Rights::all(),
+    };
     assert_eq!(own.send("POST", "people", &keyed, &imported()).await.0, 201);
     let asked = exchange(&server, &records, &webhooks).await;
     let (mut shown, mut unchanged, mut managed) = (0, 0, 0);
     for rights in cases() {
-        let key = Key { server: &server, name: "narrow", rights: Rights::only(rights.iter().copied()) };
+        let key = Key {
+            server: &server,
+            name: "narrow",
+            rights: Rights::only(rights.iter().copied()),
+        };
         let has = |operation, kind| rights.contains(&Right::On(kind, operation));
         let reads = |kind| has(Operation::Read, kind) || has(Operation::List, kind);
-        let may_manage =
-            |kinds: &[Kind]| rights.contains(&Right::Webhooks) && kinds.iter().all(|kind| has(Operation::Read, *kind));
+        let may_manage = |kinds: &[Kind]| {
+            rights.contains(&Right::Webhooks)
+                && kinds.iter().all(|kind| has(Operation::Read, *kind))
+        };
         let before = contents(&server, &records).await;
         for (method, address, headers, body) in &asked {
-            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let headers: Vec<_> = headers
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
             let (status, text) = key.send(method, address, &headers, body).await;
-            let request = format!("{rights:?}: {method} {address} {headers:?} {body}: {status}\n{text}");
+            let request =
+                format!("{rights:?}: {method} {address} {headers:?} {body}: {status}\n{text}");
             for kind in Kind::ALL.iter().copied() {
                 let is_told = text.contains(&format!("\"kind\":\"{}\"", kind.singular()));
                 let is_there = text.contains(&planted(kind)) || is_told;
@@ -349,12 +598,22 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
                     _ => (has(Operation::Delete, *kind), Operation::Delete),
                 };
                 // A condition is judged after the right.
-                assert!(may || !kind.schema().has_operation(operation) || status == 403, "{request}");
+                assert!(
+                    may || !kind.schema().has_operation(operation) || status == 403,
+                    "{request}"
+                );
             }
-            let webhook = webhooks.iter().zip(Kind::ALL).find(|(webhook, _)| address.starts_with(webhook.as_str()));
+            let webhook = webhooks
+                .iter()
+                .zip(Kind::ALL)
+                .find(|(webhook, _)| address.starts_with(webhook.as_str()));
             if let Some((webhook, kind)) = webhook {
                 // A key with both rights has deleted it before.
-                let refused = if before.contains_key(webhook) { 403 } else { 404 };
+                let refused = if before.contains_key(webhook) {
+                    403
+                } else {
+                    404
+                };
                 assert!(may_manage(&[*kind]) || status == refused, "{request}");
                 managed += usize::from(status < 300);
             } else {
@@ -368,12 +627,21 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
                 None => may_manage(kinds),
             };
             let is = after.get(address).map(|(_, is)| is);
-            assert!(may_change || is == Some(was), "{rights:?} changed {address}: {was} {is:?}");
+            assert!(
+                may_change || is == Some(was),
+                "{rights:?} changed {address}: {was} {is:?}"
+            );
             unchanged += usize::from(!may_change);
         }
-        for (address, (kinds, webhook)) in after.iter().filter(|(address, _)| !before.contains_key(*address)) {
+        for (address, (kinds, webhook)) in after
+            .iter()
+            .filter(|(address, _)| !before.contains_key(*address))
+        {
             assert!(may_manage(kinds), "{rights:?} made {address}: {webhook}");
         }
     }
-    assert!(shown > 50 && unchanged > 1_000 && managed > 50, "{shown} {unchanged} {managed}");
+    assert!(
+        shown > 50 && unchanged > 1_000 && managed > 50,
+        "{shown} {unchanged} {managed}"
+    );
 }

@@ -52,11 +52,17 @@ impl Server {
         crate::log::listen();
         let folder = tempfile::tempdir().unwrap();
         // What is busy on a machine under load is not refused.
-        let default = Options::new(folder.path().join("data.db")).busy_timeout(Duration::from_secs(60));
+        let default =
+            Options::new(folder.path().join("data.db")).busy_timeout(Duration::from_secs(60));
         let store = Store::open(options(default)).unwrap();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = api(&store, build);
-        Self { store, api, tenant, _folder: Some(Arc::new(folder)) }
+        Self {
+            store,
+            api,
+            tenant,
+            _folder: Some(Arc::new(folder)),
+        }
     }
 
     /// On a store that somebody else keeps the file of.
@@ -64,7 +70,12 @@ impl Server {
         crate::log::listen();
         let tenant = store.ensure_tenant("demo").await.unwrap();
         let api = api(&store, |api| api);
-        Self { store, api, tenant, _folder: None }
+        Self {
+            store,
+            api,
+            tenant,
+            _folder: None,
+        }
     }
 
     pub(crate) fn identity(&self) -> Identity {
@@ -72,38 +83,78 @@ impl Server {
     }
 
     pub(crate) fn caller(&self) -> Context {
-        Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now())
+        Context::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+            Timestamp::now(),
+        )
     }
 
     /// A caller whose key is bound to a person.
     pub(crate) fn bound(&self, person: &str) -> Context {
         let person = Id::new(person.rsplit('/').next().unwrap());
-        Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()).bound_to(person), Timestamp::now())
+        Context::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()).bound_to(person),
+            Timestamp::now(),
+        )
     }
 
     pub(crate) fn stranger(&self) -> Context {
         Context::new(self.tenant.clone(), Caller::anonymous(), Timestamp::now())
     }
 
-    pub(crate) async fn call(&self, method: &str, address: &str, body: serde_json::Value) -> Answer {
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        address: &str,
+        body: serde_json::Value,
+    ) -> Answer {
         self.call_as(&self.caller(), method, address, body).await
     }
 
-    pub(crate) async fn call_as(&self, cx: &Context, method: &str, address: &str, body: serde_json::Value) -> Answer {
+    pub(crate) async fn call_as(
+        &self,
+        cx: &Context,
+        method: &str,
+        address: &str,
+        body: serde_json::Value,
+    ) -> Answer {
         let path = address.strip_prefix(BASE).unwrap_or(address);
-        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
         assert!(self.api.route(path).is_some(), "{path} is no address");
         let method: http::Method = method.parse().unwrap();
-        let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
-        let request = Request::new(&method, path).with_query(query).with_body(body).with_received(cx.now);
-        let reply = self.api.answer(Identity::Known(cx.tenant.clone(), cx.caller.clone()), request).await;
+        let body = if body.is_null() {
+            Vec::new()
+        } else {
+            serde_json::to_vec(&body).unwrap()
+        };
+        let request = Request::new(&method, path)
+            .with_query(query)
+            .with_body(body)
+            .with_received(cx.now);
+        let reply = self
+            .api
+            .answer(
+                Identity::Known(cx.tenant.clone(), cx.caller.clone()),
+                request,
+            )
+            .await;
         let mut json = if reply.body.is_empty() {
             serde_json::Value::Null
         } else {
-            serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body))
+            serde_json::from_slice(&reply.body)
+                .unwrap_or_else(|error| panic!("{error}: {:?}", reply.body))
         };
         let warnings = without_warnings(&mut json);
-        Answer { status: reply.status.as_u16(), json, warnings, location: reply.header("location").map(str::to_owned) }
+        Answer {
+            status: reply.status.as_u16(),
+            json,
+            warnings,
+            location: reply.header("location").map(str::to_owned),
+        }
     }
 
     pub(crate) async fn get(&self, address: &str) -> Answer {
@@ -131,7 +182,9 @@ impl Server {
 
     /// How many records a collection has, as it says itself.
     pub(crate) async fn total(&self, collection: &str) -> u64 {
-        self.get(collection).await.json["total_records"].as_u64().unwrap()
+        self.get(collection).await.json["total_records"]
+            .as_u64()
+            .unwrap()
     }
 
     /// Every member of a collection, by following `next`.
@@ -141,7 +194,12 @@ impl Server {
         loop {
             let page = self.get(&address).await;
             assert_eq!(page.status, 200, "{address}: {}", page.json);
-            let embedded = page.json["_embedded"].as_object().unwrap().values().next().unwrap();
+            let embedded = page.json["_embedded"]
+                .as_object()
+                .unwrap()
+                .values()
+                .next()
+                .unwrap();
             members.extend(embedded.as_array().unwrap().iter().cloned());
             match page.json["_links"]["next"]["href"].as_str() {
                 Some(next) => next.clone_into(&mut address),
@@ -151,37 +209,67 @@ impl Server {
     }
 }
 
-pub(crate) fn api(store: &Store, build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder) -> Api {
+pub(crate) fn api(
+    store: &Store,
+    build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder,
+) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
     let api = store.register_all(api).response_cache(store.clone());
     let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
-    build(api.authenticator(store.clone()).anonymous_helpers(store.clone())).build().unwrap()
+    build(
+        api.authenticator(store.clone())
+            .anonymous_helpers(store.clone()),
+    )
+    .build()
+    .unwrap()
 }
 
 impl Answer {
     pub(crate) fn self_link(&self) -> String {
-        self.json["_links"]["self"]["href"].as_str().unwrap_or_else(|| panic!("no self: {}", self.json)).to_owned()
+        self.json["_links"]["self"]["href"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no self: {}", self.json))
+            .to_owned()
     }
 
     pub(crate) fn link(&self, name: &str) -> String {
-        self.json["_links"][name]["href"].as_str().unwrap_or_else(|| panic!("no {name}: {}", self.json)).to_owned()
+        self.json["_links"][name]["href"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no {name}: {}", self.json))
+            .to_owned()
     }
 
     /// Codes of an atomic or non-atomic error, in order.
     pub(crate) fn codes(&self) -> Vec<String> {
-        self.descriptions().iter().map(|one| one["error_code"].as_str().unwrap().to_owned()).collect()
+        self.descriptions()
+            .iter()
+            .map(|one| one["error_code"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     pub(crate) fn descriptions(&self) -> Vec<serde_json::Value> {
-        let entries = self.json["svc:error"]["resource_status"].as_array().cloned().unwrap_or_default();
-        entries.iter().filter_map(|entry| entry["error_descriptions"].as_array().cloned()).flatten().collect()
+        let entries = self.json["svc:error"]["resource_status"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        entries
+            .iter()
+            .filter_map(|entry| entry["error_descriptions"].as_array().cloned())
+            .flatten()
+            .collect()
     }
 
     /// Entries of the report: resource and status.
     pub(crate) fn entries(&self) -> Vec<(String, u64)> {
-        let entries = self.json["svc:error"]["resource_status"].as_array().cloned().unwrap_or_default();
+        let entries = self.json["svc:error"]["resource_status"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let entry = |entry: &serde_json::Value| {
-            (entry["resource"].as_str().unwrap().to_owned(), entry["response_code"].as_u64().unwrap())
+            (
+                entry["resource"].as_str().unwrap().to_owned(),
+                entry["response_code"].as_u64().unwrap(),
+            )
         };
         entries.iter().map(entry).collect()
     }
@@ -189,8 +277,13 @@ impl Answer {
 
 /// Takes the warnings and their curie out of an answer, so that it can be compared with a read.
 pub(crate) fn without_warnings(json: &mut serde_json::Value) -> serde_json::Value {
-    let warnings = json.as_object_mut().and_then(|json| json.remove("ext:warnings")).unwrap_or_default();
-    let curies = json.pointer_mut("/_links/curies").and_then(serde_json::Value::as_array_mut);
+    let warnings = json
+        .as_object_mut()
+        .and_then(|json| json.remove("ext:warnings"))
+        .unwrap_or_default();
+    let curies = json
+        .pointer_mut("/_links/curies")
+        .and_then(serde_json::Value::as_array_mut);
     if let Some(curies) = curies.filter(|_| warnings.is_array()) {
         curies.retain(|curie| curie["name"] != "ext");
     }

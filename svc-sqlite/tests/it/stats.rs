@@ -11,10 +11,18 @@ use svc_sqlite::{Options, Store};
 async fn writes_share_transactions_and_are_counted() {
     let folder = tempfile::tempdir().expect("a folder");
     // Without inline commits every write goes through the queue.
-    let store = Store::open(Options::new(folder.path().join("stats.db")).inline_commit(false)).expect("a store");
+    let store = Store::open(Options::new(folder.path().join("stats.db")).inline_commit(false))
+        .expect("a store");
     let tenant = store.ensure_tenant("one").await.expect("a tenant");
     let before = store.stats();
-    assert_eq!((before.writes_waiting, before.readers_busy, before.reads_waiting), (0, 0, 0));
+    assert_eq!(
+        (
+            before.writes_waiting,
+            before.readers_busy,
+            before.reads_waiting
+        ),
+        (0, 0, 0)
+    );
     let mut writes = Vec::new();
     for number in 0..40 {
         let (store, tenant) = (store.clone(), tenant.clone());
@@ -33,10 +41,19 @@ async fn writes_share_transactions_and_are_counted() {
     let (was, now) = (before.commits, after.commits);
     let (made, batches) = (now.writes - was.writes, now.batches - was.batches);
     assert_eq!((made, after.writes_waiting), (40, 0));
-    assert!((1..=40).contains(&batches) && now.largest_batch >= made.div_ceil(batches), "{after:?}");
+    assert!(
+        (1..=40).contains(&batches) && now.largest_batch >= made.div_ceil(batches),
+        "{after:?}"
+    );
     assert!(now.time > was.time);
     let at = svc_core::link::Address::top(svc_core::model::Kind::Tag, 1.into());
-    assert!(store.get(&context(tenant), &at).await.expect("a read").is_none());
+    assert!(
+        store
+            .get(&context(tenant), &at)
+            .await
+            .expect("a read")
+            .is_none()
+    );
     assert!(store.stats().readers_open >= 1);
     assert_eq!(store.stats().readers_busy, 0);
 }

@@ -1,4 +1,5 @@
-//! Random histories of write requests on this store and on the store in memory: equal outcomes and equal reads.
+//! Random histories of write requests on this store and on the store in memory: equal outcomes and
+//! equal reads.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,14 +8,26 @@ use svc_sqlite::{Options, Store};
 
 async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken> {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
+    let store =
+        Store::open(Options::new(folder.path().join("data.db")).synchronous_normal()).unwrap();
     let made = AtomicU32::new(0);
     let fresh = async || {
         let number = made.fetch_add(1, Ordering::Relaxed);
         let (one, two) = (format!("one{number}"), format!("two{number}"));
-        (store.clone(), [store.ensure_tenant(&one).await.unwrap(), store.ensure_tenant(&two).await.unwrap()])
+        (
+            store.clone(),
+            [
+                store.ensure_tenant(&one).await.unwrap(),
+                store.ensure_tenant(&two).await.unwrap(),
+            ],
+        )
     };
-    Laws::new().histories(histories).calls(calls).seed(seed).check(fresh).await
+    Laws::new()
+        .histories(histories)
+        .calls(calls)
+        .seed(seed)
+        .check(fresh)
+        .await
 }
 
 #[tokio::test]

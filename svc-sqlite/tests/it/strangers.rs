@@ -1,5 +1,5 @@
-//! A call without a key against a file with known people: they keep every byte, and the answer tells nothing of them
-//! (HLP-04, HLP-07, UND-24, UND-29).
+//! A call without a key against a file with known people: they keep every byte, and the answer
+//! tells nothing of them (HLP-04, HLP-07, UND-24, UND-29).
 
 use crate::generate::Dice;
 use crate::server::{Answer, Server};
@@ -8,8 +8,13 @@ use svc_core::{helper::HelperName, model::Kind, read::Json};
 
 /// Bodies for each helper.
 const BODIES: u64 = 200;
-/// Who is known, and who is not, with addresses of one length: an error may tell how long a value is.
-const KNOWN: [&str; 3] = ["ada-1@example.org", "bob-2@example.org", "eve-3@example.org"];
+/// Who is known, and who is not, with addresses of one length: an error may tell how long a value
+/// is.
+const KNOWN: [&str; 3] = [
+    "ada-1@example.org",
+    "bob-2@example.org",
+    "eve-3@example.org",
+];
 
 /// People of whom much or little is known, what they did, and the containers of all helpers.
 struct File {
@@ -27,8 +32,19 @@ impl File {
         let server = Server::start().await;
         server.make("tags", json!({"name": "known"})).await;
         server.make("lists", json!({"name": "known"})).await;
-        server.make("questions", json!({"question_type": "Paragraph", "identifiers": ["q:1"]})).await;
-        let mut file = Self { server, kept: Vec::new(), taken: Vec::new(), dice: Dice::new(11), fresh: 0 };
+        server
+            .make(
+                "questions",
+                json!({"question_type": "Paragraph", "identifiers": ["q:1"]}),
+            )
+            .await;
+        let mut file = Self {
+            server,
+            kept: Vec::new(),
+            taken: Vec::new(),
+            dice: Dice::new(11),
+            fresh: 0,
+        };
         for (place, address) in KNOWN.into_iter().enumerate() {
             let mut person = match place {
                 0 => file.generated(Kind::Person),
@@ -44,7 +60,8 @@ impl File {
 
     async fn keep(&mut self, address: String) {
         let record = self.server.get(&address).await.json;
-        self.taken.extend(record["identifiers"].as_array().unwrap().iter().cloned());
+        self.taken
+            .extend(record["identifiers"].as_array().unwrap().iter().cloned());
         self.kept.push(address);
     }
 
@@ -55,10 +72,16 @@ impl File {
             Kind::Person => self.kept[0].clone(),
             kind => self.server.make(kind.plural(), json!({})).await,
         };
-        let url = self.server.get(&address).await.link(&format!("svc:{}_helper", helper.as_str()));
+        let url = self
+            .server
+            .get(&address)
+            .await
+            .link(&format!("svc:{}_helper", helper.as_str()));
         let mut body = match helper {
             HelperName::RecordCanvass => json!({"canvass": {"identifiers": ["act:1"]}}),
-            _ => json!({"identifiers": ["act:1"], "person": {"email_addresses": [{"address": KNOWN[0]}]}}),
+            _ => {
+                json!({"identifiers": ["act:1"], "person": {"email_addresses": [{"address": KNOWN[0]}]}})
+            }
         };
         if helper == HelperName::RecordDonation {
             body["amount"] = json!(5);
@@ -86,14 +109,31 @@ impl File {
 
     /// A call of a helper that names somebody by this address.
     fn body(&mut self, helper: HelperName) -> Value {
-        let mut person = if self.dice.once_in(2) { self.generated(Kind::Person) } else { json!({}) };
+        let mut person = if self.dice.once_in(2) {
+            self.generated(Kind::Person)
+        } else {
+            json!({})
+        };
         let mark = json!({"primary": true, "status": "subscribed"});
-        let mut address = if self.dice.once_in(2) { mark } else { json!({}) };
+        let mut address = if self.dice.once_in(2) {
+            mark
+        } else {
+            json!({})
+        };
         address["address"] = json!("<address>");
-        let others = json!([address, {"address": "attacker@evil.example", "primary": self.dice.once_in(2)}]);
-        person["email_addresses"] = if self.dice.once_in(2) { json!([address]) } else { others };
+        let others =
+            json!([address, {"address": "attacker@evil.example", "primary": self.dice.once_in(2)}]);
+        person["email_addresses"] = if self.dice.once_in(2) {
+            json!([address])
+        } else {
+            others
+        };
         person["identifiers"] = json!(self.identifiers());
-        let mut action = if self.dice.once_in(2) { self.generated(helper.records()) } else { json!({}) };
+        let mut action = if self.dice.once_in(2) {
+            self.generated(helper.records())
+        } else {
+            json!({})
+        };
         action["identifiers"] = json!(self.identifiers());
         if helper == HelperName::RecordDonation && action.get("amount").is_none() {
             action["amount"] = json!(7);
@@ -106,7 +146,11 @@ impl File {
         };
         for name in ["add_tags", "add_lists"] {
             if self.dice.once_in(3) {
-                body[name] = if self.dice.once_in(4) { json!(["unknown"]) } else { json!(["known"]) };
+                body[name] = if self.dice.once_in(4) {
+                    json!(["unknown"])
+                } else {
+                    json!(["known"])
+                };
             }
         }
         if self.dice.once_in(4) {
@@ -117,7 +161,14 @@ impl File {
 
     async fn asked(&self, url: &str, body: &Value, address: &str) -> Answer {
         let body = body.to_string().replace("<address>", address);
-        self.server.call_as(&self.server.stranger(), "POST", url, serde_json::from_str(&body).unwrap()).await
+        self.server
+            .call_as(
+                &self.server.stranger(),
+                "POST",
+                url,
+                serde_json::from_str(&body).unwrap(),
+            )
+            .await
     }
 
     async fn all(&self) -> Vec<Value> {
@@ -132,17 +183,31 @@ impl File {
 #[tokio::test]
 async fn hlp_04_and_07_strangers_change_and_learn_nothing() {
     let mut file = File::new().await;
-    for helper in HelperName::ALL.iter().copied().filter(|helper| helper.may_be_anonymous()) {
+    for helper in HelperName::ALL
+        .iter()
+        .copied()
+        .filter(|helper| helper.may_be_anonymous())
+    {
         let url = file.container(helper).await;
         let before = file.all().await;
         let (mut done, mut failed) = (0, 0);
         for number in 0..BODIES {
             let body = file.body(helper);
-            let known = file.asked(&url, &body, KNOWN[usize::try_from(number % 3).unwrap()]).await;
+            let known = file
+                .asked(&url, &body, KNOWN[usize::try_from(number % 3).unwrap()])
+                .await;
             // Each time somebody whom nobody knows.
             file.fresh += 1;
-            let unknown = file.asked(&url, &body, &format!("{:06}@example.org", file.fresh)[..17]).await;
-            let shown = |answer: &Answer| (answer.status, answer.json.to_string(), answer.location.clone());
+            let unknown = file
+                .asked(&url, &body, &format!("{:06}@example.org", file.fresh)[..17])
+                .await;
+            let shown = |answer: &Answer| {
+                (
+                    answer.status,
+                    answer.json.to_string(),
+                    answer.location.clone(),
+                )
+            };
             assert_eq!(shown(&known), shown(&unknown), "HLP-07: {helper:?} {body}");
             match known.status {
                 200 => {
@@ -153,13 +218,24 @@ async fn hlp_04_and_07_strangers_change_and_learn_nothing() {
                 other => panic!("{helper:?}: {other} {}", known.json),
             }
             if number % 20 == 19 {
-                assert_eq!(file.all().await, before, "HLP-04, UND-24: {helper:?} up to {number}");
+                assert_eq!(
+                    file.all().await,
+                    before,
+                    "HLP-04, UND-24: {helper:?} up to {number}"
+                );
             }
         }
-        assert!(done >= 50 && failed >= 10, "{helper:?}: {done} were done, {failed} failed");
+        assert!(
+            done >= 50 && failed >= 10,
+            "{helper:?}: {done} were done, {failed} failed"
+        );
     }
     // What the strangers sent leads to nobody who was known.
     let found = json!({"person": {"email_addresses": [{"address": "attacker@evil.example"}]}});
-    let found = file.server.post("people/person_signup", found).await.self_link();
+    let found = file
+        .server
+        .post("people/person_signup", found)
+        .await
+        .self_link();
     assert!(!file.kept.contains(&found), "HLP-04");
 }

@@ -23,24 +23,56 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     let of_store = Arc::clone(&clock);
     let now = move || Timestamp::from_micros(of_store.load(Ordering::Relaxed));
     let store = Store::open(Options::new(&file).now(now)).unwrap();
-    let [one, other] = [store.ensure_tenant("one").await.unwrap(), store.ensure_tenant("other").await.unwrap()];
-    let api = store.register_all(Api::builder(Vendor::new("Acme", "CRM"))).base_url("http://localhost/").batches();
+    let [one, other] = [
+        store.ensure_tenant("one").await.unwrap(),
+        store.ensure_tenant("other").await.unwrap(),
+    ];
+    let api = store
+        .register_all(Api::builder(Vendor::new("Acme", "CRM")))
+        .base_url("http://localhost/")
+        .batches();
     let api = api.authenticator(store.clone()).build().unwrap();
-    let ask = async |tenant: &Tenant, method: Method, path: &str, headers: HeaderMap, body: String| {
-        let received = Timestamp::from_micros(clock.load(Ordering::Relaxed));
-        let request = Request::new(&method, path).with_headers(&headers).with_body(body).with_received(received);
-        let who = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
-        assert_eq!(api.answer(who, request).await.status, 200, "{path}");
-    };
+    let ask =
+        async |tenant: &Tenant, method: Method, path: &str, headers: HeaderMap, body: String| {
+            let received = Timestamp::from_micros(clock.load(Ordering::Relaxed));
+            let request = Request::new(&method, path)
+                .with_headers(&headers)
+                .with_body(body)
+                .with_received(received);
+            let who = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
+            assert_eq!(api.answer(who, request).await.status, 200, "{path}");
+        };
     let rows = || {
         let file = rusqlite::Connection::open(&file).unwrap();
-        file.query_row("SELECT count(*) FROM kept", (), |row| row.get::<_, i64>(0)).unwrap()
+        file.query_row("SELECT count(*) FROM kept", (), |row| row.get::<_, i64>(0))
+            .unwrap()
     };
     // A row for each response and one for its person: more than one sweep deletes.
-    let people: Vec<Value> = (0..300).map(|_| json!({"person": {"given_name": "Ada"}})).collect();
-    let key = HeaderMap::from_iter([("idempotency-key".parse().unwrap(), HeaderValue::from_static("k"))]);
-    ask(&one, Method::POST, "people/person_signup/batch", key, Value::from(people).to_string()).await;
-    let read = async || ask(&other, Method::GET, "people", HeaderMap::new(), String::new()).await;
+    let people: Vec<Value> = (0..300)
+        .map(|_| json!({"person": {"given_name": "Ada"}}))
+        .collect();
+    let key = HeaderMap::from_iter([(
+        "idempotency-key".parse().unwrap(),
+        HeaderValue::from_static("k"),
+    )]);
+    ask(
+        &one,
+        Method::POST,
+        "people/person_signup/batch",
+        key,
+        Value::from(people).to_string(),
+    )
+    .await;
+    let read = async || {
+        ask(
+            &other,
+            Method::GET,
+            "people",
+            HeaderMap::new(),
+            String::new(),
+        )
+        .await
+    };
     clock.fetch_add(23 * HOUR, Ordering::Relaxed);
     read().await;
     assert_eq!(rows(), 600, "they are not old yet");

@@ -12,21 +12,38 @@ use svc_core::{
     value::Timestamp,
 };
 
-/// "It must show" 6: every address of one is 404 for the other, and links, tags, lists and questions are unknown.
+/// "It must show" 6: every address of one is 404 for the other, and links, tags, lists and
+/// questions are unknown.
 #[tokio::test]
 async fn nothing_is_shared() {
     let server = Server::start().await;
     let other = server.store.ensure_tenant("other").await.unwrap();
-    let them = Context::new(other.clone(), Caller::with_rights(Rights::all()), Timestamp::now());
-    let person =
-        server.make("people", json!({"email_addresses": [{"address": "a@example.org"}], "identifiers": ["x:1"]}));
+    let them = Context::new(
+        other.clone(),
+        Caller::with_rights(Rights::all()),
+        Timestamp::now(),
+    );
+    let person = server.make(
+        "people",
+        json!({"email_addresses": [{"address": "a@example.org"}], "identifiers": ["x:1"]}),
+    );
     let person = person.await;
-    let theirs = server.call_as(&them, "POST", "people", json!({"identifiers": ["x:1"]})).await;
-    assert_eq!(theirs.status, 201, "UND-24: identifiers are unique for each tenant");
+    let theirs = server
+        .call_as(&them, "POST", "people", json!({"identifiers": ["x:1"]}))
+        .await;
+    assert_eq!(
+        theirs.status, 201,
+        "UND-24: identifiers are unique for each tenant"
+    );
     let theirs = theirs.self_link();
     let tag = server.make("tags", json!({"name": "t"})).await;
     let list = server.make("lists", json!({"name": "l"})).await;
-    let question = server.make("questions", json!({"question_type": "Paragraph", "identifiers": ["q:1"]})).await;
+    let question = server
+        .make(
+            "questions",
+            json!({"question_type": "Paragraph", "identifiers": ["q:1"]}),
+        )
+        .await;
     let link = json!({"_links": {"svc:person": {"href": person}}});
     let mut records = vec![person.clone(), tag.clone(), list.clone(), question.clone()];
     for (container, members) in [
@@ -37,14 +54,29 @@ async fn nothing_is_shared() {
         ("advocacy_campaigns", "outreaches"),
     ] {
         let owner = server.make(container, json!({})).await;
-        let member = server.make(&format!("{owner}/{members}"), link.clone()).await;
+        let member = server
+            .make(&format!("{owner}/{members}"), link.clone())
+            .await;
         let to_them = json!({"_links": {"svc:person": {"href": theirs}}});
-        let foreign = server.call_as(&them, "POST", &format!("{owner}/{members}"), to_them).await;
+        let foreign = server
+            .call_as(&them, "POST", &format!("{owner}/{members}"), to_them)
+            .await;
         assert_eq!(foreign.status, 404, "UND-37: {members}");
-        let own = server.call_as(&them, "POST", container, json!({})).await.self_link();
-        let foreign = server.call_as(&them, "POST", &format!("{own}/{members}"), link.clone()).await;
+        let own = server
+            .call_as(&them, "POST", container, json!({}))
+            .await
+            .self_link();
+        let foreign = server
+            .call_as(&them, "POST", &format!("{own}/{members}"), link.clone())
+            .await;
         assert_eq!(foreign.codes(), ["PERSON_NOT_FOUND"], "CRU-02: {members}");
-        assert_eq!(server.call_as(&them, "DELETE", &own, Value::Null).await.status, 204);
+        assert_eq!(
+            server
+                .call_as(&them, "DELETE", &own, Value::Null)
+                .await
+                .status,
+            204
+        );
         records.extend([owner, member]);
     }
     for (container, members) in [(&question, "answers"), (&tag, "taggings"), (&list, "items")] {
@@ -53,38 +85,68 @@ async fn nothing_is_shared() {
     }
     records.push(server.make("messages", json!({})).await);
     records.push(server.make("share_pages", json!({})).await);
-    let canvass = server.post(&format!("{person}/record_canvass_helper"), json!({"canvass": {}})).await;
+    let canvass = server
+        .post(
+            &format!("{person}/record_canvass_helper"),
+            json!({"canvass": {}}),
+        )
+        .await;
     records.push(canvass.self_link());
 
     for address in &records {
-        // What an address could do is told to everybody (UND-28); else there is nothing, as where nobody has anything.
+        // What an address could do is told to everybody (UND-28); else there is nothing, as where
+        // nobody has anything.
         let nowhere = address.replacen("01", "00", 1);
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
-            let body = if matches!(method, "POST" | "PUT" | "PATCH") { json!({}) } else { Value::Null };
+            let body = if matches!(method, "POST" | "PUT" | "PATCH") {
+                json!({})
+            } else {
+                Value::Null
+            };
             let answer = server.call_as(&them, method, address, body.clone()).await;
             let nobody = server.call_as(&them, method, &nowhere, body).await;
-            assert_eq!(answer.status, nobody.status, "UND-37: {method} {address} {}", answer.json);
+            assert_eq!(
+                answer.status, nobody.status,
+                "UND-37: {method} {address} {}",
+                answer.json
+            );
             assert_eq!(answer.json, nobody.json, "UND-37: {method} {address}");
-            assert!(method == "OPTIONS" || answer.status == 404, "UND-37: {method} {address} {}", answer.json);
+            assert!(
+                method == "OPTIONS" || answer.status == 404,
+                "UND-37: {method} {address} {}",
+                answer.json
+            );
         }
         let mine = server.get(address).await;
         assert_eq!(mine.status, 200, "{address}");
         for (relation, link) in mine.json["_links"].as_object().unwrap() {
-            let Some(href) = link["href"].as_str().filter(|_| relation != "curies") else { continue };
+            let Some(href) = link["href"].as_str().filter(|_| relation != "curies") else {
+                continue;
+            };
             let path = href.strip_prefix(crate::server::BASE).unwrap();
             if let Some(Target::Collection { .. }) = server.api.route(path) {
-                assert_eq!(server.call_as(&them, "GET", href, Value::Null).await.status, 404, "UND-37: {href}");
+                assert_eq!(
+                    server.call_as(&them, "GET", href, Value::Null).await.status,
+                    404,
+                    "UND-37: {href}"
+                );
             }
             if let Some(Target::Helper { .. }) = server.api.route(path) {
                 let body = json!({"scheduled_start_date": "2026-01-01T00:00:00Z"});
-                assert_eq!(server.call_as(&them, "POST", href, body).await.status, 404, "UND-37: {href}");
+                assert_eq!(
+                    server.call_as(&them, "POST", href, body).await.status,
+                    404,
+                    "UND-37: {href}"
+                );
             }
         }
     }
     let signup = json!({"person": {"email_addresses": [{"address": "a@example.org"}]}, "add_tags": ["t"],
         "add_tags_uri": [tag], "add_lists": ["l"], "add_lists_uri": [list],
         "add_questions_responses_uri": [{"question": "q:1"}, {"question": question}]});
-    let report = server.call_as(&them, "POST", "people/person_signup", signup).await;
+    let report = server
+        .call_as(&them, "POST", "people/person_signup", signup)
+        .await;
     assert_eq!(
         report.codes(),
         [
@@ -97,9 +159,29 @@ async fn nothing_is_shared() {
         ],
         "UND-37"
     );
-    assert_eq!(report.entries()[0], ("svc:person".to_owned(), 201), "UND-37: nobody of another tenant is matched");
-    for collection in ["petitions", "events", "forms", "fundraising_pages", "donations", "tags", "lists", "questions"] {
-        assert_eq!(server.call_as(&them, "GET", collection, Value::Null).await.json["total_records"], 0, "COL-02");
+    assert_eq!(
+        report.entries()[0],
+        ("svc:person".to_owned(), 201),
+        "UND-37: nobody of another tenant is matched"
+    );
+    for collection in [
+        "petitions",
+        "events",
+        "forms",
+        "fundraising_pages",
+        "donations",
+        "tags",
+        "lists",
+        "questions",
+    ] {
+        assert_eq!(
+            server
+                .call_as(&them, "GET", collection, Value::Null)
+                .await
+                .json["total_records"],
+            0,
+            "COL-02"
+        );
     }
     // A continuation of one tenant is nothing to another (UND-14).
     for _ in 0..3 {
@@ -109,26 +191,42 @@ async fn nothing_is_shared() {
     let page = server.get("tags?per_page=1").await;
     let next = page.json["_links"]["next"]["href"].as_str().unwrap();
     let answer = server.call_as(&them, "GET", next, Value::Null).await;
-    assert_eq!((answer.status, &answer.json["page"]), (200, &json!(2)), "UND-14");
+    assert_eq!(
+        (answer.status, &answer.json["page"]),
+        (200, &json!(2)),
+        "UND-14"
+    );
     assert_eq!(answer.json["total_records"], 3, "COL-02");
 }
 
 /// A body with a link to an address.
 type Body<'b> = &'b dyn Fn(&str) -> Value;
 
-/// CRU-02, UND-37: a link in a body to a record of another tenant is told as one to a record that nobody has.
+/// CRU-02, UND-37: a link in a body to a record of another tenant is told as one to a record that
+/// nobody has.
 #[tokio::test]
 async fn links_in_bodies() {
     let server = Server::start().await;
     let other = server.store.ensure_tenant("other").await.unwrap();
     let them = Context::new(other, Caller::with_rights(Rights::all()), Timestamp::now());
-    let make = async |collection: &str, body| server.call_as(&them, "POST", collection, body).await.self_link();
+    let make = async |collection: &str, body| {
+        server
+            .call_as(&them, "POST", collection, body)
+            .await
+            .self_link()
+    };
     let person = server.make("people", json!({})).await;
-    let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
+    let question = server
+        .make("questions", json!({"question_type": "Paragraph"}))
+        .await;
     let event = server.make("events", json!({})).await;
-    let attendance = server.make(&format!("{event}/attendances"), to("person", &person)).await;
+    let attendance = server
+        .make(&format!("{event}/attendances"), to("person", &person))
+        .await;
     let form = server.make("forms", json!({})).await;
-    let submission = server.make(&format!("{form}/submissions"), to("person", &person)).await;
+    let submission = server
+        .make(&format!("{form}/submissions"), to("person", &person))
+        .await;
     let theirs = make("people", json!({})).await;
     let page = make("fundraising_pages", json!({})).await;
     let their_event = make("events", json!({})).await;
@@ -140,10 +238,24 @@ async fn links_in_bodies() {
         ("POST", "events", &person, &|href| to("creator", href)),
         ("POST", "events", &person, &|href| to("organizer", href)),
         ("PUT", &their_event, &person, &|href| to("organizer", href)),
-        ("POST", &donations, &attendance, &|href| to("attendance", href)),
-        ("POST", &donations, &submission, &|href| to("submission", href)),
-        ("POST", &canvasses, &person, &|href| json!({"canvass": to("canvasser", href)})),
-        ("POST", &canvasses, &person, &|href| json!({"canvass": {"canvasser": href}})),
+        ("POST", &donations, &attendance, &|href| {
+            to("attendance", href)
+        }),
+        ("POST", &donations, &submission, &|href| {
+            to("submission", href)
+        }),
+        (
+            "POST",
+            &canvasses,
+            &person,
+            &|href| json!({"canvass": to("canvasser", href)}),
+        ),
+        (
+            "POST",
+            &canvasses,
+            &person,
+            &|href| json!({"canvass": {"canvasser": href}}),
+        ),
         ("POST", &canvasses, &question, &answered),
     ];
     for (method, path, mine, body) in cases {
@@ -151,9 +263,16 @@ async fn links_in_bodies() {
         // No id ends in twelve of these.
         let nowhere = format!("{}ffffffffffff", mine.get(..mine.len() - 12).unwrap());
         let nobody = server.call_as(&them, method, path, body(&nowhere)).await;
-        assert_eq!(answer.status, 400, "CRU-02: {method} {path} {}", answer.json);
+        assert_eq!(
+            answer.status, 400,
+            "CRU-02: {method} {path} {}",
+            answer.json
+        );
         let told = |answer: &crate::server::Answer| {
-            answer.json["svc:error"].to_string().replace(mine, "it").replace(&nowhere, "it")
+            answer.json["svc:error"]
+                .to_string()
+                .replace(mine, "it")
+                .replace(&nowhere, "it")
         };
         assert_eq!(told(&answer), told(&nobody), "UND-37: {method} {path}");
     }
@@ -167,19 +286,38 @@ fn to(name: &str, href: &str) -> Value {
     json!({"_links": {format!("svc:{name}"): {"href": href}}})
 }
 
-/// HLP-07: whose a container is, is found by its address alone, and only for containers of anonymous helpers.
+/// HLP-07: whose a container is, is found by its address alone, and only for containers of
+/// anonymous helpers.
 #[tokio::test]
 async fn containers_of_strangers() {
     let server = Server::start().await;
-    let address = |href: &str| match server.api.route(href.strip_prefix(crate::server::BASE).unwrap()) {
+    let address = |href: &str| match server
+        .api
+        .route(href.strip_prefix(crate::server::BASE).unwrap())
+    {
         Some(Target::Record(address)) => address,
         other => panic!("{other:?}"),
     };
-    for collection in ["petitions", "events", "forms", "fundraising_pages", "advocacy_campaigns", "people"] {
+    for collection in [
+        "petitions",
+        "events",
+        "forms",
+        "fundraising_pages",
+        "advocacy_campaigns",
+        "people",
+    ] {
         let made = server.make(collection, json!({})).await;
-        assert_eq!(server.store.tenant_of(&address(&made)).await.unwrap(), Some(server.tenant.clone()), "HLP-07");
+        assert_eq!(
+            server.store.tenant_of(&address(&made)).await.unwrap(),
+            Some(server.tenant.clone()),
+            "HLP-07"
+        );
         server.delete(&made).await;
-        assert_eq!(server.store.tenant_of(&address(&made)).await.unwrap(), None, "HLP-09");
+        assert_eq!(
+            server.store.tenant_of(&address(&made)).await.unwrap(),
+            None,
+            "HLP-09"
+        );
     }
     let tag = server.make("tags", json!({})).await;
     assert_eq!(server.store.tenant_of(&address(&tag)).await.unwrap(), None);
@@ -190,18 +328,29 @@ async fn median_write(server: &Server, cx: &Context, writes: usize) -> Duration 
     let mut times = Vec::new();
     for _ in 0..writes {
         let begun = Instant::now();
-        assert_eq!(server.call_as(cx, "POST", "people", json!({"given_name": "Ada"})).await.status, 201);
+        assert_eq!(
+            server
+                .call_as(cx, "POST", "people", json!({"given_name": "Ada"}))
+                .await
+                .status,
+            201
+        );
         times.push(begun.elapsed());
     }
     times.sort_unstable();
     times[writes / 2]
 }
 
-/// UND-45: 16 endless batches of one tenant make the median write of another one at most five times as long as without them.
+/// UND-45: 16 endless batches of one tenant make the median write of another one at most five times
+/// as long as without them.
 #[test]
 #[ignore = "measures: cargo test -p svc-sqlite --test it -- --ignored tenants::batches"]
 fn batches_of_one_tenant_leave_another_its_turn() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let server = Arc::new(Server::with(|options| options, svc_core::ApiBuilder::batches).await);
         let of = |tenant| Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());

@@ -1,4 +1,5 @@
-//! Writes that share a transaction are answered, and leave behind, what they would one after the other (UND-36).
+//! Writes that share a transaction are answered, and leave behind, what they would one after the
+//! other (UND-36).
 
 use std::path::Path;
 use std::pin::Pin;
@@ -24,14 +25,22 @@ fn beginning() -> Vec<(&'static str, &'static str, Value)> {
     let person = |name| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
     vec![
         ("event", "events", json!({"type": "open", "capacity": 3})),
-        ("tickets", "events", json!({"type": "ticketed", "ticket_levels": levels})),
+        (
+            "tickets",
+            "events",
+            json!({"type": "ticketed", "ticket_levels": levels}),
+        ),
         ("petition", "petitions", json!({})),
         ("other_petition", "petitions", json!({})),
         ("form", "forms", json!({})),
         ("page", "fundraising_pages", json!({"currency": "EUR"})),
         ("tag", "tags", json!({"name": "t"})),
         ("list", "lists", json!({"name": "l"})),
-        ("question", "questions", json!({"question_type": "Paragraph"})),
+        (
+            "question",
+            "questions",
+            json!({"question_type": "Paragraph"}),
+        ),
         ("message", "messages", json!({})),
         ("ada", "people", person("ada")),
         ("bob", "people", person("bob")),
@@ -67,7 +76,11 @@ struct Op {
 }
 
 fn post(address: &'static str, body: Value) -> Op {
-    Op { method: "POST", address, body }
+    Op {
+        method: "POST",
+        address,
+        body,
+    }
 }
 
 fn person() -> impl Strategy<Value = Value> {
@@ -95,13 +108,15 @@ fn call() -> impl Strategy<Value = Value> {
         json!({"add_tags": ["none", "t"]}),
         json!({"add_lists": ["l"]}),
     ];
-    (person(), option::of(0..4), select(functions.to_vec())).prop_map(|(person, identifier, mut call)| {
-        call["person"] = person;
-        if let Some(number) = identifier {
-            call["identifiers"] = json!([format!("a:{number}")]);
-        }
-        call
-    })
+    (person(), option::of(0..4), select(functions.to_vec())).prop_map(
+        |(person, identifier, mut call)| {
+            call["person"] = person;
+            if let Some(number) = identifier {
+                call["identifiers"] = json!([format!("a:{number}")]);
+            }
+            call
+        },
+    )
 }
 
 fn operation() -> impl Strategy<Value = Op> {
@@ -139,7 +154,8 @@ fn operation() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Holds the writer before COMMIT while it is closed. It must go before the store does: closing that waits for the writer.
+/// Holds the writer before COMMIT while it is closed. It must go before the store does: closing
+/// that waits for the writer.
 struct Gate {
     waits: Receiver<()>,
     leave: Sender<()>,
@@ -159,7 +175,14 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
             let _ = may.lock().unwrap().recv();
         }
     };
-    (Gate { waits, leave, closed }, hold)
+    (
+        Gate {
+            waits,
+            leave,
+            closed,
+        },
+        hold,
+    )
 }
 
 /// A server of its own with what there was before.
@@ -175,29 +198,69 @@ impl World {
     async fn new(now: Timestamp) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (gate, hold) = gate();
-        let options = Options::new(folder.path().join("data.db")).synchronous_normal().now(move || now);
-        let server = Server::on(Store::open(options.inline_commit(false).before_commit(hold)).unwrap()).await;
-        let mut world = Self { gate, server, addresses: Vec::new(), answers: Vec::new(), _folder: folder };
+        let options = Options::new(folder.path().join("data.db"))
+            .synchronous_normal()
+            .now(move || now);
+        let server =
+            Server::on(Store::open(options.inline_commit(false).before_commit(hold)).unwrap())
+                .await;
+        let mut world = Self {
+            gate,
+            server,
+            addresses: Vec::new(),
+            answers: Vec::new(),
+            _folder: folder,
+        };
         for (name, collection, body) in beginning() {
-            let made = world.ask(now, &Op { method: "POST", address: collection, body }).await;
-            world.addresses.push((format!("<{name}>"), made.self_link()));
+            let made = world
+                .ask(
+                    now,
+                    &Op {
+                        method: "POST",
+                        address: collection,
+                        body,
+                    },
+                )
+                .await;
+            world
+                .addresses
+                .push((format!("<{name}>"), made.self_link()));
         }
         world
     }
 
     fn filled(&self, text: &str) -> String {
-        self.addresses.iter().fold(text.to_owned(), |text, (name, address)| text.replace(name, address))
+        self.addresses
+            .iter()
+            .fold(text.to_owned(), |text, (name, address)| {
+                text.replace(name, address)
+            })
     }
 
     async fn ask(&self, now: Timestamp, op: &Op) -> Answer {
-        let cx = Context::new(self.server.tenant.clone(), Caller::with_rights(Rights::all()), now);
+        let cx = Context::new(
+            self.server.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+            now,
+        );
         let body = serde_json::from_str(&self.filled(&op.body.to_string())).unwrap();
-        self.server.call_as(&cx, op.method, &self.filled(op.address), body).await
+        self.server
+            .call_as(&cx, op.method, &self.filled(op.address), body)
+            .await
     }
 
     async fn read(&mut self, now: Timestamp) {
         for address in READS {
-            let answer = self.ask(now, &Op { method: "GET", address, body: Value::Null }).await;
+            let answer = self
+                .ask(
+                    now,
+                    &Op {
+                        method: "GET",
+                        address,
+                        body: Value::Null,
+                    },
+                )
+                .await;
             self.answers.push(shown(answer));
         }
     }
@@ -214,14 +277,21 @@ impl World {
         let mut answers = Vec::new();
         {
             self.gate.closed.store(true, Ordering::SeqCst);
-            let mut first: Pin<Box<dyn Future<Output = _>>> = Box::pin(self.server.store.mark("first", ""));
+            let mut first: Pin<Box<dyn Future<Output = _>>> =
+                Box::pin(self.server.store.mark("first", ""));
             assert!(begun(&mut first).is_none());
             self.gate.waits.recv().unwrap();
-            let mut asked: Vec<_> =
-                ops.iter().map(|op| Box::pin(self.ask(now, op)) as Pin<Box<dyn Future<Output = _>>>).collect();
+            let mut asked: Vec<_> = ops
+                .iter()
+                .map(|op| Box::pin(self.ask(now, op)) as Pin<Box<dyn Future<Output = _>>>)
+                .collect();
             let early: Vec<_> = asked.iter_mut().map(begun).collect();
             let queued = early.iter().filter(|answer| answer.is_none()).count();
-            assert_eq!(self.server.store.stats().writes_waiting, queued, "they wait for one transaction");
+            assert_eq!(
+                self.server.store.stats().writes_waiting,
+                queued,
+                "they wait for one transaction"
+            );
             self.gate.closed.store(false, Ordering::SeqCst);
             self.gate.leave.send(()).unwrap();
             first.await.unwrap();
@@ -237,7 +307,13 @@ impl World {
 
     /// Closes the file, and says what SQLite finds wrong with it.
     fn into_integrity(self) -> (Vec<String>, String) {
-        let Self { gate, server, answers, _folder, .. } = self;
+        let Self {
+            gate,
+            server,
+            answers,
+            _folder,
+            ..
+        } = self;
         let path = server.store.path().to_owned();
         drop(gate);
         drop(server);
@@ -247,7 +323,10 @@ impl World {
 
 /// Polls a request once; its answer when it has one already.
 fn begun<T>(future: &mut Pin<Box<dyn Future<Output = T> + '_>>) -> Option<T> {
-    match future.as_mut().poll(&mut std::task::Context::from_waker(Waker::noop())) {
+    match future
+        .as_mut()
+        .poll(&mut std::task::Context::from_waker(Waker::noop()))
+    {
         std::task::Poll::Ready(answer) => Some(answer),
         std::task::Poll::Pending => None,
     }
@@ -255,7 +334,8 @@ fn begun<T>(future: &mut Pin<Box<dyn Future<Output = T> + '_>>) -> Option<T> {
 
 fn integrity(path: &Path) -> String {
     let file = rusqlite::Connection::open(path).unwrap();
-    file.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0)).unwrap()
+    file.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))
+        .unwrap()
 }
 
 /// An answer without what is chosen at random.
@@ -263,7 +343,9 @@ fn shown(mut answer: Answer) -> String {
     fn clean(json: &mut Value) {
         match json {
             Value::Object(members) => {
-                members.retain(|name, _| !["reference_code", "next", "previous"].contains(&name.as_str()));
+                members.retain(|name, _| {
+                    !["reference_code", "next", "previous"].contains(&name.as_str())
+                });
                 members.values_mut().for_each(clean);
             }
             Value::Array(list) => list.iter_mut().for_each(clean),
@@ -277,18 +359,37 @@ fn shown(mut answer: Answer) -> String {
 /// The same with each id replaced by the number of its first appearance.
 fn numbered(answers: &[String]) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::new();
-    let is_id = |word: &str| word.len() == 36 && word.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    let is_id = |word: &str| {
+        word.len() == 36
+            && word
+                .bytes()
+                .all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+    };
     let mut number = |word| {
-        seen.iter().position(|known| *known == word).unwrap_or_else(|| {
-            seen.push(word);
-            seen.len() - 1
-        })
+        seen.iter()
+            .position(|known| *known == word)
+            .unwrap_or_else(|| {
+                seen.push(word);
+                seen.len() - 1
+            })
     };
     let mut written = |part| {
         let word = str::trim_end_matches(part, ['"', '/', ':', '?']);
-        if is_id(word) { part.replace(word, &format!("#{}", number(word))) } else { part.to_owned() }
+        if is_id(word) {
+            part.replace(word, &format!("#{}", number(word)))
+        } else {
+            part.to_owned()
+        }
     };
-    answers.iter().map(|answer| answer.split_inclusive(['"', '/', ':', '?']).map(&mut written).collect()).collect()
+    answers
+        .iter()
+        .map(|answer| {
+            answer
+                .split_inclusive(['"', '/', ':', '?'])
+                .map(&mut written)
+                .collect()
+        })
+        .collect()
 }
 
 proptest! {

@@ -1,5 +1,5 @@
-//! What there is and how it hangs together, from the tables: the kinds, their links, and the helpers with what they write
-//! (ENT-22).
+//! What there is and how it hangs together, from the tables: the kinds, their links, and the
+//! helpers with what they write (ENT-22).
 
 use svc_core::{
     api::Api,
@@ -28,8 +28,8 @@ pub(crate) struct KindNode {
 pub(crate) struct Line {
     pub(crate) ends: [Kind; 2],
     pub(crate) links: Vec<LinkOf>,
-    /// Whether records of one kind are listed below those of the other. Other lines only say who did something, or what else
-    /// belongs to it.
+    /// Whether records of one kind are listed below those of the other. Other lines only say who
+    /// did something, or what else belongs to it.
     pub(crate) lists: bool,
 }
 
@@ -63,20 +63,36 @@ impl Line {
 impl Graph {
     /// The interface as a server has it.
     pub(crate) fn new(api: &Api) -> Self {
-        let kinds = Kind::ALL.iter().map(|&kind| KindNode { kind, declared: api.is_sent(kind) }).collect();
+        let kinds = Kind::ALL
+            .iter()
+            .map(|&kind| KindNode {
+                kind,
+                declared: api.is_sent(kind),
+            })
+            .collect();
         let mut lines: Vec<Line> = Vec::new();
         for &kind in Kind::ALL {
             let sent = api.sent_links(kind);
             for link in kind.schema().links {
-                let Some((other, lists)) = leads_to(link) else { continue };
+                let Some((other, lists)) = leads_to(link) else {
+                    continue;
+                };
                 let declared = api.is_sent(kind) && sent.contains(&link.name);
-                let found = LinkOf { kind, link, declared };
+                let found = LinkOf {
+                    kind,
+                    link,
+                    declared,
+                };
                 match lines.iter_mut().find(|line| line.is_between(kind, other)) {
                     Some(known) => {
                         known.lists |= lists;
                         known.links.push(found);
                     }
-                    None => lines.push(Line { ends: [kind, other], links: vec![found], lists }),
+                    None => lines.push(Line {
+                        ends: [kind, other],
+                        links: vec![found],
+                        lists,
+                    }),
                 }
             }
         }
@@ -85,7 +101,11 @@ impl Graph {
             writes: writes(helper),
             declared: api.helpers().any(|offered| offered == helper),
         };
-        Self { kinds, lines, helpers: HelperName::ALL.iter().map(helper).collect() }
+        Self {
+            kinds,
+            lines,
+            helpers: HelperName::ALL.iter().map(helper).collect(),
+        }
     }
 
     /// Whether this server declares all that there is.
@@ -97,7 +117,8 @@ impl Graph {
     }
 }
 
-/// The kind that a link leads to, and whether to a collection; `None` for a helper, which is no record.
+/// The kind that a link leads to, and whether to a collection; `None` for a helper, which is no
+/// record.
 fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
     match link.target {
         LinkTarget::Many { kind, .. } => Some((kind, true)),
@@ -108,7 +129,8 @@ fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
 
 /// The kinds that a helper writes by itself: what it records, and the person who does it.
 fn writes(helper: HelperName) -> Vec<Kind> {
-    let person = (helper.takes_person() && helper.records() != Kind::Person).then_some(Kind::Person);
+    let person =
+        (helper.takes_person() && helper.records() != Kind::Person).then_some(Kind::Person);
     std::iter::once(helper.records()).chain(person).collect()
 }
 
@@ -116,5 +138,8 @@ fn writes(helper: HelperName) -> Vec<Kind> {
 pub(crate) fn in_words(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters.map(|letter| if letter == '_' { ' ' } else { letter })).collect()
+    first
+        .into_iter()
+        .chain(letters.map(|letter| if letter == '_' { ' ' } else { letter }))
+        .collect()
 }

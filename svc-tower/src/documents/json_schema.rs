@@ -1,4 +1,5 @@
-//! JSON Schema (draft 2020-12) of what this server sends and takes, from the tables that validate it.
+//! JSON Schema (draft 2020-12) of what this server sends and takes, from the tables that validate
+//! it.
 
 mod bodies;
 mod declaration;
@@ -58,7 +59,13 @@ pub(super) struct Definitions<'a> {
 
 impl<'a> Definitions<'a> {
     pub(super) fn new(api: &'a Api, base: &'a Base, place: &'static str) -> Self {
-        Self { api, base, place, made: BTreeMap::new(), named: Vec::new() }
+        Self {
+            api,
+            base,
+            place,
+            made: BTreeMap::new(),
+            named: Vec::new(),
+        }
     }
 
     /// What was made, by name.
@@ -75,8 +82,8 @@ impl<'a> Definitions<'a> {
         json!({ "$ref": format!("{}{name}", self.place) })
     }
 
-    /// Whether this is still to be made. It stands there before it is made, so that an object that holds itself comes to
-    /// an end.
+    /// Whether this is still to be made. It stands there before it is made, so that an object that
+    /// holds itself comes to an end.
     fn announce(&mut self, name: &str) -> bool {
         let is_new = !self.made.contains_key(name);
         if is_new {
@@ -85,20 +92,35 @@ impl<'a> Definitions<'a> {
         is_new
     }
 
-    /// The name of a nested object: that of its table, behind that of its owner where two tables share one, and with a
-    /// number where even these are one.
-    fn name_of(&mut self, schema: &'static ObjectSchema, narrowing: Option<&'a Narrowing>, owner: &str) -> String {
-        let is_it = |known: &ObjectSchema, other: Option<&Narrowing>| is_same(known, schema) && other == narrowing;
-        if let Some((name, ..)) = self.named.iter().find(|(_, known, other)| is_it(known, *other)) {
+    /// The name of a nested object: that of its table, behind that of its owner where two tables
+    /// share one, and with a number where even these are one.
+    fn name_of(
+        &mut self,
+        schema: &'static ObjectSchema,
+        narrowing: Option<&'a Narrowing>,
+        owner: &str,
+    ) -> String {
+        let is_it = |known: &ObjectSchema, other: Option<&Narrowing>| {
+            is_same(known, schema) && other == narrowing
+        };
+        if let Some((name, ..)) = self
+            .named
+            .iter()
+            .find(|(_, known, other)| is_it(known, *other))
+        {
             return name.clone();
         }
         let is_free = |name: &String| {
-            Kind::ALL.iter().all(|kind| kind.singular() != name) && self.named.iter().all(|(known, ..)| known != name)
+            Kind::ALL.iter().all(|kind| kind.singular() != name)
+                && self.named.iter().all(|(known, ..)| known != name)
         };
         let behind = format!("{owner}.{}", schema.name);
         let numbered = (2..).map(|number: u32| format!("{behind}.{number}"));
-        let name =
-            [schema.name.to_owned(), behind.clone()].into_iter().chain(numbered).find(is_free).unwrap_or_default();
+        let name = [schema.name.to_owned(), behind.clone()]
+            .into_iter()
+            .chain(numbered)
+            .find(is_free)
+            .unwrap_or_default();
         self.named.push((name.clone(), schema, narrowing));
         name
     }
@@ -113,7 +135,13 @@ impl<'a> Definitions<'a> {
     ) -> Value {
         let name = self.name_of(schema, narrowing, owner);
         self.refer(&format!("{name}{}", form.suffix()), |all| {
-            let is_in = |own: &Own<'_>| if form == Form::Read { own.is_readable() } else { own.is_writable() };
+            let is_in = |own: &Own<'_>| {
+                if form == Form::Read {
+                    own.is_readable()
+                } else {
+                    own.is_writable()
+                }
+            };
             let fields: Vec<_> = Own::in_table(schema, narrowing).filter(is_in).collect();
             let mut object = Members::default();
             all.fields(&mut object, &fields, form, schema.name);
@@ -124,7 +152,12 @@ impl<'a> Definitions<'a> {
     /// Adds fields to an object.
     fn fields(&mut self, object: &mut Members, fields: &[Own<'a>], form: Form, owner: &str) {
         for own in fields {
-            let wire = self.api.dialect().share_names().to_wire(own.field.name).to_owned();
+            let wire = self
+                .api
+                .dialect()
+                .share_names()
+                .to_wire(own.field.name)
+                .to_owned();
             if form == Form::Create && own.is_required() {
                 object.required.push(wire.clone());
             }

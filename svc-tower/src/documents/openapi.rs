@@ -19,9 +19,10 @@ const KEY: &str = "key";
 
 /// The `OpenAPI` 3.1 document of an API, under a base.
 ///
-/// Only what the server offers ([`Api::operations`](svc_core::Api::operations)) is in it. What JSON Schema cannot say stands in extensions of the schemas:
-/// `x-max-decimals` (digits of a number behind the point), `x-unique-by` (elements differ in this member) and `x-not-after` (the first of two
-/// moments is not after the second).
+/// Only what the server offers ([`Api::operations`](svc_core::Api::operations)) is in it. What JSON
+/// Schema cannot say stands in extensions of the schemas: `x-max-decimals` (digits of a number
+/// behind the point), `x-unique-by` (elements differ in this member) and `x-not-after` (the first
+/// of two moments is not after the second).
 ///
 /// # Examples
 ///

@@ -16,7 +16,10 @@ pub(super) struct Own<'a> {
 impl From<&'static Field> for Own<'_> {
     /// As the interface has it.
     fn from(field: &'static Field) -> Self {
-        Self { field, narrow: None }
+        Self {
+            field,
+            narrow: None,
+        }
     }
 }
 
@@ -24,12 +27,16 @@ impl<'a> Own<'a> {
     /// The fields of a kind that leave this server.
     #[cfg(feature = "openapi")]
     pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
-        Self::of(api, kind).filter(move |(place, _)| api.is_readable(kind, *place)).map(|(_, own)| own)
+        Self::of(api, kind)
+            .filter(move |(place, _)| api.is_readable(kind, *place))
+            .map(|(_, own)| own)
     }
 
     /// The fields of a kind that clients may send.
     pub(super) fn taken(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
-        let taken = move |(place, own): &(usize, Self)| !own.field.is_computed() && api.is_writable(kind, *place);
+        let taken = move |(place, own): &(usize, Self)| {
+            !own.field.is_computed() && api.is_writable(kind, *place)
+        };
         Self::of(api, kind).filter(taken).map(|(_, own)| own)
     }
 
@@ -44,12 +51,17 @@ impl<'a> Own<'a> {
         narrowing: Option<&'a Narrowing>,
     ) -> impl Iterator<Item = Self> {
         let narrow = move |name| narrowing.and_then(|narrowing| narrowing.member(name));
-        table.fields.iter().map(move |field| Self { field, narrow: narrow(field.name) })
+        table.fields.iter().map(move |field| Self {
+            field,
+            narrow: narrow(field.name),
+        })
     }
 
     /// What is narrower at the members of the field.
     pub(super) fn members(self) -> Option<&'a Narrowing> {
-        self.narrow.map(|narrow| &narrow.members).filter(|members| !members.is_empty())
+        self.narrow
+            .map(|narrow| &narrow.members)
+            .filter(|members| !members.is_empty())
     }
 
     pub(super) fn is_required(self) -> bool {
@@ -75,12 +87,16 @@ impl<'a> Own<'a> {
             Mode::Default(value) => Some(value),
             _ => None,
         };
-        self.narrow.and_then(|narrow| narrow.default.as_deref()).or(table)
+        self.narrow
+            .and_then(|narrow| narrow.default.as_deref())
+            .or(table)
     }
 
     /// What is narrower than the type, in words; of the members, too.
     pub(super) fn words(self) -> Vec<String> {
-        let Some(narrow) = self.narrow else { return Vec::new() };
+        let Some(narrow) = self.narrow else {
+            return Vec::new();
+        };
         let mut words = Vec::new();
         match (narrow.least, narrow.most) {
             (Some(least), Some(most)) => words.push(format!("from {least} to {most}")),
@@ -88,20 +104,34 @@ impl<'a> Own<'a> {
             (None, Some(most)) => words.push(format!("at most {most}")),
             (None, None) => {}
         }
-        words.extend(narrow.longest.map(|longest| format!("at most {longest} characters")));
+        words.extend(
+            narrow
+                .longest
+                .map(|longest| format!("at most {longest} characters")),
+        );
         if let (Some(object), Some(members)) = (self.field.ty.object(), self.members()) {
             let all: Vec<Self> = Self::in_table(object, Some(members)).collect();
             let is_there = |own: &&Self| own.is_readable() || own.is_writable();
-            let there: Vec<String> = all.iter().filter(is_there).map(|own| format!("`{}`", own.field.name)).collect();
+            let there: Vec<String> = all
+                .iter()
+                .filter(is_there)
+                .map(|own| format!("`{}`", own.field.name))
+                .collect();
             if there.len() < all.len() {
-                words.push(format!("of its members this server has {}", there.join(", ")));
+                words.push(format!(
+                    "of its members this server has {}",
+                    there.join(", ")
+                ));
             }
             for own in all.iter().filter(is_there) {
                 let mut said = own.words();
                 if own.narrow.is_some_and(|narrow| narrow.required) {
                     said.insert(0, "required".to_owned());
                 }
-                said.extend(own.values().map(|values| format!("one of {}", values.join(", "))));
+                said.extend(
+                    own.values()
+                        .map(|values| format!("one of {}", values.join(", "))),
+                );
                 let default = own.narrow.and_then(|narrow| narrow.default.as_deref());
                 said.extend(default.map(|default| format!("default {default}")));
                 if !said.is_empty() {
@@ -114,6 +144,9 @@ impl<'a> Own<'a> {
 
     /// Whether a text is what the field holds, itself or in a list.
     pub(super) fn is_text(self) -> bool {
-        matches!(self.field.ty, Type::String | Type::FlexEnum(_) | Type::Array(Type::String))
+        matches!(
+            self.field.ty,
+            Type::String | Type::FlexEnum(_) | Type::Array(Type::String)
+        )
     }
 }

@@ -1,4 +1,5 @@
-//! What is searched: every page with its names, fields and text, from the same tables as the pages (point 2 of the pages).
+//! What is searched: every page with its names, fields and text, from the same tables as the pages
+//! (point 2 of the pages).
 
 use serde_json::{Value, json};
 
@@ -15,12 +16,37 @@ fn entry(page: &DocPage) -> Value {
     // The fields of a page of records are the same everywhere.
     let fields: Vec<&str> = match page.subject {
         Subject::Collection => Vec::new(),
-        _ => page.fields.iter().map(|field| field.name.as_str()).collect(),
+        _ => page
+            .fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .collect(),
     };
-    let values = page.fields.iter().flat_map(|field| field.values.iter().map(String::as_str));
-    let facts = page.facts.iter().flat_map(|facts| facts.rows.iter().flat_map(|(name, text)| [name.as_str(), text]));
-    let text: Vec<&str> = page.notes.iter().map(String::as_str).chain(facts).chain(values).collect();
-    json!([page.name, page.title.replace('`', ""), sort_of(page.subject), page.summary, fields, text.join(" ")])
+    let values = page
+        .fields
+        .iter()
+        .flat_map(|field| field.values.iter().map(String::as_str));
+    let facts = page.facts.iter().flat_map(|facts| {
+        facts
+            .rows
+            .iter()
+            .flat_map(|(name, text)| [name.as_str(), text])
+    });
+    let text: Vec<&str> = page
+        .notes
+        .iter()
+        .map(String::as_str)
+        .chain(facts)
+        .chain(values)
+        .collect();
+    json!([
+        page.name,
+        page.title.replace('`', ""),
+        sort_of(page.subject),
+        page.summary,
+        fields,
+        text.join(" ")
+    ])
 }
 
 /// What a page is about, in a word.

@@ -9,9 +9,16 @@
 //! 7. [Keeping two systems in step](keep_in_step)
 //! 8. [Being told of changes](webhooks)
 //!
-//! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature `server`.
+//! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature
+//! `server`.
 
-#![cfg_attr(not(feature = "server"), allow(rustdoc::broken_intra_doc_links, reason = "they lead to the server, too"))]
+#![cfg_attr(
+    not(feature = "server"),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "they lead to the server, too"
+    )
+)]
 
 #[cfg_attr(any(not(doctest), feature = "server"), doc = include_str!("add_the_endpoints.md"))]
 pub mod add_the_endpoints {}

@@ -7,7 +7,8 @@ use crate::quality::qualities;
 const MACHINE: [&str; 2] = ["application/hal+json", "application/json"];
 const PEOPLE: [&str; 2] = ["text/html", "text/*"];
 const ANY: &str = "*/*";
-/// What browsers name beside HTML, and programs do not: Java's old client sends `text/html, image/gif, ..., */*; q=.2` by itself.
+/// What browsers name beside HTML, and programs do not: Java's old client sends
+/// `text/html, image/gif, ..., */*; q=.2` by itself.
 const BROWSERS: &str = "application/xhtml+xml";
 
 /// The qualities of what is asked for by name, and of anything.
@@ -36,14 +37,15 @@ impl Asked {
     }
 }
 
-/// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML (ENT-22).
+/// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML
+/// (ENT-22).
 pub(super) fn wants_machine_form(headers: &HeaderMap) -> bool {
     let asked = Asked::of(headers);
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
-/// Whether `Accept` names HTML rather than HAL. Where it does not name HAL and takes anything as well, only a browser means HTML by
-/// that. What is made for programs is sent otherwise (HAL-03).
+/// Whether `Accept` names HTML rather than HAL. Where it does not name HAL and takes anything as
+/// well, only a browser means HTML by that. What is made for programs is sent otherwise (HAL-03).
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {
     let asked = Asked::of(headers);
     let is_meant = asked.machine.is_some() || asked.any == 0 || asked.is_browser;

@@ -15,10 +15,16 @@ pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> Strin
     let product = site.api.vendor().product_name();
     let is_start = page.subject == Subject::Start;
     let title = page.title.replace('`', "");
-    let title = if is_start { title } else { format!("{title} – {product}") };
+    let title = if is_start {
+        title
+    } else {
+        format!("{title} – {product}")
+    };
     let place = site.docs.place(page);
     let groups = site.docs.navigation(page);
-    let group = groups.iter().find(|group| group.entries.iter().any(|entry| entry.href == place));
+    let group = groups
+        .iter()
+        .find(|group| group.entries.iter().any(|entry| entry.href == place));
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -61,7 +67,12 @@ pub(super) fn framed(site: Site<'_>, page: &DocPage, contents: &Markup) -> Strin
 }
 
 /// The head of a page with its style sheet and its script, which are files of the pages.
-pub(super) fn head(title: &str, style: &str, script: &str, file: impl Fn(&str) -> String) -> Markup {
+pub(super) fn head(
+    title: &str,
+    style: &str,
+    script: &str,
+    file: impl Fn(&str) -> String,
+) -> Markup {
     html! {
         head {
             meta charset="utf-8";

@@ -8,7 +8,8 @@ use super::{
     text::{Prose, code_block, title},
 };
 use crate::documents::{
-    DocField, DocLink, DocOperation, DocPage, DocRule, Docs, Entry, ExampleRequest, Facts, Listing, Subject, indented,
+    DocField, DocLink, DocOperation, DocPage, DocRule, Docs, Entry, ExampleRequest, Facts, Listing,
+    Subject, indented,
 };
 
 /// A page as HTML.
@@ -34,7 +35,11 @@ struct Section {
 
 impl Section {
     fn new(title: &'static str, body: Markup) -> Self {
-        Self { id: slug(title), title, body }
+        Self {
+            id: slug(title),
+            title,
+            body,
+        }
     }
 }
 
@@ -54,7 +59,9 @@ impl Site<'_> {
             start.checked_add(address.get(start..)?.find('/')?)
         };
         match host_end(self.base.as_str()) {
-            Some(end) if self.base.as_str().get(..end) == href.get(..end) => href.get(end..).unwrap_or(href),
+            Some(end) if self.base.as_str().get(..end) == href.get(..end) => {
+                href.get(end..).unwrap_or(href)
+            }
             _ => href,
         }
     }
@@ -84,7 +91,10 @@ impl Site<'_> {
 
     /// The parts of a page, in their order: some pages lead on before they show anything.
     fn sections(self, page: &DocPage) -> Vec<Section> {
-        let facts = page.facts.iter().map(|facts| Section::new(facts.title, self.facts(facts)));
+        let facts = page
+            .facts
+            .iter()
+            .map(|facts| Section::new(facts.title, self.facts(facts)));
         let lists = page.lists.iter().filter(|list| !list.entries.is_empty());
         let lists = lists.map(|list| Section::new(list.title, self.list(list)));
         let mut own = Vec::new();
@@ -92,7 +102,10 @@ impl Site<'_> {
             own.push(Section::new("Operations", self.operations(page)));
         }
         if !page.fields.is_empty() {
-            own.push(Section { id: "fields".to_owned(), ..Section::new(page.fields_title, self.fields(page)) });
+            own.push(Section {
+                id: "fields".to_owned(),
+                ..Section::new(page.fields_title, self.fields(page))
+            });
         }
         if !page.links.is_empty() {
             own.push(Section::new("Links", self.links(&page.links)));
@@ -101,25 +114,40 @@ impl Site<'_> {
             own.push(Section::new("Requests", self.requests(&page.requests)));
         }
         if let Some(example) = &page.example {
-            own.push(Section::new("Example", code_block("An example", "json", &indented(example))));
+            own.push(Section::new(
+                "Example",
+                code_block("An example", "json", &indented(example)),
+            ));
         }
         match page.subject {
-            Subject::Start | Subject::EntryPoint | Subject::Missing => lists.chain(facts).chain(own).collect(),
+            Subject::Start | Subject::EntryPoint | Subject::Missing => {
+                lists.chain(facts).chain(own).collect()
+            }
             _ => facts.chain(own).chain(lists).collect(),
         }
     }
 
     /// Prose, in which error codes lead to their pages.
     fn prose(self, text: &str) -> Markup {
-        Prose(text).linked(&|code| Code::ALL.iter().any(|known| known.as_str() == code).then(|| self.page(code)))
+        Prose(text).linked(&|code| {
+            Code::ALL
+                .iter()
+                .any(|known| known.as_str() == code)
+                .then(|| self.page(code))
+        })
     }
 
     fn operations(self, page: &DocPage) -> Markup {
         let shown = |operation: &DocOperation| {
             let is_it = |request: &&ExampleRequest| {
-                request.method == operation.method && request.address == operation.address && request.status < 400
+                request.method == operation.method
+                    && request.address == operation.address
+                    && request.status < 400
             };
-            page.requests.iter().find(is_it).map(|request| format!("#{}", slug(&request.title)))
+            page.requests
+                .iter()
+                .find(is_it)
+                .map(|request| format!("#{}", slug(&request.title)))
         };
         html! {
             div class="wide" tabindex="0" role="region" aria-label="Operations" {
@@ -171,7 +199,9 @@ impl Site<'_> {
         let is_required = field.required && field.writable;
         let write = match field {
             DocField { computed: true, .. } => "by the server",
-            DocField { writable: false, .. } => "no",
+            DocField {
+                writable: false, ..
+            } => "no",
             DocField { required: true, .. } => "required",
             _ => "yes",
         };
@@ -269,5 +299,13 @@ fn type_text(field: &DocField) -> String {
 /// A title as the name of a part of a page.
 pub(super) fn slug(title: &str) -> String {
     let letters = title.chars().filter(|letter| *letter != '`');
-    letters.map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }).collect()
+    letters
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect()
 }

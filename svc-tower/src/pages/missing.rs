@@ -9,14 +9,28 @@ const MOST: usize = 6;
 
 /// The page; nothing of the path is repeated in it.
 pub(super) fn page(docs: &Docs<'_>, path: &str) -> DocPage {
-    let word = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let near = if word.len() <= LONGEST { nearest(docs, word) } else { Vec::new() };
+    let word = path
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
+    let near = if word.len() <= LONGEST {
+        nearest(docs, word)
+    } else {
+        Vec::new()
+    };
     docs.missing(near)
 }
 
 /// The pages whose names are like a word, the nearest one first.
 fn nearest(docs: &Docs<'_>, word: &str) -> Vec<Entry> {
-    let plain = |text: &str| text.rsplit(':').next().unwrap_or_default().to_ascii_lowercase().replace(['-', ' '], "_");
+    let plain = |text: &str| {
+        text.rsplit(':')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+            .replace(['-', ' '], "_")
+    };
     let word = plain(word);
     if word.is_empty() {
         return Vec::new();
@@ -36,5 +50,8 @@ fn nearest(docs: &Docs<'_>, word: &str) -> Vec<Entry> {
         })
         .collect();
     near.sort();
-    near.into_iter().take(MOST).map(|(_, name)| docs.entry_of(&name)).collect()
+    near.into_iter()
+        .take(MOST)
+        .map(|(_, name)| docs.entry_of(&name))
+        .collect()
 }

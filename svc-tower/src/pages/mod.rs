@@ -1,6 +1,6 @@
-//! What lies below `docs/` inside the mount (ENT-22, UND-40): the [documents](crate::documents), the pages of the
-//! documentation as HTML for people and as HAL for machines, and the explorer. A browser gets pages also at the entry point,
-//! and where there is nothing.
+//! What lies below `docs/` inside the mount (ENT-22, UND-40): the [documents](crate::documents),
+//! the pages of the documentation as HTML for people and as HAL for machines, and the explorer. A
+//! browser gets pages also at the entry point, and where there is nothing.
 
 #[cfg(feature = "pages")]
 mod accept;
@@ -47,8 +47,8 @@ pub(crate) struct Pages<'a> {
     pub(crate) base: &'a Base,
     pub(crate) body_limit: usize,
     pub(crate) anonymous_body_limit: usize,
-    /// The headers of the request: `Accept` decides between HTML and HAL, `If-None-Match` whether a document is sent,
-    /// `Accept-Encoding` in which form.
+    /// The headers of the request: `Accept` decides between HTML and HAL, `If-None-Match` whether a
+    /// document is sent, `Accept-Encoding` in which form.
     pub(crate) headers: &'a HeaderMap,
     pub(crate) kept: &'a Kept,
 }
@@ -57,29 +57,33 @@ impl<'a> Pages<'a> {
     /// The answer to a target that is a document; `None` for one that there is not.
     pub(crate) fn answer(self, target: &Target) -> Option<Answer> {
         match target {
-            Target::Capabilities => {
-                self.once(target, Media::Hal, || text(&documents::capabilities(self.api, self.base)))
-            }
+            Target::Capabilities => self.once(target, Media::Hal, || {
+                text(&documents::capabilities(self.api, self.base))
+            }),
             #[cfg(feature = "openapi")]
-            Target::OpenApi => self.once(target, Media::Json, || text(&documents::openapi(self.api, self.base))),
+            Target::OpenApi => self.once(target, Media::Json, || {
+                text(&documents::openapi(self.api, self.base))
+            }),
             #[cfg(feature = "openapi")]
-            Target::JsonSchema(name) => {
-                self.once(target, Media::Json, || text(&documents::json_schema(self.api, self.base, name)?))
-            }
+            Target::JsonSchema(name) => self.once(target, Media::Json, || {
+                text(&documents::json_schema(self.api, self.base, name)?)
+            }),
             Target::Docs => self.page(target, || Some(self.docs().start())),
             Target::DocsPage(name) => {
                 // With and without the prefix it is one page.
                 let plain = self.api.dialect().without_prefix(name).unwrap_or(name);
-                self.page(&Target::DocsPage(plain.to_owned().into()), || self.docs().page(plain))
+                self.page(&Target::DocsPage(plain.to_owned().into()), || {
+                    self.docs().page(plain)
+                })
             }
             #[cfg(feature = "pages")]
-            Target::Form(name) => {
-                self.once(target, Media::Json, || text(&documents::forms::form(self.api, self.base, name)?))
-            }
+            Target::Form(name) => self.once(target, Media::Json, || {
+                text(&documents::forms::form(self.api, self.base, name)?)
+            }),
             #[cfg(feature = "pages")]
-            Target::Explorer(name) if name.is_empty() => {
-                self.once(target, Media::App, || Some(explorer::page(self.api, self.base)))
-            }
+            Target::Explorer(name) if name.is_empty() => self.once(target, Media::App, || {
+                Some(explorer::page(self.api, self.base))
+            }),
             #[cfg(feature = "pages")]
             Target::Explorer(name) if name == MAP => {
                 let map = || map::file(self.api, &|target| self.api.href(self.base, target));
@@ -87,7 +91,9 @@ impl<'a> Pages<'a> {
             }
             #[cfg(feature = "pages")]
             Target::Explorer(name) if name == SEARCH_INDEX => {
-                self.once(target, Media::Json, || text(&documents::search::index(&self.docs())))
+                self.once(target, Media::Json, || {
+                    text(&documents::search::index(&self.docs()))
+                })
             }
             #[cfg(feature = "pages")]
             Target::Explorer(name) => {
@@ -101,12 +107,19 @@ impl<'a> Pages<'a> {
     }
 
     /// A document that is the same for everybody who calls the server by this address.
-    fn once(self, target: &Target, media: Media, make: impl FnOnce() -> Option<String>) -> Option<Answer> {
-        self.kept.answer(self.api.href(self.base, target), media, self.headers, make)
+    fn once(
+        self,
+        target: &Target,
+        media: Media,
+        make: impl FnOnce() -> Option<String>,
+    ) -> Option<Answer> {
+        self.kept
+            .answer(self.api.href(self.base, target), media, self.headers, make)
     }
 
     fn docs(self) -> Docs<'a> {
-        Docs::new(self.api, self.base, self.body_limit).anonymous_body_limit(self.anonymous_body_limit)
+        Docs::new(self.api, self.base, self.body_limit)
+            .anonymous_body_limit(self.anonymous_body_limit)
     }
 
     /// A page in the form that is asked for.
@@ -119,7 +132,9 @@ impl<'a> Pages<'a> {
         if !accept::wants_machine_form(self.headers) {
             return self.html(target, page);
         }
-        self.once(target, Media::Hal, || Some(self.docs().machine_form(&page()?).to_string()))
+        self.once(target, Media::Hal, || {
+            Some(self.docs().machine_form(&page()?).to_string())
+        })
     }
 }
 
@@ -128,7 +143,8 @@ impl Pages<'_> {
     /// A page as HTML, which is kept beside the document of the same address.
     fn html(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<Answer> {
         let make = || Some(html::page(self.docs(), self.api, self.base, &page()?));
-        self.kept.answer(self.place_of_html(target), Media::Html, self.headers, make)
+        self.kept
+            .answer(self.place_of_html(target), Media::Html, self.headers, make)
     }
 
     fn place_of_html(self, target: &Target) -> String {
@@ -143,8 +159,18 @@ impl Pages<'_> {
 
     /// The entry point for people: `entry_point` is what programs get there.
     pub(crate) fn entry_point(self, entry_point: &[u8]) -> Answer {
-        let page = html::page(self.docs(), self.api, self.base, &self.docs().entry_point(entry_point));
-        self.kept.make(self.place_of_html(&Target::EntryPoint), Media::Html, self.headers, page)
+        let page = html::page(
+            self.docs(),
+            self.api,
+            self.base,
+            &self.docs().entry_point(entry_point),
+        );
+        self.kept.make(
+            self.place_of_html(&Target::EntryPoint),
+            Media::Html,
+            self.headers,
+            page,
+        )
     }
 
     /// Whether HTML is asked for rather than what programs get.

@@ -1,4 +1,5 @@
-//! The requests of a page: each as something to paste, with its answer, what its query can have, and how it is refused.
+//! The requests of a page: each as something to paste, with its answer, what its query can have,
+//! and how it is refused.
 
 use maud::{Markup, html};
 
@@ -11,7 +12,9 @@ use crate::documents::{ExampleRequest, Language};
 impl Site<'_> {
     pub(super) fn requests(self, requests: &[ExampleRequest]) -> Markup {
         let has_key = requests.iter().any(|request| request.key_header.is_some());
-        let has_id = requests.iter().any(|request| request.address.split('/').any(|part| part.ends_with("_ID")));
+        let has_id = requests
+            .iter()
+            .any(|request| request.address.split('/').any(|part| part.ends_with("_ID")));
         html! {
             @if has_key {
                 p class="note" {

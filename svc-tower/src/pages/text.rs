@@ -76,8 +76,14 @@ mod tests {
     #[test]
     fn ent_22_backticks_mark_code_and_everything_is_escaped() {
         let out = Prose("`<a>` & `b` or ` \"c\"").render().into_string();
-        assert_eq!(out, "<code>&lt;a&gt;</code> &amp; <code>b</code> or ` &quot;c&quot;");
-        assert_eq!(Verbatim("</pre> & \"x\"").render().into_string(), "&lt;/pre&gt; &amp; \"x\"");
+        assert_eq!(
+            out,
+            "<code>&lt;a&gt;</code> &amp; <code>b</code> or ` &quot;c&quot;"
+        );
+        assert_eq!(
+            Verbatim("</pre> & \"x\"").render().into_string(),
+            "&lt;/pre&gt; &amp; \"x\""
+        );
     }
 
     proptest! {

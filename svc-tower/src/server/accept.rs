@@ -17,7 +17,8 @@ use super::{
     watch::Watch,
 };
 
-/// For how long the server does not accept after accepting failed, for example for want of file descriptors.
+/// For how long the server does not accept after accepting failed, for example for want of file
+/// descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a client receives whose address has too many connections. Its request is not read.
@@ -45,7 +46,12 @@ pub(super) struct Acceptor {
 
 impl Acceptor {
     pub(super) fn new(listener: TcpListener, slots: Arc<Slots>) -> Self {
-        Self { listener, slots, waiting: None, has_warned_of_refusal: false }
+        Self {
+            listener,
+            slots,
+            waiting: None,
+            has_warned_of_refusal: false,
+        }
     }
 
     /// The next connection that has a slot. No connection is lost when the future is dropped.
@@ -56,20 +62,30 @@ impl Acceptor {
                 None => accept(&self.listener).await,
             };
             match self.slots.admit(peer.ip()) {
-                Admission::Admitted(watch, slot) => return Accepted { stream, peer, watch, slot },
+                Admission::Admitted(watch, slot) => {
+                    return Accepted {
+                        stream,
+                        peer,
+                        watch,
+                        slot,
+                    };
+                }
                 Admission::Full => {
                     self.waiting = Some((stream, peer));
                     self.slots.changed().await;
                 }
                 Admission::Refused => {
-                    // A proxy that is not named looks like one client. One line is enough: clients decide how many more there were.
+                    // A proxy that is not named looks like one client. One line is enough: clients
+                    // decide how many more there were.
                     if !std::mem::replace(&mut self.has_warned_of_refusal, true) {
                         tracing::warn!(
                             "a peer address has reached the limit of its connections; if it is a proxy, name it as a trusted proxy"
                         );
                     }
                     // A new socket has room for it, so that nothing waits.
-                    let _ = stream.into_std().and_then(|mut stream| stream.write_all(REFUSAL));
+                    let _ = stream
+                        .into_std()
+                        .and_then(|mut stream| stream.write_all(REFUSAL));
                 }
             }
         }
@@ -94,7 +110,9 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
 fn is_about_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
     )
 }
 
@@ -103,17 +121,25 @@ mod tests {
     use super::*;
     use crate::server::Limits;
 
-    /// UND-44: a stop drops the future that waits for a slot, and the connection is still there afterwards.
+    /// UND-44: a stop drops the future that waits for a slot, and the connection is still there
+    /// afterwards.
     #[tokio::test]
     async fn und_44_a_connection_that_waits_for_a_slot_is_not_lost() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mut acceptor = Acceptor::new(listener, Slots::new(Limits::default().connections(1), Vec::new()));
+        let mut acceptor = Acceptor::new(
+            listener,
+            Slots::new(Limits::default().connections(1), Vec::new()),
+        );
         let _one = TcpStream::connect(address).await.unwrap();
         let first = acceptor.next().await;
         let two = TcpStream::connect(address).await.unwrap();
         // However far it gets.
-        assert!(tokio::time::timeout(Duration::from_millis(20), acceptor.next()).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), acceptor.next())
+                .await
+                .is_err()
+        );
         drop(first);
         assert_eq!(acceptor.next().await.peer, two.local_addr().unwrap());
     }

@@ -20,7 +20,8 @@ pin_project! {
     }
 }
 
-/// Tells of the end of an answer when it is dropped, as hyper does with a body that has ended, or that nobody wants (HEAD).
+/// Tells of the end of an answer when it is dropped, as hyper does with a body that has ended, or
+/// that nobody wants (HEAD).
 struct End(Arc<Watch>);
 
 impl Drop for End {
@@ -33,7 +34,10 @@ impl<B> AnswerBody<B> {
     /// The body of an answer that begins.
     pub(super) fn new(inner: B, watch: Arc<Watch>) -> Self {
         watch.answer_begins();
-        Self { inner, end: End(watch) }
+        Self {
+            inner,
+            end: End(watch),
+        }
     }
 }
 
@@ -41,7 +45,10 @@ impl<B: Body> Body for AnswerBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         self.project().inner.poll_frame(cx)
     }
 

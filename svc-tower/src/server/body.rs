@@ -30,8 +30,9 @@ enum Cause {
 }
 
 impl BodyError {
-    /// Whether it came too slowly: 408 `REQUEST_TIMEOUT` (UND-17). Its [`source`](Error::source) then is an [`io::Error`] of the
-    /// kind [`TimedOut`](io::ErrorKind::TimedOut). Else the connection broke, or the body is not what its headers announced.
+    /// Whether it came too slowly: 408 `REQUEST_TIMEOUT` (UND-17). Its [`source`](Error::source)
+    /// then is an [`io::Error`] of the kind [`TimedOut`](io::ErrorKind::TimedOut). Else the
+    /// connection broke, or the body is not what its headers announced.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.0, Cause::TooSlow(_))
@@ -56,7 +57,8 @@ impl Error for BodyError {
     }
 }
 
-/// The body of a request, which ends with a [`BodyError`] when it is not complete in time, [`Limits::body`](super::Limits::body).
+/// The body of a request, which ends with a [`BodyError`] when it is not complete in time,
+/// [`Limits::body`](super::Limits::body).
 pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,
@@ -70,9 +72,22 @@ pub struct RequestBody {
 
 impl RequestBody {
     /// The body, which has to be complete at `deadline`.
-    pub(super) fn new(inner: Incoming, deadline: Instant, streamed: Streamed, watch: Arc<Watch>) -> Self {
+    pub(super) fn new(
+        inner: Incoming,
+        deadline: Instant,
+        streamed: Streamed,
+        watch: Arc<Watch>,
+    ) -> Self {
         let complete = inner.is_end_stream();
-        Self { inner, deadline, wait: 0, streamed, alarm: None, watch, complete }
+        Self {
+            inner,
+            deadline,
+            wait: 0,
+            streamed,
+            alarm: None,
+            watch,
+            complete,
+        }
     }
 }
 
@@ -80,11 +95,16 @@ impl Body for RequestBody {
     type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         match Pin::new(&mut self.inner).poll_frame(cx) {
             Poll::Ready(frame) => {
                 self.complete = frame.is_none() || self.inner.is_end_stream();
-                Poll::Ready(frame.map(|frame| frame.map_err(|error| BodyError(Cause::Broken(error)))))
+                Poll::Ready(
+                    frame.map(|frame| frame.map_err(|error| BodyError(Cause::Broken(error)))),
+                )
             }
             Poll::Pending => {
                 let wait = self.streamed.wait();
@@ -94,10 +114,14 @@ impl Body for RequestBody {
                     self.alarm = None;
                 }
                 let deadline = self.deadline;
-                let alarm = self.alarm.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+                let alarm = self
+                    .alarm
+                    .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
                 ready!(alarm.as_mut().poll(cx));
                 self.watch.body_too_slow();
-                Poll::Ready(Some(Err(BodyError(Cause::TooSlow(io::ErrorKind::TimedOut.into())))))
+                Poll::Ready(Some(Err(BodyError(Cause::TooSlow(
+                    io::ErrorKind::TimedOut.into(),
+                )))))
             }
         }
     }
@@ -121,6 +145,8 @@ impl Drop for RequestBody {
 
 impl fmt::Debug for RequestBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestBody").field("complete", &self.complete).finish_non_exhaustive()
+        f.debug_struct("RequestBody")
+            .field("complete", &self.complete)
+            .finish_non_exhaustive()
     }
 }

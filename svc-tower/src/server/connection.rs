@@ -33,23 +33,39 @@ use crate::{
 };
 
 /// Serves one connection until it ends, breaks its limits, or the server stops.
-pub(super) async fn serve<S, B>(accepted: Accepted, service: S, limits: Limits, mut stopped: Receiver<Option<Instant>>)
-where
-    S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+pub(super) async fn serve<S, B>(
+    accepted: Accepted,
+    service: S,
+    limits: Limits,
+    mut stopped: Receiver<Option<Instant>>,
+) where
+    S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
     S::Future: Send,
     B: Body + Send + 'static,
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    let Accepted { stream, peer, watch, slot } = accepted;
-    // Without it small answers wait for the client's acknowledgement. A socket that refuses it works all the same.
+    let Accepted {
+        stream,
+        peer,
+        watch,
+        slot,
+    } = accepted;
+    // Without it small answers wait for the client's acknowledgement. A socket that refuses it
+    // works all the same.
     let _ = stream.set_nodelay(true);
     let io = TokioIo::new(WatchedStream::new(stream, slot, Arc::clone(&watch)));
     let own_watch = Arc::clone(&watch);
-    let requests = service_fn(move |request| answer(request, peer, service.clone(), Arc::clone(&own_watch)));
+    let requests =
+        service_fn(move |request| answer(request, peer, service.clone(), Arc::clone(&own_watch)));
     // The limits on heads and idle connections are kept here: hyper has only one limit for both.
     let mut server = http1::Builder::new();
-    server.header_read_timeout(None).max_buf_size(limits.head_room());
+    server
+        .header_read_timeout(None)
+        .max_buf_size(limits.head_room());
     let mut driven = pin!(server.serve_connection(io, requests).with_upgrades());
     let mut stop_order = pin!(stopped.wait_for(Option::is_some));
     let mut stop_at = None;
@@ -77,7 +93,9 @@ where
             last_request = true;
             driven.as_mut().graceful_shutdown();
         }
-        let Some(deadline) = watch.deadline(stop_at) else { return Poll::Pending };
+        let Some(deadline) = watch.deadline(stop_at) else {
+            return Poll::Pending;
+        };
         if deadline < alarm.deadline() {
             alarm.as_mut().reset(deadline);
         }
@@ -108,11 +126,17 @@ where
     extensions.insert(peer);
     let streamed = Streamed::default();
     extensions.insert(streamed.clone());
-    let request = request.map(|body| RequestBody::new(body, deadline, streamed, Arc::clone(&watch)));
+    let request =
+        request.map(|body| RequestBody::new(body, deadline, streamed, Arc::clone(&watch)));
     let Ok(()) = poll_fn(|cx| service.poll_ready(cx)).await;
     let Ok(mut response) = service.call(request).await;
-    if watch.was_too_slow() || watch.is_closing() || response.status() == StatusCode::PAYLOAD_TOO_LARGE {
-        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    if watch.was_too_slow()
+        || watch.is_closing()
+        || response.status() == StatusCode::PAYLOAD_TOO_LARGE
+    {
+        response
+            .headers_mut()
+            .insert(CONNECTION, HeaderValue::from_static("close"));
     }
     Ok(response.map(|body| AnswerBody::new(body, watch)))
 }

@@ -14,33 +14,39 @@ const LEAST_HEAD: usize = 8 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Time for the head of a request to arrive, from its first byte; for the first one, from the connection. 10 s unless set.
+    /// Time for the head of a request to arrive, from its first byte; for the first one, from the
+    /// connection. 10 s unless set.
     pub head: Duration,
     /// Bytes of the head of a request, 8 KiB at least; 64 KiB unless set.
     pub head_bytes: usize,
-    /// Time for the body of a request to arrive, from the end of its head; of one that is read line by line, for the next of
-    /// them to arrive. 30 s unless set.
+    /// Time for the body of a request to arrive, from the end of its head; of one that is read line
+    /// by line, for the next of them to arrive. 30 s unless set.
     pub body: Duration,
-    /// Time for which a connection may lie idle, or a client may not read its answer. 75 s unless set.
+    /// Time for which a connection may lie idle, or a client may not read its answer. 75 s unless
+    /// set.
     pub idle: Duration,
-    /// Time for which a connection that closes before it has read a whole request still reads and drops what the client sends, so that
-    /// the client can read the response. 2 s unless set.
+    /// Time for which a connection that closes before it has read a whole request still reads and
+    /// drops what the client sends, so that the client can read the response. 2 s unless set.
     pub linger: Duration,
-    /// Connections at a time, one at least. When another one arrives, the connection that has been idle longest is closed; if none
-    /// is idle, it waits. 900 unless set, for the usual 1024 file descriptors of a process.
+    /// Connections at a time, one at least. When another one arrives, the connection that has been
+    /// idle longest is closed; if none is idle, it waits. 900 unless set, for the usual 1024 file
+    /// descriptors of a process.
     pub connections: u32,
-    /// Connections of one peer address at a time, one at least; an IPv6 address counts by its first 64 bits. When another one arrives,
-    /// the connection of that address that has been idle longest is closed; if none is idle, it is answered 503 and closed. 256 unless
-    /// set. [Trusted proxies](super::Server::trusted_proxies) have no such limit.
+    /// Connections of one peer address at a time, one at least; an IPv6 address counts by its first
+    /// 64 bits. When another one arrives, the connection of that address that has been idle longest
+    /// is closed; if none is idle, it is answered 503 and closed. 256 unless set. [Trusted
+    /// proxies](super::Server::trusted_proxies) have no such limit.
     pub connections_per_address: u32,
-    /// After the order to stop: for how long requests that were already on their way are still taken. 100 ms unless set.
+    /// After the order to stop: for how long requests that were already on their way are still
+    /// taken. 100 ms unless set.
     pub stop_grace: Duration,
     /// After the order to stop: for how long accepted requests may go on. 45 s unless set.
     pub stop: Duration,
 }
 
 impl Limits {
-    /// Time for the head of a request to arrive, from its first byte; for the first one, from the connection.
+    /// Time for the head of a request to arrive, from its first byte; for the first one, from the
+    /// connection.
     #[must_use]
     pub fn head(self, head: Duration) -> Self {
         Self { head, ..self }
@@ -64,7 +70,8 @@ impl Limits {
         Self { idle, ..self }
     }
 
-    /// Time for which a connection that closes before it has read a whole request still reads and drops what the client sends.
+    /// Time for which a connection that closes before it has read a whole request still reads and
+    /// drops what the client sends.
     #[must_use]
     pub fn linger(self, linger: Duration) -> Self {
         Self { linger, ..self }
@@ -73,16 +80,23 @@ impl Limits {
     /// Connections at a time, one at least.
     #[must_use]
     pub fn connections(self, connections: u32) -> Self {
-        Self { connections, ..self }
+        Self {
+            connections,
+            ..self
+        }
     }
 
     /// Connections of one peer address at a time, one at least.
     #[must_use]
     pub fn connections_per_address(self, connections_per_address: u32) -> Self {
-        Self { connections_per_address, ..self }
+        Self {
+            connections_per_address,
+            ..self
+        }
     }
 
-    /// After the order to stop: for how long requests that were already on their way are still taken.
+    /// After the order to stop: for how long requests that were already on their way are still
+    /// taken.
     #[must_use]
     pub fn stop_grace(self, stop_grace: Duration) -> Self {
         Self { stop_grace, ..self }
@@ -96,7 +110,9 @@ impl Limits {
 
     /// The most connections.
     pub(super) fn slots(&self) -> usize {
-        usize::try_from(self.connections).unwrap_or(usize::MAX).max(1)
+        usize::try_from(self.connections)
+            .unwrap_or(usize::MAX)
+            .max(1)
     }
 
     /// The most connections of one address.
@@ -138,8 +154,14 @@ mod tests {
     /// UND-42: no limit that can be set makes the server fail.
     #[test]
     fn und_42_limits_beyond_all_measure_are_taken() {
-        let least = Limits::default().connections(0).connections_per_address(0).head_bytes(0);
-        assert_eq!((least.head_room(), least.slots(), least.address_slots()), (8192, 1, 1));
+        let least = Limits::default()
+            .connections(0)
+            .connections_per_address(0)
+            .head_bytes(0);
+        assert_eq!(
+            (least.head_room(), least.slots(), least.address_slots()),
+            (8192, 1, 1)
+        );
         let now = Instant::now();
         assert!(later(now, Duration::MAX) > now);
     }
@@ -149,6 +171,9 @@ mod tests {
     fn und_42_the_server_waits_ten_thirty_and_seventy_five_seconds() {
         let limits = Limits::default();
         let seconds = [limits.head, limits.body, limits.idle].map(|limit| limit.as_secs());
-        assert_eq!((seconds, limits.connections, limits.connections_per_address), ([10, 30, 75], 900, 256));
+        assert_eq!(
+            (seconds, limits.connections, limits.connections_per_address),
+            ([10, 30, 75], 900, 256)
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! A server to go with the service: HTTP/1.1 with limits on slow and hostile clients, and a stop that loses no request
-//! (UND-17, UND-42). With the feature `server`.
+//! A server to go with the service: HTTP/1.1 with limits on slow and hostile clients, and a stop
+//! that loses no request (UND-17, UND-42). With the feature `server`.
 //!
-//! It serves any tower service whose error is `Infallible`: a [`SvcService`](crate::SvcService), or a program's whole axum
-//! `Router` with the service in it, which `axum::serve` would serve without a limit.
+//! It serves any tower service whose error is `Infallible`: a [`SvcService`](crate::SvcService), or
+//! a program's whole axum `Router` with the service in it, which `axum::serve` would serve without
+//! a limit.
 //!
 //! ```no_run
 //! # let api = svc_core::Api::builder(svc_core::Vendor::new("Acme", "CRM")).authenticator(svc_core::auth::FixedKeys::new());
@@ -35,17 +36,20 @@
 //! | is one of many who do so | above [`Limits::connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
 //!
 //! How long a service may take for an answer is its own affair:
-//! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many requests one address may send is for the proxy in
-//! front, which sees the addresses; name it to [`Server::trusted_proxies`], since all connections come from its address. It ends
-//! TLS, too: this server has none.
+//! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many requests one
+//! address may send is for the proxy in front, which sees the addresses; name it to
+//! [`Server::trusted_proxies`], since all connections come from its address. It ends TLS, too: this
+//! server has none.
 //!
-//! A listener that fails, for want of file descriptors, say, is asked again after 50 ms, with a `tracing` warning.
+//! A listener that fails, for want of file descriptors, say, is asked again after 50 ms, with a
+//! `tracing` warning.
 //!
 //! # Peer addresses
 //!
-//! Each request has the address of the other end of its connection in its extensions, as [`PeerAddr`](crate::PeerAddr), by
-//! which the service trusts proxies, and with its port as [`std::net::SocketAddr`]. axum's handlers take
-//! `Extension<PeerAddr>`; for those that want `ConnectInfo`, a layer adds it:
+//! Each request has the address of the other end of its connection in its extensions, as
+//! [`PeerAddr`](crate::PeerAddr), by which the service trusts proxies, and with its port as
+//! [`std::net::SocketAddr`]. axum's handlers take `Extension<PeerAddr>`; for those that want
+//! `ConnectInfo`, a layer adds it:
 //!
 //! ```
 //! use std::net::SocketAddr;
@@ -69,9 +73,10 @@
 //!
 //! # Stopping
 //!
-//! [`Server::run`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::run_until`] when a future is ready. Requests that were on
-//! their way are answered, also those that lie unread in a socket, for [`Limits::stop_grace`]; then the port is closed, and who
-//! waits for an answer gets it within [`Limits::stop`]. What is left then is cut off.
+//! [`Server::run`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::run_until`] when a future is
+//! ready. Requests that were on their way are answered, also those that lie unread in a socket, for
+//! [`Limits::stop_grace`]; then the port is closed, and who waits for an answer gets it within
+//! [`Limits::stop`]. What is left then is cut off.
 
 mod accept;
 mod answer;
@@ -128,16 +133,28 @@ impl<S> Server<S> {
     /// A server of this service, with the [`Limits`] that are their default.
     #[must_use]
     pub fn new(service: S) -> Self {
-        Self { service, limits: Limits::default(), trusted_proxies: Vec::new() }
+        Self {
+            service,
+            limits: Limits::default(),
+            trusted_proxies: Vec::new(),
+        }
     }
 
-    /// Sets the proxies whose connections [`Limits::connections_per_address`] does not limit. Default: none.
+    /// Sets the proxies whose connections [`Limits::connections_per_address`] does not limit.
+    /// Default: none.
     ///
-    /// The service has [a list of its own](crate::SvcService::trusted_proxies), which decides whose headers it follows.
+    /// The service has [a list of its own](crate::SvcService::trusted_proxies), which decides whose
+    /// headers it follows.
     #[must_use]
     pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
-        let trusted_proxies = proxies.into_iter().map(|proxy| proxy.to_canonical()).collect();
-        Self { trusted_proxies, ..self }
+        let trusted_proxies = proxies
+            .into_iter()
+            .map(|proxy| proxy.to_canonical())
+            .collect();
+        Self {
+            trusted_proxies,
+            ..self
+        }
     }
 
     /// With other limits.
@@ -146,15 +163,18 @@ impl<S> Server<S> {
         Self { limits, ..self }
     }
 
-    /// Serves on `listener` until SIGINT or SIGTERM comes (on Windows Ctrl-C), then stops as [`run_until`](Self::run_until)
-    /// does. A second signal ends it at once.
+    /// Serves on `listener` until SIGINT or SIGTERM comes (on Windows Ctrl-C), then stops as
+    /// [`run_until`](Self::run_until) does. A second signal ends it at once.
     ///
     /// # Errors
     ///
     /// The process cannot listen to signals.
     pub async fn run<B>(self, listener: TcpListener) -> io::Result<()>
     where
-        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + 'static,
         S::Future: Send,
         B: Body + Send + 'static,
         B::Data: Send,
@@ -166,42 +186,70 @@ impl<S> Server<S> {
             two.next().await;
         });
         // What a second signal leaves undone ends with the runtime.
-        before(second, self.run_until(listener, async move { one.next().await })).await;
+        before(
+            second,
+            self.run_until(listener, async move { one.next().await }),
+        )
+        .await;
         Ok(())
     }
 
     /// Serves on `listener` until `stop` is ready, then answers what was accepted, and returns.
     ///
-    /// Requests that lay unread in a socket when the order to stop came are still answered. After [`Limits::stop`] whatever
-    /// is left is cut off.
+    /// Requests that lay unread in a socket when the order to stop came are still answered. After
+    /// [`Limits::stop`] whatever is left is cut off.
     pub async fn run_until<B>(self, listener: TcpListener, stop: impl Future<Output = ()>)
     where
-        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + 'static,
         S::Future: Send,
         B: Body + Send + 'static,
         B::Data: Send,
         B::Error: Into<BoxError>,
     {
-        let Self { service, limits, trusted_proxies } = self;
+        let Self {
+            service,
+            limits,
+            trusted_proxies,
+        } = self;
         let mut stop = pin!(stop);
         let mut acceptor = Acceptor::new(listener, Slots::new(limits, trusted_proxies));
         let stopping = channel::Sender::new(None);
         while let Some(accepted) = before(stop.as_mut(), acceptor.next()).await {
-            tokio::spawn(serve(accepted, service.clone(), limits, stopping.subscribe()));
+            tokio::spawn(serve(
+                accepted,
+                service.clone(),
+                limits,
+                stopping.subscribe(),
+            ));
         }
         let now = Instant::now();
         stopping.send_replace(Some(now));
         while let Ok(accepted) = timeout_at(later(now, limits.stop_grace), acceptor.next()).await {
-            tokio::spawn(serve(accepted, service.clone(), limits, stopping.subscribe()));
+            tokio::spawn(serve(
+                accepted,
+                service.clone(),
+                limits,
+                stopping.subscribe(),
+            ));
         }
         drop(acceptor);
         // Each connection holds a receiver, and drops it when it ends.
-        let _ = timeout_at(later(now, limits.stop.saturating_add(CUT_OFF)), stopping.closed()).await;
+        let _ = timeout_at(
+            later(now, limits.stop.saturating_add(CUT_OFF)),
+            stopping.closed(),
+        )
+        .await;
     }
 }
 
 /// What `work` gives; `None` where `stop` is ready first.
-async fn before<T>(mut stop: Pin<&mut impl Future<Output = ()>>, work: impl Future<Output = T>) -> Option<T> {
+async fn before<T>(
+    mut stop: Pin<&mut impl Future<Output = ()>>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
     let mut work = pin!(work);
     poll_fn(|cx| match stop.as_mut().poll(cx) {
         Poll::Ready(()) => Poll::Ready(None),

@@ -1,4 +1,5 @@
-//! The open connections, how many of them one peer address has, and which of them makes room for another one (UND-44).
+//! The open connections, how many of them one peer address has, and which of them makes room for
+//! another one (UND-44).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -55,19 +56,28 @@ pub(super) struct Slot {
 
 impl Slots {
     pub(super) fn new(limits: Limits, trusted_proxies: Vec<IpAddr>) -> Arc<Self> {
-        Arc::new(Self { limits, trusted_proxies, state: Mutex::default(), changed: Arc::default() })
+        Arc::new(Self {
+            limits,
+            trusted_proxies,
+            state: Mutex::default(),
+            changed: Arc::default(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a new connection of this peer a slot, if need be that of the connection that has been idle longest.
+    /// Gives a new connection of this peer a slot, if need be that of the connection that has been
+    /// idle longest.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Admission {
         let peer = peer.to_canonical();
         let network = (!self.trusted_proxies.contains(&peer)).then(|| network(peer));
         let mut state = self.state();
-        let count = network.and_then(|network| state.counts.get(&network)).copied().unwrap_or_default();
+        let count = network
+            .and_then(|network| state.counts.get(&network))
+            .copied()
+            .unwrap_or_default();
         if count >= self.limits.address_slots() && !state.close_longest_idle(network) {
             return Admission::Refused;
         }
@@ -81,8 +91,20 @@ impl Slots {
             *count = count.saturating_add(1);
         }
         let watch = Watch::new(self.limits, Arc::clone(&self.changed));
-        state.open.insert(id, Open { network, watch: Arc::clone(&watch) });
-        Admission::Admitted(watch, Slot { slots: Arc::clone(self), id })
+        state.open.insert(
+            id,
+            Open {
+                network,
+                watch: Arc::clone(&watch),
+            },
+        );
+        Admission::Admitted(
+            watch,
+            Slot {
+                slots: Arc::clone(self),
+                id,
+            },
+        )
     }
 
     /// Waits until a connection has ended or become idle since the last wait.
@@ -92,15 +114,24 @@ impl Slots {
 }
 
 impl State {
-    /// Orders the connection to close that has been idle longest, of one network or of all. It counts no more from now on. Whether
-    /// there was one.
+    /// Orders the connection to close that has been idle longest, of one network or of all. It
+    /// counts no more from now on. Whether there was one.
     fn close_longest_idle(&mut self, network: Option<IpAddr>) -> bool {
         loop {
-            let open = self.open.iter().filter(|(_, open)| network.is_none() || open.network == network);
+            let open = self
+                .open
+                .iter()
+                .filter(|(_, open)| network.is_none() || open.network == network);
             let idle = open.filter_map(|(id, open)| Some((open.watch.idle_since()?, *id)));
-            let Some((_, id)) = idle.min() else { return false };
+            let Some((_, id)) = idle.min() else {
+                return false;
+            };
             // It may have received a request since.
-            if self.open.get(&id).is_some_and(|open| open.watch.close_if_idle()) {
+            if self
+                .open
+                .get(&id)
+                .is_some_and(|open| open.watch.close_if_idle())
+            {
                 self.remove(id);
                 return true;
             }
@@ -108,8 +139,15 @@ impl State {
     }
 
     fn remove(&mut self, id: u64) {
-        let Some(network) = self.open.remove(&id).and_then(|open| open.network) else { return };
-        let left = self.counts.get(&network).copied().unwrap_or_default().saturating_sub(1);
+        let Some(network) = self.open.remove(&id).and_then(|open| open.network) else {
+            return;
+        };
+        let left = self
+            .counts
+            .get(&network)
+            .copied()
+            .unwrap_or_default()
+            .saturating_sub(1);
         match left {
             0 => self.counts.remove(&network),
             _ => self.counts.insert(network, left),
@@ -124,11 +162,14 @@ impl Drop for Slot {
     }
 }
 
-/// What counts as one peer address: an IPv4 address, or the first 64 bits of an IPv6 address, which one subscriber has to itself.
+/// What counts as one peer address: an IPv4 address, or the first 64 bits of an IPv6 address, which
+/// one subscriber has to itself.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        IpAddr::V6(address) => {
+            Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into()
+        }
     }
 }
 
@@ -137,8 +178,14 @@ mod tests {
     use super::*;
 
     fn slots(trusted: &[&str]) -> Arc<Slots> {
-        let trusted = trusted.iter().map(|address| address.parse().unwrap()).collect();
-        Slots::new(Limits::default().connections(5).connections_per_address(2), trusted)
+        let trusted = trusted
+            .iter()
+            .map(|address| address.parse().unwrap())
+            .collect();
+        Slots::new(
+            Limits::default().connections(5).connections_per_address(2),
+            trusted,
+        )
     }
 
     /// What becomes of connections of these peers, all of which stay in use.
@@ -159,13 +206,29 @@ mod tests {
     #[test]
     fn und_44_addresses_have_limits_of_their_own() {
         let slots = slots(&["10.0.0.9"]);
-        let (letters, held) = admitted(&slots, &["10.0.0.1", "::ffff:10.0.0.1", "10.0.0.1", "10.0.0.2"]);
+        let (letters, held) = admitted(
+            &slots,
+            &["10.0.0.1", "::ffff:10.0.0.1", "10.0.0.1", "10.0.0.2"],
+        );
         assert_eq!(letters, "AARA");
         drop(held);
-        assert_eq!(admitted(&slots, &["10.0.0.1", "10.0.0.1"]).0, "AA", "ended connections count no more");
+        assert_eq!(
+            admitted(&slots, &["10.0.0.1", "10.0.0.1"]).0,
+            "AA",
+            "ended connections count no more"
+        );
         assert!(slots.state().counts.is_empty() && slots.state().open.is_empty());
-        assert_eq!(admitted(&slots, &["::ffff:10.0.0.9"; 6]).0, "AAAAAF", "a trusted proxy");
-        let same = ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:1::3", "2001:db8:0:2::1"];
+        assert_eq!(
+            admitted(&slots, &["::ffff:10.0.0.9"; 6]).0,
+            "AAAAAF",
+            "a trusted proxy"
+        );
+        let same = [
+            "2001:db8:0:1::1",
+            "2001:db8:0:1:ffff::2",
+            "2001:db8:0:1::3",
+            "2001:db8:0:2::1",
+        ];
         assert_eq!(admitted(&slots, &same).0, "AARA", "IPv6 counts by /64");
     }
 }

@@ -35,13 +35,21 @@ struct Orders {
 impl Orders {
     fn new() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
     }
 
     async fn next(&mut self) {
         std::future::poll_fn(|cx| {
-            let has_come = self.interrupt.poll_recv(cx).is_ready() || self.terminate.poll_recv(cx).is_ready();
-            if has_come { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            let has_come =
+                self.interrupt.poll_recv(cx).is_ready() || self.terminate.poll_recv(cx).is_ready();
+            if has_come {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
         })
         .await;
     }

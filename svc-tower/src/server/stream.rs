@@ -20,8 +20,9 @@ use super::{
 /// How many bytes a connection that closes early still takes.
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
 
-/// How many bytes of a body one read returns at most. hyper doubles its buffer when a read returns as many bytes as it asked for, and
-/// keeps it as large for as long as the connection lives: one byte less leaves it at 16 KiB.
+/// How many bytes of a body one read returns at most. hyper doubles its buffer when a read returns
+/// as many bytes as it asked for, and keeps it as large for as long as the connection lives: one
+/// byte less leaves it at 16 KiB.
 const BODY_READ: usize = 16 * 1024 - 1;
 
 /// A client's socket that tells its [`Watch`] what happens.
@@ -36,11 +37,20 @@ pub(super) struct WatchedStream {
 
 impl WatchedStream {
     pub(super) fn new(stream: TcpStream, slot: Slot, watch: Arc<Watch>) -> Self {
-        Self { stream, watch, dropped: 0, _slot: slot }
+        Self {
+            stream,
+            watch,
+            dropped: 0,
+            _slot: slot,
+        }
     }
 
     /// Reads a part of a body, so that the buffers of many connections stay small (UND-43).
-    fn poll_read_part(&mut self, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read_part(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         ready!(self.stream.poll_read_ready(cx))?;
         let room = buffer.remaining().min(BODY_READ);
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
@@ -66,7 +76,11 @@ impl WatchedStream {
 }
 
 impl AsyncRead for WatchedStream {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         if self.watch.reads_body() {
             ready!(self.poll_read_part(cx, buffer))?;
@@ -81,7 +95,11 @@ impl AsyncRead for WatchedStream {
 }
 
 impl AsyncWrite for WatchedStream {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.watch.bytes_went(result.is_pending());
         result

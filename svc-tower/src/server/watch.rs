@@ -6,7 +6,8 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::limits::{Limits, later};
 
-/// What one connection is doing. Shared by its socket, its requests' bodies and the task that drives it.
+/// What one connection is doing. Shared by its socket, its requests' bodies and the task that
+/// drives it.
 #[derive(Debug)]
 pub(super) struct Watch {
     limits: Limits,
@@ -18,7 +19,10 @@ pub(super) struct Watch {
 }
 
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is observed by itself, in any phase")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is observed by itself, in any phase"
+)]
 struct State {
     phase: Phase,
     /// When a byte last went through.
@@ -81,14 +85,20 @@ impl Watch {
             is_closing: false,
             lingers_since: None,
         };
-        Arc::new(Self { limits, state: Mutex::new(state), changed, closing: Notify::new() })
+        Arc::new(Self {
+            limits,
+            state: Mutex::new(state),
+            changed,
+            closing: Notify::new(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request's head is complete and goes to the service; its body has to be complete at the instant returned.
+    /// A request's head is complete and goes to the service; its body has to be complete at the
+    /// instant returned.
     pub(super) fn request_begins(&self) -> Instant {
         let mut state = self.state();
         state.phase = Phase::Service;
@@ -157,8 +167,8 @@ impl Watch {
 
     /// The connection closes its own half.
     ///
-    /// Where a part of a request is still to come, a socket that is closed at once resets the connection, and the answer (431,
-    /// 413, 408) could be lost.
+    /// Where a part of a request is still to come, a socket that is closed at once resets the
+    /// connection, and the answer (431, 413, 408) could be lost.
     pub(super) fn closes(&self) -> Closing {
         let mut state = self.state();
         let is_unread = state.unread || matches!(state.phase, Phase::Head(_));
@@ -195,24 +205,37 @@ impl Watch {
         matches!(self.state().phase, Phase::Service | Phase::Answer)
     }
 
-    /// When the connection is to be closed if nothing more happens; `stop` is when the server began to stop.
+    /// When the connection is to be closed if nothing more happens; `stop` is when the server began
+    /// to stop.
     pub(super) fn deadline(&self, stop: Option<Instant>) -> Option<Instant> {
         let state = self.state();
         let (own, is_quiet) = match state.phase {
-            _ if state.lingers_since.is_some() => {
-                (state.lingers_since.map(|since| later(since, self.limits.linger)), false)
-            }
+            _ if state.lingers_since.is_some() => (
+                state
+                    .lingers_since
+                    .map(|since| later(since, self.limits.linger)),
+                false,
+            ),
             Phase::Service | Phase::Upgraded => (None, false),
-            Phase::Answer => (state.write_blocked.then(|| later(state.last, self.limits.idle)), false),
+            Phase::Answer => (
+                state
+                    .write_blocked
+                    .then(|| later(state.last, self.limits.idle)),
+                false,
+            ),
             Phase::Fresh(since) => (Some(later(since, self.limits.head)), true),
             Phase::Head(since) => (Some(later(since, self.limits.head)), false),
-            Phase::Idle => (Some(later(state.last, self.limits.idle)), !state.write_blocked),
+            Phase::Idle => (
+                Some(later(state.last, self.limits.idle)),
+                !state.write_blocked,
+            ),
         };
         let end = stop.map(|stop| {
             let longest = later(stop, self.limits.stop);
             match state.phase {
                 _ if !is_quiet => longest,
-                // A connection that was accepted after the order to stop may have a request in its socket.
+                // A connection that was accepted after the order to stop may have a request in its
+                // socket.
                 Phase::Fresh(since) => later(since.max(stop), self.limits.stop_grace).min(longest),
                 _ => later(stop, self.limits.stop_grace).min(longest),
             }
@@ -248,19 +271,27 @@ mod tests {
 
     use super::*;
 
-    /// UND-42: the time that a server takes to accept a connection does not count against the grace of that connection.
+    /// UND-42: the time that a server takes to accept a connection does not count against the grace
+    /// of that connection.
     #[test]
     fn und_42_a_connection_that_is_accepted_late_has_the_whole_grace() {
         const MINUTE: Duration = Duration::from_secs(60);
         let stopped = Instant::now();
         let accepted = later(stopped, MINUTE);
         let deadline = |stop| {
-            let limits = Limits::default().head(Duration::MAX).stop_grace(MINUTE).stop(stop);
+            let limits = Limits::default()
+                .head(Duration::MAX)
+                .stop_grace(MINUTE)
+                .stop(stop);
             let watch = Watch::new(limits, Arc::default());
             watch.state().phase = Phase::Fresh(accepted);
             watch.deadline(Some(stopped))
         };
         assert_eq!(deadline(MINUTE * 3), Some(later(accepted, MINUTE)));
-        assert_eq!(deadline(MINUTE), Some(accepted), "no grace is longer than the stop");
+        assert_eq!(
+            deadline(MINUTE),
+            Some(accepted),
+            "no grace is longer than the stop"
+        );
     }
 }

@@ -69,7 +69,8 @@ const PART: u32 = 500;
 const IDLE: Duration = Duration::from_secs(1);
 /// How long commits are gathered before it is looked what they were.
 const GATHER: Duration = Duration::from_millis(20);
-/// Slow requests for each receiver that is sent to at the same time: they wait, and take nothing but a socket.
+/// Slow requests for each receiver that is sent to at the same time: they wait, and take nothing
+/// but a socket.
 const OVERTIME: usize = 4;
 /// How long messages that are on their way may take when it stops.
 const GRACE: Duration = Duration::from_secs(5);
@@ -94,12 +95,15 @@ pub struct Sender {
 
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("api", &self.api).finish_non_exhaustive()
+        f.debug_struct("Sender")
+            .field("api", &self.api)
+            .finish_non_exhaustive()
     }
 }
 
 impl Sender {
-    /// A sender for an API; `None` where that offers no webhooks. Links in messages begin with the API's base URL.
+    /// A sender for an API; `None` where that offers no webhooks. Links in messages begin with the
+    /// API's base URL.
     #[must_use]
     pub fn new(api: &Api) -> Option<Self> {
         Some(Self {
@@ -117,33 +121,48 @@ impl Sender {
         })
     }
 
-    /// How many messages one receiver is sent at the same time: 4 unless set. One that fails gets one.
+    /// How many messages one receiver is sent at the same time: 4 unless set. One that fails gets
+    /// one.
     #[must_use]
     pub fn at_once(self, messages: usize) -> Self {
-        Self { at_once: messages.max(1), ..self }
+        Self {
+            at_once: messages.max(1),
+            ..self
+        }
     }
 
-    /// Receivers that it sends to at the same time: 64 unless set, and a quarter as many that fail or are slow. Tenants that wait
-    /// for a free one are served in turn.
+    /// Receivers that it sends to at the same time: 64 unless set, and a quarter as many that fail
+    /// or are slow. Tenants that wait for a free one are served in turn.
     #[must_use]
     pub fn receivers_at_once(self, receivers: usize) -> Self {
-        Self { webhooks_at_once: receivers.max(4), ..self }
+        Self {
+            webhooks_at_once: receivers.max(4),
+            ..self
+        }
     }
 
     /// How long a receiver has for its answer: 15 seconds unless set, and no longer than that.
     #[must_use]
     pub fn timeout(self, time: Duration) -> Self {
-        Self { timeout: time.min(Duration::from_secs(15)), ..self }
+        Self {
+            timeout: time.min(Duration::from_secs(15)),
+            ..self
+        }
     }
 
-    /// Time after which a receiver is slow, whatever it answers: 2 seconds unless set. Slow receivers share slots of their own, and a
-    /// request leaves its slot to others after half of that time.
+    /// Time after which a receiver is slow, whatever it answers: 2 seconds unless set. Slow
+    /// receivers share slots of their own, and a request leaves its slot to others after half of
+    /// that time.
     #[must_use]
     pub fn slow_after(self, time: Duration) -> Self {
-        Self { slow_after: time, ..self }
+        Self {
+            slow_after: time,
+            ..self
+        }
     }
 
-    /// Says that no other program sends for this store: what one has left that was killed is taken over at once.
+    /// Says that no other program sends for this store: what one has left that was killed is taken
+    /// over at once.
     #[must_use]
     pub fn alone(self, is_alone: bool) -> Self {
         Self { is_alone, ..self }
@@ -152,20 +171,27 @@ impl Sender {
     /// Tells the time from `now` instead of the system.
     #[must_use]
     pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self { now: Arc::new(now), ..self }
+        Self {
+            now: Arc::new(now),
+            ..self
+        }
     }
 
-    /// Resolves names by `resolve` instead of the system. What it finds is looked at like everything else.
+    /// Resolves names by `resolve` instead of the system. What it finds is looked at like
+    /// everything else.
     #[must_use]
     pub fn resolver<F>(self, resolve: impl Fn(String, u16) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = io::Result<Vec<SocketAddr>>> + Send + 'static,
     {
-        Self { resolve: Arc::new(move |name, port| Box::pin(resolve(name, port))), ..self }
+        Self {
+            resolve: Arc::new(move |name, port| Box::pin(resolve(name, port))),
+            ..self
+        }
     }
 
-    /// Sends until `stop` is ready. Messages that are on their way then have five seconds; what has no answer by then is sent again
-    /// by whoever comes next.
+    /// Sends until `stop` is ready. Messages that are on their way then have five seconds; what has
+    /// no answer by then is sent again by whoever comes next.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
         let mut running = Running {
@@ -258,10 +284,19 @@ impl Running {
     /// Gives each webhook that may have something to do to a task.
     async fn look(&mut self) -> Result<()> {
         let now = (self.work.now)();
-        let until = if self.takes_over { now.plus(LEASE) } else { now };
+        let until = if self.takes_over {
+            now.plus(LEASE)
+        } else {
+            now
+        };
         let (mut after, mut tenants, mut webhooks) = (None, BTreeSet::new(), HashSet::new());
         loop {
-            let part = self.work.parts.webhooks.due_webhooks(until, after.as_ref(), PART).await?;
+            let part = self
+                .work
+                .parts
+                .webhooks
+                .due_webhooks(until, after.as_ref(), PART)
+                .await?;
             let is_last = part.len() < PART as usize;
             after = part.last().map(|(_, webhook)| webhook.id.clone());
             for (tenant, webhook) in part {
@@ -269,7 +304,9 @@ impl Running {
                 webhooks.insert(webhook.id.clone());
                 if self.busy.insert(webhook.id.clone()) {
                     let id = webhook.id.clone();
-                    let task = self.tasks.spawn(Arc::clone(&self.work).look_after(tenant, webhook));
+                    let task = self
+                        .tasks
+                        .spawn(Arc::clone(&self.work).look_after(tenant, webhook));
                     self.of_task.insert(task.id(), id);
                 }
             }
@@ -288,7 +325,9 @@ impl Running {
 /// Is ready when one of these is.
 async fn any(mut bells: Vec<Listening>) {
     poll_fn(|cx| {
-        let rung = bells.iter_mut().any(|bell| Pin::new(bell).poll(cx).is_ready());
+        let rung = bells
+            .iter_mut()
+            .any(|bell| Pin::new(bell).poll(cx).is_ready());
         if rung { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;

@@ -1,4 +1,5 @@
-//! One message on its way: the name is resolved, each address is looked at, and the one that was looked at is called.
+//! One message on its way: the name is resolved, each address is looked at, and the one that was
+//! looked at is called.
 
 use std::{
     net::SocketAddr,
@@ -55,26 +56,39 @@ type Unanswered = &'static str;
 
 impl Client {
     pub(super) fn new(resolve: Resolve, reach: Reach, timeout: Duration) -> Self {
-        Self { resolve, reach, timeout, tls: OnceLock::new() }
+        Self {
+            resolve,
+            reach,
+            timeout,
+            tls: OnceLock::new(),
+        }
     }
 
     /// Sends a message and waits for the answer.
     pub(super) async fn post(&self, letter: Letter) -> Answered {
         let at = letter.at;
         let sent = async {
-            let receiver = Receiver::read(&letter.url, self.reach).map_err(|_| "its URL is one that is not called")?;
+            let receiver = Receiver::read(&letter.url, self.reach)
+                .map_err(|_| "its URL is one that is not called")?;
             let stream = self.connect(&receiver).await?;
             let request = request(&receiver, letter).ok_or("its URL is one that is not called")?;
             if !receiver.is_encrypted {
                 return answer(stream, request, at).await;
             }
-            let tls = self.tls().ok_or("this server knows no certificates to trust")?;
+            let tls = self
+                .tls()
+                .ok_or("this server knows no certificates to trust")?;
             let name = match &receiver.host {
                 Host::Address(address) => ServerName::from(*address),
                 Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| NO_TLS)?,
                 _ => return Err(NO_TLS),
             };
-            answer(tls.connect(name, stream).await.map_err(|_| NO_TLS)?, request, at).await
+            answer(
+                tls.connect(name, stream).await.map_err(|_| NO_TLS)?,
+                request,
+                at,
+            )
+            .await
         };
         match timeout(self.timeout, sent).await {
             Ok(Ok(answered)) => answered,
@@ -83,12 +97,14 @@ impl Client {
         }
     }
 
-    /// A connection to an address that messages may go to. If one of several is not such, none is called: the name is at the
-    /// disposal of whoever put it there.
+    /// A connection to an address that messages may go to. If one of several is not such, none is
+    /// called: the name is at the disposal of whoever put it there.
     async fn connect(&self, receiver: &Receiver) -> Result<TcpStream, Unanswered> {
         let found: Vec<SocketAddr> = match &receiver.host {
             Host::Address(address) => vec![SocketAddr::new(*address, receiver.port)],
-            Host::Name(name) => (self.resolve)(name.clone(), receiver.port).await.unwrap_or_default(),
+            Host::Name(name) => (self.resolve)(name.clone(), receiver.port)
+                .await
+                .unwrap_or_default(),
             _ => Vec::new(),
         };
         if found.is_empty() {
@@ -112,7 +128,9 @@ impl Client {
             .get_or_init(|| {
                 let mut roots = RootCertStore::empty();
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-                let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+                let config = ClientConfig::builder()
+                    .with_root_certificates(roots)
+                    .with_no_client_auth();
                 Some(TlsConnector::from(Arc::new(config)))
             })
             .as_ref()
@@ -129,23 +147,41 @@ fn request(receiver: &Receiver, letter: Letter) -> Option<Request<Full<Bytes>>> 
         .header(USER_AGENT, "svc-webhooks")
         .header(CONNECTION, "close")
         .header("webhook-id", letter.id)
-        .header("webhook-timestamp", letter.at.micros().div_euclid(1_000_000))
-        .header("webhook-signature", HeaderValue::try_from(letter.signatures).ok()?)
+        .header(
+            "webhook-timestamp",
+            letter.at.micros().div_euclid(1_000_000),
+        )
+        .header(
+            "webhook-signature",
+            HeaderValue::try_from(letter.signatures).ok()?,
+        )
         .body(Full::from(letter.body))
         .ok()
 }
 
 /// Sends a request over a connection and reads what matters of its answer. No redirect is followed.
-async fn answer<S>(stream: S, request: Request<Full<Bytes>>, at: Timestamp) -> Result<Answered, Unanswered>
+async fn answer<S>(
+    stream: S,
+    request: Request<Full<Bytes>>,
+    at: Timestamp,
+) -> Result<Answered, Unanswered>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|_| NO_HTTP)?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|_| NO_HTTP)?;
     let exchange = async {
         let response = sender.send_request(request).await.map_err(|_| NO_HTTP)?;
-        let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let header = response
+            .headers()
+            .get(RETRY_AFTER)
+            .and_then(|value| value.to_str().ok());
         let retry_after = header.and_then(|header| retry_after(header, at));
-        let answered = Answered::Status { status: response.status().as_u16(), retry_after };
+        let answered = Answered::Status {
+            status: response.status().as_u16(),
+            retry_after,
+        };
         read_some(response.into_body()).await;
         Ok(answered)
     };

@@ -8,7 +8,8 @@ use std::{
 use svc_core::{Tenant, fair_queue::FairQueue};
 use tokio::sync::oneshot;
 
-/// A limited number of slots. Tenants that wait for one get them in turn, whatever the number of their receivers.
+/// A limited number of slots. Tenants that wait for one get them in turn, whatever the number of
+/// their receivers.
 #[derive(Clone)]
 pub(super) struct Slots(Arc<Mutex<State>>);
 
@@ -28,7 +29,10 @@ impl fmt::Debug for Slot {
 
 impl Slots {
     pub(super) fn new(slots: usize) -> Self {
-        Self(Arc::new(Mutex::new(State { free: slots, waiting: FairQueue::default() })))
+        Self(Arc::new(Mutex::new(State {
+            free: slots,
+            waiting: FairQueue::default(),
+        })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -99,11 +103,16 @@ mod tests {
 
     use super::*;
 
-    fn poll(future: &mut Pin<impl DerefMut<Target = impl Future<Output = Option<Slot>>>>) -> Poll<Option<Slot>> {
-        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    fn poll(
+        future: &mut Pin<impl DerefMut<Target = impl Future<Output = Option<Slot>>>>,
+    ) -> Poll<Option<Slot>> {
+        future
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// The next free slot is that of the tenant that has waited without one, not that of the longest queue.
+    /// The next free slot is that of the tenant that has waited without one, not that of the
+    /// longest queue.
     #[tokio::test]
     async fn tenants_get_slots_in_turn() {
         let slots = Slots::new(1);
@@ -112,12 +121,20 @@ mod tests {
         assert!(slots.try_acquire().is_none());
         let (mut second, mut third) = (pin!(slots.acquire(&busy)), pin!(slots.acquire(&busy)));
         let mut other = pin!(slots.acquire(&quiet));
-        assert!(poll(&mut second).is_pending() && poll(&mut third).is_pending() && poll(&mut other).is_pending());
+        assert!(
+            poll(&mut second).is_pending()
+                && poll(&mut third).is_pending()
+                && poll(&mut other).is_pending()
+        );
         drop(first);
-        let Poll::Ready(slot) = poll(&mut second) else { panic!("the first in line gets no slot") };
+        let Poll::Ready(slot) = poll(&mut second) else {
+            panic!("the first in line gets no slot")
+        };
         assert!(poll(&mut third).is_pending() && poll(&mut other).is_pending());
         drop(slot);
-        let Poll::Ready(slot) = poll(&mut other) else { panic!("the other tenant gets no slot") };
+        let Poll::Ready(slot) = poll(&mut other) else {
+            panic!("the other tenant gets no slot")
+        };
         assert!(poll(&mut third).is_pending());
         drop(slot);
         assert!(poll(&mut third).is_ready());

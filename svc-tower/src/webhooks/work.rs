@@ -25,8 +25,8 @@ use super::{
 /// How often an outcome is noted again that somebody was faster than.
 const TRIES: usize = 16;
 
-/// How long outcomes are gathered before they are written: what was sent since is sent again, with the same ids, where the program
-/// is killed.
+/// How long outcomes are gathered before they are written: what was sent since is sent again, with
+/// the same ids, where the program is killed.
 const GATHER: Duration = Duration::from_millis(100);
 /// How long a webhook is to be had for itself when sending begins: a message may take 15 seconds.
 const LEAST: Duration = Duration::from_secs(20);
@@ -42,7 +42,8 @@ pub(super) struct Work {
     pub(super) at_once: usize,
     /// Slots for receivers that answer in time.
     pub(super) prompt: Slots,
-    /// Slots for receivers that fail, and for those whose last response was slow: they take nothing from the others.
+    /// Slots for receivers that fail, and for those whose last response was slow: they take nothing
+    /// from the others.
     pub(super) slow: Slots,
     /// Slots for requests that were begun in a prompt slot and have turned out to be slow.
     pub(super) overtime: Slots,
@@ -60,7 +61,8 @@ struct Held {
     webhook: Webhook,
     /// Until when nobody else takes it.
     leased: Option<Timestamp>,
-    /// When it is looked after next, as it was written last: what is later was written by somebody else who has it now.
+    /// When it is looked after next, as it was written last: what is later was written by somebody
+    /// else who has it now.
     next: Option<Timestamp>,
 }
 
@@ -97,12 +99,14 @@ impl Outcomes {
     /// Whether they are to be written now.
     fn are_due(&self, webhook: &Webhook, now: Timestamp) -> bool {
         let is_old = self.since.is_some_and(|since| since.plus(GATHER) <= now);
-        let is_special = webhook.failing_since.is_some() || self.parts.iter().any(|(part, ..)| part.is_lost);
+        let is_special =
+            webhook.failing_since.is_some() || self.parts.iter().any(|(part, ..)| part.is_lost);
         is_old || is_special || self.messages >= MOST_GATHERED
     }
 }
 
-/// Notes what became of the messages of a part, of a webhook that was at this turn when they were sent.
+/// Notes what became of the messages of a part, of a webhook that was at this turn when they were
+/// sent.
 fn note(webhook: &mut Webhook, turn: u32, part: &Part, answers: &[Answered], now: Timestamp) {
     for (event, answered) in part.events.iter().zip(answers) {
         webhook.note(event, answered, now);
@@ -123,8 +127,13 @@ impl Work {
     }
 
     async fn send_all(self: &Arc<Self>, tenant: Tenant, stored: &StoredWebhook) -> Result<()> {
-        let mut held =
-            Held { tenant, version: stored.version, webhook: Webhook::read(stored)?, leased: None, next: stored.next };
+        let mut held = Held {
+            tenant,
+            version: stored.version,
+            webhook: Webhook::read(stored)?,
+            leased: None,
+            next: stored.next,
+        };
         let mut outcomes = Outcomes::default();
         let ended = self.send_parts(&mut held, &mut outcomes).await;
         if !matches!(ended, Ok(false)) && (held.leased.is_some() || outcomes.are_there()) {
@@ -133,8 +142,13 @@ impl Work {
         ended.map(drop)
     }
 
-    /// Sends until nothing is left; `false` where the webhook is somebody else's by then, or deleted.
-    async fn send_parts(self: &Arc<Self>, held: &mut Held, outcomes: &mut Outcomes) -> Result<bool> {
+    /// Sends until nothing is left; `false` where the webhook is somebody else's by then, or
+    /// deleted.
+    async fn send_parts(
+        self: &Arc<Self>,
+        held: &mut Held,
+        outcomes: &mut Outcomes,
+    ) -> Result<bool> {
         loop {
             let now = (self.now)();
             if *self.stopped.borrow() || held.webhook.is_at_rest(now) {
@@ -149,7 +163,8 @@ impl Work {
             let answers = if part.events.is_empty() {
                 Vec::new()
             } else {
-                let is_slow = held.webhook.failing_since.is_some() || self.slow_webhooks().contains(&held.webhook.id);
+                let is_slow = held.webhook.failing_since.is_some()
+                    || self.slow_webhooks().contains(&held.webhook.id);
                 let slots = if is_slow { &self.slow } else { &self.prompt };
                 let mut version = held.version;
                 let slot = if let Some(slot) = slots.try_acquire() {
@@ -163,7 +178,9 @@ impl Work {
                         }
                     }
                     // The queue of slots never goes away before its tasks.
-                    let Some(slot) = slots.acquire(&held.tenant).await else { return Ok(true) };
+                    let Some(slot) = slots.acquire(&held.tenant).await else {
+                        return Ok(true);
+                    };
                     slot
                 };
                 let now = (self.now)();
@@ -174,7 +191,8 @@ impl Work {
                     }
                 }
                 if held.version != version {
-                    // Somebody has changed it since the part was read: it may be paused, or to be sent anew.
+                    // Somebody has changed it since the part was read: it may be paused, or to be
+                    // sent anew.
                     continue;
                 }
                 let sending = answers(self.send(&held.webhook, &part), part.events.len());
@@ -201,7 +219,9 @@ impl Work {
 
     fn slow_webhooks(&self) -> MutexGuard<'_, HashSet<Id>> {
         // Nothing panics while it is locked.
-        self.slow_webhooks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.slow_webhooks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Forgets which receivers were slow, except those of these webhooks.
@@ -236,7 +256,8 @@ impl Work {
         responses
     }
 
-    /// Exchanges a prompt slot for one of the slow requests, when half of the time has passed after which a response is slow.
+    /// Exchanges a prompt slot for one of the slow requests, when half of the time has passed after
+    /// which a response is slow.
     async fn overtime(&self, slot: Slot, tenant: &Tenant) -> Option<Slot> {
         sleep(self.slow_after / 2).await;
         let overtime = self.overtime.acquire(tenant).await;
@@ -259,10 +280,19 @@ impl Work {
     /// What comes next: messages that are due again, then what is behind the cursor.
     async fn part(&self, held: &Held, now: Timestamp) -> Result<Part> {
         let webhook = &held.webhook;
-        let at_once = if webhook.failing_since.is_some() { 1 } else { self.at_once };
-        let mut part = Part { events: webhook.due(now), ..Part::default() };
+        let at_once = if webhook.failing_since.is_some() {
+            1
+        } else {
+            self.at_once
+        };
+        let mut part = Part {
+            events: webhook.due(now),
+            ..Part::default()
+        };
         part.events.truncate(at_once);
-        let room = at_once.saturating_sub(part.events.len()).min(webhook.room());
+        let room = at_once
+            .saturating_sub(part.events.len())
+            .min(webhook.room());
         if room == 0 {
             return Ok(part);
         }
@@ -286,12 +316,25 @@ impl Work {
         Ok(part)
     }
 
-    async fn feed(&self, held: &Held, after: Option<String>, size: usize, now: Timestamp) -> Result<Feed> {
+    async fn feed(
+        &self,
+        held: &Held,
+        after: Option<String>,
+        size: usize,
+        now: Timestamp,
+    ) -> Result<Feed> {
         let kinds = held.webhook.kinds.clone();
         let reads = kinds.iter().map(|kind| Right::On(*kind, Operation::Read));
-        let cx = Context::new(held.tenant.clone(), Caller::with_rights(Rights::only(reads)), now);
+        let cx = Context::new(
+            held.tenant.clone(),
+            Caller::with_rights(Rights::only(reads)),
+            now,
+        );
         let size = u32::try_from(size).unwrap_or(u32::MAX);
-        self.parts.changes.changes(&cx, &ChangesRequest::new(after, kinds, size)).await
+        self.parts
+            .changes
+            .changes(&cx, &ChangesRequest::new(after, kinds, size))
+            .await
     }
 
     /// Sends messages at the same time.
@@ -301,21 +344,40 @@ impl Work {
             let (id, at) = (event.message_id(&webhook.id), (self.now)());
             let body = self.api.webhook_message(&event.entry());
             let signatures = webhook.signatures(&id, at, &body);
-            let letter = Letter { url: webhook.url.clone(), id, at, signatures, body };
+            let letter = Letter {
+                url: webhook.url.clone(),
+                id,
+                at,
+                signatures,
+                body,
+            };
             let work = Arc::clone(self);
             sending.spawn(async move { (place, work.client.post(letter).await) });
         }
         sending
     }
 
-    /// Writes a webhook with what became of its messages, leased until a moment or free. `false` where somebody else has it or it
-    /// was deleted.
-    async fn write(&self, held: &mut Held, outcomes: &mut Outcomes, leased: Option<Timestamp>) -> Result<bool> {
+    /// Writes a webhook with what became of its messages, leased until a moment or free. `false`
+    /// where somebody else has it or it was deleted.
+    async fn write(
+        &self,
+        held: &mut Held,
+        outcomes: &mut Outcomes,
+        leased: Option<Timestamp>,
+    ) -> Result<bool> {
         let Outcomes { parts, .. } = std::mem::take(outcomes);
         for _ in 0..TRIES {
             let now = (self.now)();
-            let next = held.webhook.stored(held.version.saturating_add(1), leased, now)?;
-            if self.parts.webhooks.write_webhook(&held.tenant, &next).await? == WebhookWrite::Written {
+            let next = held
+                .webhook
+                .stored(held.version.saturating_add(1), leased, now)?;
+            if self
+                .parts
+                .webhooks
+                .write_webhook(&held.tenant, &next)
+                .await?
+                == WebhookWrite::Written
+            {
                 (held.version, held.leased, held.next) = (next.version, leased, next.next);
                 return Ok(true);
             }
@@ -323,7 +385,12 @@ impl Work {
                 return Ok(false);
             }
             // Somebody has changed it meanwhile: what became of the messages is noted in that.
-            let Some(stored) = self.parts.webhooks.webhook(&held.tenant, &held.webhook.id).await? else {
+            let Some(stored) = self
+                .parts
+                .webhooks
+                .webhook(&held.tenant, &held.webhook.id)
+                .await?
+            else {
                 return Ok(false);
             };
             if stored.next > held.next {

@@ -1,4 +1,5 @@
-//! The integration tests of `svc-tower`: one program, so that it is linked once. `cargo test -p svc-tower --test it MODULE`.
+//! The integration tests of `svc-tower`: one program, so that it is linked once.
+//! `cargo test -p svc-tower --test it MODULE`.
 
 #[cfg(feature = "openapi")]
 mod documents;

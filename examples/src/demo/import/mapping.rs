@@ -11,16 +11,25 @@ use svc_core::schema::{Field, Type};
 const SHORT: &[(&str, &[&str])] = &[
     ("email", &["person", "email_addresses", "0", "address"]),
     ("phone", &["person", "phone_numbers", "0", "number"]),
-    ("street", &["person", "postal_addresses", "0", "address_lines", "0"]),
+    (
+        "street",
+        &["person", "postal_addresses", "0", "address_lines", "0"],
+    ),
     ("locality", &["person", "postal_addresses", "0", "locality"]),
     ("region", &["person", "postal_addresses", "0", "region"]),
-    ("postal_code", &["person", "postal_addresses", "0", "postal_code"]),
+    (
+        "postal_code",
+        &["person", "postal_addresses", "0", "postal_code"],
+    ),
     ("country", &["person", "postal_addresses", "0", "country"]),
 ];
 
 /// Members that are lists; a column has their elements with `;` between them.
-const LISTS: &[(&str, &[&str])] =
-    &[("identifiers", &["person", "identifiers"]), ("tags", &["add_tags"]), ("lists", &["add_lists"])];
+const LISTS: &[(&str, &[&str])] = &[
+    ("identifiers", &["person", "identifiers"]),
+    ("tags", &["add_tags"]),
+    ("lists", &["add_lists"]),
+];
 
 const CUSTOM: &str = "custom_fields.";
 
@@ -59,7 +68,10 @@ impl Mapping {
         for (member, column) in pairs {
             let Some(place) = head.iter().position(|name| name.trim() == column) else {
                 let names: Vec<&str> = head.iter().map(str::trim).collect();
-                return Err(format!("there is no column `{column}`; its columns are {}", names.join(", ")));
+                return Err(format!(
+                    "there is no column `{column}`; its columns are {}",
+                    names.join(", ")
+                ));
             };
             given.insert(place, member);
         }
@@ -78,7 +90,10 @@ impl Mapping {
             }
         }
         if columns.is_empty() {
-            return Err(format!("no column is named like a member of a person; possible are {}", possible()));
+            return Err(format!(
+                "no column is named like a member of a person; possible are {}",
+                possible()
+            ));
         }
         Ok(Self { columns, left })
     }
@@ -99,9 +114,15 @@ impl Mapping {
 impl Form {
     fn value(self, text: &str) -> Value {
         match self {
-            Self::List => text.split(';').map(str::trim).filter(|part| !part.is_empty()).collect(),
+            Self::List => text
+                .split(';')
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .collect(),
             // What is none goes as it is, and the server says what is wrong.
-            Self::Integer => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+            Self::Integer => text
+                .parse::<i64>()
+                .map_or_else(|_| text.into(), Value::from),
             Self::Boolean => match text.to_ascii_lowercase().as_str() {
                 "true" | "yes" | "1" => true.into(),
                 "false" | "no" | "0" => false.into(),
@@ -113,7 +134,12 @@ impl Form {
 }
 
 fn target(member: &str) -> Option<Target> {
-    let at = |path: &[&str], form| Some(Target { path: path.iter().map(ToString::to_string).collect(), form });
+    let at = |path: &[&str], form| {
+        Some(Target {
+            path: path.iter().map(ToString::to_string).collect(),
+            form,
+        })
+    };
     if let Some((_, path)) = SHORT.iter().find(|(name, _)| *name == member) {
         return at(path, Form::Text);
     }
@@ -130,7 +156,9 @@ fn target(member: &str) -> Option<Target> {
 /// The form of a field that one column can be.
 fn form(field: &Field) -> Option<Form> {
     match field.ty {
-        Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date => Some(Form::Text),
+        Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date => {
+            Some(Form::Text)
+        }
         Type::Integer => Some(Form::Integer),
         Type::Boolean => Some(Form::Boolean),
         _ => None,
@@ -138,12 +166,21 @@ fn form(field: &Field) -> Option<Form> {
 }
 
 fn own_fields() -> impl Iterator<Item = &'static Field> {
-    Kind::Person.schema().fields.fields.iter().filter(|field| !field.is_computed() && form(field).is_some())
+    Kind::Person
+        .schema()
+        .fields
+        .fields
+        .iter()
+        .filter(|field| !field.is_computed() && form(field).is_some())
 }
 
 fn possible() -> String {
     let short = SHORT.iter().chain(LISTS).map(|(name, _)| *name);
-    short.chain(own_fields().map(|field| field.name)).chain(["custom_fields.<name>"]).collect::<Vec<_>>().join(", ")
+    short
+        .chain(own_fields().map(|field| field.name))
+        .chain(["custom_fields.<name>"])
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Puts a value at a place that may not be there yet; a number in it is that of an element.
@@ -161,7 +198,9 @@ fn put(value: &mut Value, path: &[String], leaf: Value) {
         if !value.is_object() {
             *value = Value::Object(Map::new());
         }
-        value.as_object_mut().map(|members| members.entry(first.as_str()).or_insert(Value::Null))
+        value
+            .as_object_mut()
+            .map(|members| members.entry(first.as_str()).or_insert(Value::Null))
     };
     if let Some(inside) = inside {
         put(inside, rest, leaf);
@@ -178,16 +217,32 @@ mod tests {
 
     #[test]
     fn columns_become_a_sign_up() {
-        let head = StringRecord::from(vec!["First", "family_name", "E-Mail", "City", "tags", "Shoe size"]);
-        let pairs = [pair("given_name", "First"), pair("email", "E-Mail"), pair("locality", "City")];
+        let head = StringRecord::from(vec![
+            "First",
+            "family_name",
+            "E-Mail",
+            "City",
+            "tags",
+            "Shoe size",
+        ]);
+        let pairs = [
+            pair("given_name", "First"),
+            pair("email", "E-Mail"),
+            pair("locality", "City"),
+        ];
         let mapping = Mapping::new(&head, &pairs).expect("a mapping");
         assert_eq!(mapping.left, ["Shoe size"]);
         let row = StringRecord::from(vec!["Ada", " King ", "ada@example.org", "", "a; b;", "38"]);
-        let person =
-            json!({"given_name": "Ada", "family_name": "King", "email_addresses": [{"address": "ada@example.org"}]});
-        assert_eq!(mapping.body(&row), json!({"person": person, "add_tags": ["a", "b"]}));
+        let person = json!({"given_name": "Ada", "family_name": "King", "email_addresses": [{"address": "ada@example.org"}]});
+        assert_eq!(
+            mapping.body(&row),
+            json!({"person": person, "add_tags": ["a", "b"]})
+        );
         // A row that is too short has nothing where it ends.
-        assert_eq!(mapping.body(&StringRecord::from(vec!["Ada"])), json!({"person": {"given_name": "Ada"}}));
+        assert_eq!(
+            mapping.body(&StringRecord::from(vec!["Ada"])),
+            json!({"person": {"given_name": "Ada"}})
+        );
     }
 
     #[test]
@@ -195,10 +250,16 @@ mod tests {
         let head = StringRecord::from(vec!["a", "b"]);
         let said = |pairs: &[(String, String)]| Mapping::new(&head, pairs).expect_err("no mapping");
         assert!(said(&[pair("email", "c")]).contains("no column `c`; its columns are a, b"));
-        assert!(said(&[pair("emial", "a")]).contains("no `emial` that a column can be; possible are email, phone"));
+        assert!(
+            said(&[pair("emial", "a")])
+                .contains("no `emial` that a column can be; possible are email, phone")
+        );
         assert!(said(&[]).contains("no column is named like a member"));
         let mapping = Mapping::new(&head, &[pair("custom_fields.b", "b")]).expect("a mapping");
         let row = StringRecord::from(vec!["", "7"]);
-        assert_eq!(mapping.body(&row), json!({"person": {"custom_fields": {"b": "7"}}}));
+        assert_eq!(
+            mapping.body(&row),
+            json!({"person": {"custom_fields": {"b": "7"}}})
+        );
     }
 }

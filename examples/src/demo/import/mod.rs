@@ -1,4 +1,5 @@
-//! `svc-demo import`: a table of people, sent to a running server as one batch of any length (BAT-08).
+//! `svc-demo import`: a table of people, sent to a running server as one batch of any length
+//! (BAT-08).
 
 mod mapping;
 mod server;
@@ -30,7 +31,8 @@ use super::trouble::Trouble;
 /// Where the key is, unless a file has it.
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";
 /// With a mark around the name nobody could copy it.
-const KEY_FILE: &str = "The file that has the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
+const KEY_FILE: &str =
+    "The file that has the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
 /// Bytes of lines that are made at once.
 const PART: usize = 32 * 1024;
 
@@ -39,11 +41,16 @@ const PART: usize = 32 * 1024;
 pub struct Import {
     /// The table: CSV in UTF-8, with the names of its columns in the first row
     file: PathBuf,
-    /// Which column a member is, such as given_name=First,email=E-Mail; columns that are named like members need none
+    /// Which column a member is, such as given_name=First,email=E-Mail; columns that are named like
+    /// members need none
     #[arg(long, value_name = "MEMBER=COLUMN", value_delimiter = ',', value_parser = pair)]
     map: Vec<(String, String)>,
     /// The entry point of the server
-    #[arg(long, value_name = "URL", default_value = "http://localhost:8080/api/v1/")]
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://localhost:8080/api/v1/"
+    )]
     to: String,
     /// The file that has the API key
     #[arg(long, value_name = "FILE", help = KEY_FILE)]
@@ -54,7 +61,9 @@ pub struct Import {
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
-    let (member, column) = text.split_once('=').ok_or("write MEMBER=COLUMN, such as given_name=First")?;
+    let (member, column) = text
+        .split_once('=')
+        .ok_or("write MEMBER=COLUMN, such as given_name=First")?;
     Ok((member.trim().to_owned(), column.trim().to_owned()))
 }
 
@@ -65,8 +74,8 @@ struct Tally {
     refused: u64,
 }
 
-/// Imports a table. What is refused is written beside it, with line and reason; an import that broke off may be run again, and
-/// does what is left.
+/// Imports a table. What is refused is written beside it, with line and reason; an import that
+/// broke off may be run again, and does what is left.
 ///
 /// # Errors
 ///
@@ -74,17 +83,30 @@ struct Tally {
 pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     let file = import.file.display().to_string();
     let unread = |error: &dyn std::fmt::Display| {
-        Trouble::new(format!("The table cannot be read: {error}."), &file, "Give a CSV file in UTF-8 with a head.")
+        Trouble::new(
+            format!("The table cannot be read: {error}."),
+            &file,
+            "Give a CSV file in UTF-8 with a head.",
+        )
     };
     let mut table = open(&import.file).map_err(|error| unread(&error))?;
     let head = table.headers().map_err(|error| unread(&error))?.clone();
-    let mapping = Mapping::new(&head, &import.map)
-        .map_err(|why| Trouble::new(format!("The columns cannot be mapped: {why}."), &file, "Mend --map."))?;
+    let mapping = Mapping::new(&head, &import.map).map_err(|why| {
+        Trouble::new(
+            format!("The columns cannot be mapped: {why}."),
+            &file,
+            "Mend --map.",
+        )
+    })?;
     if !mapping.left.is_empty() {
         say(&format!("  not taken    {}\n", mapping.left.join(", ")));
     }
     if import.dry_run {
-        let first = table.records().next().transpose().map_err(|error| unread(&error))?;
+        let first = table
+            .records()
+            .next()
+            .transpose()
+            .map_err(|error| unread(&error))?;
         let body = first.map_or(Value::Null, |row| mapping.body(&row));
         say(&format!("{body:#}\n"));
         return Ok(());
@@ -92,7 +114,10 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     let key = key(import)?;
     let name = name(import).map_err(|error| unread(&error))?;
     let server = Server::find(&import.to).await?;
-    let lines = Lines { table: open(&import.file).map_err(|error| unread(&error))?, mapping };
+    let lines = Lines {
+        table: open(&import.file).map_err(|error| unread(&error))?,
+        mapping,
+    };
     let broken = |why: String| {
         let remedy = "Run it again as it is: what was done is not done twice.";
         Trouble::new(format!("The import broke off: {why}."), &import.to, remedy)
@@ -100,15 +125,35 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
     let response = server.send(&key, &name, lines).await.map_err(broken)?;
     let status = response.status();
     if status != StatusCode::OK {
-        let body = response.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes)
+            .unwrap_or_default();
         let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
-        let remedy = format!("Put a key with the right `helper.person_signup` into {KEY} or --key-file.");
-        return Err(Trouble::new(format!("The server takes nothing of it: {status}. {why}"), &import.to, remedy));
+        let remedy =
+            format!("Put a key with the right `helper.person_signup` into {KEY} or --key-file.");
+        return Err(Trouble::new(
+            format!("The server takes nothing of it: {status}. {why}"),
+            &import.to,
+            remedy,
+        ));
     }
     let refused = refused_file(&import.file);
-    let tally = Answers { table, head, file: &import.file, refused: None }.read(response.into_body()).await;
+    let tally = Answers {
+        table,
+        head,
+        file: &import.file,
+        refused: None,
+    }
+    .read(response.into_body())
+    .await;
     let tally = tally.map_err(|error| broken(error.to_string()))?;
-    say(&format!("  imported     {} rows, {} refused\n", tally.done, tally.refused));
+    say(&format!(
+        "  imported     {} rows, {} refused\n",
+        tally.done, tally.refused
+    ));
     if tally.refused > 0 {
         say(&format!("  refused      {}\n", refused.display()));
     }
@@ -116,18 +161,29 @@ pub(super) async fn run(import: &Import) -> Result<(), Trouble> {
 }
 
 fn open(file: &Path) -> io::Result<Reader<File>> {
-    Ok(ReaderBuilder::new().flexible(true).from_reader(File::open(file)?))
+    Ok(ReaderBuilder::new()
+        .flexible(true)
+        .from_reader(File::open(file)?))
 }
 
 /// The key: never an argument, which every user of the machine could read.
 fn key(import: &Import) -> Result<HeaderValue, Trouble> {
     let (text, place) = match &import.key_file {
-        Some(file) => (std::fs::read_to_string(file).unwrap_or_default(), file.display().to_string()),
+        Some(file) => (
+            std::fs::read_to_string(file).unwrap_or_default(),
+            file.display().to_string(),
+        ),
         None => (std::env::var(KEY).unwrap_or_default(), KEY.to_owned()),
     };
-    let key = HeaderValue::from_str(text.trim()).ok().filter(|key| !key.is_empty());
+    let key = HeaderValue::from_str(text.trim())
+        .ok()
+        .filter(|key| !key.is_empty());
     let mut key = key.ok_or_else(|| {
-        Trouble::new("There is no API key.", place, format!("Put one into {KEY} or into a file that --key-file names."))
+        Trouble::new(
+            "There is no API key.",
+            place,
+            format!("Put one into {KEY} or into a file that --key-file names."),
+        )
     })?;
     key.set_sensitive(true);
     Ok(key)
@@ -148,7 +204,12 @@ fn name(import: &Import) -> io::Result<String> {
     }
     digest.update(format!("{:?}", import.map));
     let digest = digest.finalize();
-    Ok(digest.iter().take(16).fold("import-".to_owned(), |name, byte| format!("{name}{byte:02x}")))
+    Ok(digest
+        .iter()
+        .take(16)
+        .fold("import-".to_owned(), |name, byte| {
+            format!("{name}{byte:02x}")
+        }))
 }
 
 fn refused_file(file: &Path) -> PathBuf {
@@ -167,7 +228,10 @@ impl Body for Lines {
     type Data = Bytes;
     type Error = io::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = &mut *self;
         let (mut part, mut row) = (BytesMut::with_capacity(PART), StringRecord::new());
         while part.len() < PART {
@@ -184,7 +248,8 @@ impl Body for Lines {
     }
 }
 
-/// Reads the answers beside the rows that they are about, so that nothing has to be remembered of either.
+/// Reads the answers beside the rows that they are about, so that nothing has to be remembered of
+/// either.
 struct Answers<'a> {
     table: Reader<File>,
     head: StringRecord,
@@ -200,7 +265,9 @@ impl Answers<'_> {
         let bar = progress_bar(self.file)?;
         let (mut tally, mut is_whole, mut begun) = (Tally::default(), false, Vec::new());
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(io::Error::other)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(io::Error::other)?.into_data() else {
+                continue;
+            };
             for part in data.split_inclusive(|&byte| byte == b'\n') {
                 begun.extend_from_slice(part);
                 if begun.last() == Some(&b'\n') {
@@ -210,14 +277,22 @@ impl Answers<'_> {
             }
             bar.set_position(self.table.position().byte());
             #[allow(clippy::cast_precision_loss, reason = "shown to one place")]
-            let each_second = tally.done.saturating_add(tally.refused) as f64 / bar.elapsed().as_secs_f64().max(0.001);
-            bar.set_message(format!("{} rows, {} refused, {each_second:.0} rows/s", tally.done, tally.refused));
+            let each_second = tally.done.saturating_add(tally.refused) as f64
+                / bar.elapsed().as_secs_f64().max(0.001);
+            bar.set_message(format!(
+                "{} rows, {} refused, {each_second:.0} rows/s",
+                tally.done, tally.refused
+            ));
         }
         bar.finish_and_clear();
         if let Some(mut refused) = self.refused {
             refused.flush()?;
         }
-        if is_whole { Ok(tally) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        if is_whole {
+            Ok(tally)
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
     }
 
     /// Takes a line of the answer; whether it is the last one.
@@ -227,9 +302,15 @@ impl Answers<'_> {
         }
         let mut row = StringRecord::new();
         if !self.table.read_record(&mut row)? {
-            return Err(io::Error::other(reason(line.get("body").unwrap_or(&Value::Null))));
+            return Err(io::Error::other(reason(
+                line.get("body").unwrap_or(&Value::Null),
+            )));
         }
-        if line.get("status").and_then(Value::as_u64).is_some_and(|status| status < 300) {
+        if line
+            .get("status")
+            .and_then(Value::as_u64)
+            .is_some_and(|status| status < 300)
+        {
             tally.done = tally.done.saturating_add(1);
             return Ok(false);
         }
@@ -237,26 +318,41 @@ impl Answers<'_> {
         let refused = match &mut self.refused {
             Some(refused) => refused,
             none => {
-                let mut refused = csv::WriterBuilder::new().flexible(true).from_path(refused_file(self.file))?;
+                let mut refused = csv::WriterBuilder::new()
+                    .flexible(true)
+                    .from_path(refused_file(self.file))?;
                 refused.write_record(["line", "reason"].into_iter().chain(&self.head))?;
                 none.insert(refused)
             }
         };
         let place = row.position().map_or(0, csv::Position::line).to_string();
         refused.write_record(
-            [place.as_str(), &reason(line.get("body").unwrap_or(&Value::Null))].into_iter().chain(&row),
+            [
+                place.as_str(),
+                &reason(line.get("body").unwrap_or(&Value::Null)),
+            ]
+            .into_iter()
+            .chain(&row),
         )?;
         Ok(false)
     }
 }
 
-/// The descriptions of an error object of the server, on one line and with invisible characters named.
+/// The descriptions of an error object of the server, on one line and with invisible characters
+/// named.
 fn reason(body: &Value) -> String {
-    let errors =
-        body.as_object().into_iter().flatten().filter_map(|(_, error)| error.get("resource_status")?.as_array());
-    let lists = errors.flatten().flat_map(|status| [status.get("error_descriptions"), status.get("errors")]);
-    let texts =
-        lists.filter_map(|list| list?.as_array()).flatten().filter_map(|error| error.get("description")?.as_str());
+    let errors = body
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(_, error)| error.get("resource_status")?.as_array());
+    let lists = errors
+        .flatten()
+        .flat_map(|status| [status.get("error_descriptions"), status.get("errors")]);
+    let texts = lists
+        .filter_map(|list| list?.as_array())
+        .flatten()
+        .filter_map(|error| error.get("description")?.as_str());
     visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
 }
 
@@ -266,7 +362,8 @@ fn progress_bar(file: &Path) -> io::Result<ProgressBar> {
         return Ok(ProgressBar::hidden());
     }
     let bar = ProgressBar::new(std::fs::metadata(file)?.len());
-    let style = ProgressStyle::with_template("  importing    [{bar:32}] {percent} %, {msg}, {eta} left");
+    let style =
+        ProgressStyle::with_template("  importing    [{bar:32}] {percent} %, {msg}, {eta} left");
     let bar = match style {
         Ok(style) => bar.with_style(style.progress_chars("=> ")),
         Err(_) => bar,

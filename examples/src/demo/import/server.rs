@@ -29,25 +29,45 @@ impl Server {
     ///
     /// Nobody answers there, or takes no batches of sign-ups.
     pub(super) async fn find(entry_point: &str) -> Result<Self, Trouble> {
-        let mend = "Name the entry point of a server that runs, such as http://localhost:8080/api/v1/.";
-        let failed = |why: String| Trouble::new(format!("The server cannot be asked: {why}."), entry_point, mend);
+        let mend =
+            "Name the entry point of a server that runs, such as http://localhost:8080/api/v1/.";
+        let failed = |why: String| {
+            Trouble::new(
+                format!("The server cannot be asked: {why}."),
+                entry_point,
+                mend,
+            )
+        };
         let read = async |address: &str| read(address).await.map_err(&failed);
         let links = read(entry_point).await?;
         let link = |wanted: &dyn Fn(&str) -> bool| {
             let links = links.get("_links")?.as_object()?;
-            links.iter().find(|(name, _)| wanted(name)).and_then(|(_, link)| link.get("href")?.as_str())
+            links
+                .iter()
+                .find(|(name, _)| wanted(name))
+                .and_then(|(_, link)| link.get("href")?.as_str())
         };
-        let about = link(&|name| name == "service-meta").ok_or_else(|| failed("this is no entry point".to_owned()))?;
+        let about = link(&|name| name == "service-meta")
+            .ok_or_else(|| failed("this is no entry point".to_owned()))?;
         let about = read(about).await?;
-        let has_batches =
-            about.get("behaviours").and_then(Value::as_array).is_some_and(|all| all.iter().any(|one| one == "batch"));
+        let has_batches = about
+            .get("behaviours")
+            .and_then(Value::as_array)
+            .is_some_and(|all| all.iter().any(|one| one == "batch"));
         let helper = link(&|name| name.ends_with(":person_signup_helper")).filter(|_| has_batches);
         let helper = helper.ok_or_else(|| {
             let remedy = "Import into a server whose capability document declares `batch`.";
-            Trouble::new("The server takes no batches of sign-ups.", entry_point, remedy)
+            Trouble::new(
+                "The server takes no batches of sign-ups.",
+                entry_point,
+                remedy,
+            )
         })?;
         let batch = format!("{}/batch", helper.trim_end_matches('/'));
-        let header = about.pointer("/dialect/key_header").and_then(Value::as_str).and_then(|name| name.parse().ok());
+        let header = about
+            .pointer("/dialect/key_header")
+            .and_then(Value::as_str)
+            .and_then(|name| name.parse().ok());
         match (batch.parse(), header) {
             (Ok(batch), Some(key_header)) => Ok(Self { batch, key_header }),
             _ => Err(failed("what it says of itself cannot be read".to_owned())),
@@ -55,7 +75,12 @@ impl Server {
     }
 
     /// Begins to send lines; the answer begins before they end.
-    pub(super) async fn send<B>(&self, key: &HeaderValue, name: &str, lines: B) -> Result<Response<Incoming>, String>
+    pub(super) async fn send<B>(
+        &self,
+        key: &HeaderValue,
+        name: &str,
+        lines: B,
+    ) -> Result<Response<Incoming>, String>
     where
         B: Body<Data = Bytes, Error = io::Error> + Send + 'static,
     {
@@ -69,10 +94,17 @@ impl Server {
 
 /// Reads a document that needs no key.
 async fn read(address: &str) -> Result<Value, String> {
-    let request = Request::get(address).body(Empty::<Bytes>::new()).map_err(|error| error.to_string())?;
+    let request = Request::get(address)
+        .body(Empty::<Bytes>::new())
+        .map_err(|error| error.to_string())?;
     let response = exchange(request).await?;
     let status = response.status();
-    let body = response.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
+    let body = response
+        .into_body()
+        .collect()
+        .await
+        .map_err(|error| error.to_string())?
+        .to_bytes();
     match serde_json::from_slice(&body) {
         Ok(document) if status == StatusCode::OK => Ok(document),
         _ => Err(format!("{address} is answered {status}")),
@@ -87,16 +119,24 @@ where
 {
     let uri = request.uri().clone();
     let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http"));
-    let authority = authority.ok_or_else(|| format!("{uri} is no address that begins with http://"))?;
+    let authority =
+        authority.ok_or_else(|| format!("{uri} is no address that begins with http://"))?;
     let stream = TcpStream::connect((authority.host(), authority.port_u16().unwrap_or(80))).await;
     let stream = stream.map_err(|error| format!("{authority}: {error}"))?;
-    let (mut sender, connection) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|error| format!("{authority}: {error}"))?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(|error| format!("{authority}: {error}"))?;
     // It ends when the answer is read.
     tokio::spawn(connection);
     let host = HeaderValue::from_str(authority.as_str()).map_err(|error| error.to_string())?;
     request.headers_mut().insert(HOST, host);
-    let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let path = uri
+        .path_and_query()
+        .map_or("/", |path| path.as_str())
+        .to_owned();
     *request.uri_mut() = path.parse().map_err(|_| format!("{uri} is no address"))?;
-    sender.send_request(request).await.map_err(|error| format!("{authority}: {error}"))
+    sender
+        .send_request(request)
+        .await
+        .map_err(|error| format!("{authority}: {error}"))
 }

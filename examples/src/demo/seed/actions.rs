@@ -12,7 +12,12 @@ use super::words::{COMMENTS, OFFICIALS, SOURCES};
 use super::{Maker, ORIGIN};
 
 /// One action of every kind, by one person.
-pub(super) fn one_of_each(person: &Address, on: &mut Containers, maker: &mut Maker, out: &mut VecDeque<Row>) {
+pub(super) fn one_of_each(
+    person: &Address,
+    on: &mut Containers,
+    maker: &mut Maker,
+    out: &mut VecDeque<Row>,
+) {
     let mut actor = Actor { person, maker, out };
     actor.sign(on);
     actor.submit(on);
@@ -27,7 +32,12 @@ pub(super) fn one_of_each(person: &Address, on: &mut Containers, maker: &mut Mak
 }
 
 /// What one person happens to have done.
-pub(super) fn some(person: &Address, on: &mut Containers, maker: &mut Maker, out: &mut VecDeque<Row>) {
+pub(super) fn some(
+    person: &Address,
+    on: &mut Containers,
+    maker: &mut Maker,
+    out: &mut VecDeque<Row>,
+) {
     let mut actor = Actor { person, maker, out };
     if actor.maker.random.percent(60) {
         actor.sign(on);
@@ -99,12 +109,17 @@ impl Actor<'_> {
         nested([
             ("source", random.text(SOURCES).into()),
             ("website", "example.org".into()),
-            ("url", format!("https://www.example.org/?from={}", random.below(40)).into()),
+            (
+                "url",
+                format!("https://www.example.org/?from={}", random.below(40)).into(),
+            ),
         ])
     }
 
     fn sign(&mut self, on: &Containers) {
-        let Some(petition) = self.maker.random.pick(&on.petitions) else { return };
+        let Some(petition) = self.maker.random.pick(&on.petitions) else {
+            return;
+        };
         let mut fields = object([("referrer_data", self.referrer())]);
         if self.maker.random.percent(30) {
             fields.insert("comments", self.maker.random.text(COMMENTS));
@@ -113,7 +128,9 @@ impl Actor<'_> {
     }
 
     fn submit(&mut self, on: &Containers) {
-        let Some(form) = self.maker.random.pick(&on.forms) else { return };
+        let Some(form) = self.maker.random.pick(&on.forms) else {
+            return;
+        };
         let fields = object([("referrer_data", self.referrer())]);
         let row = self.made(Kind::Submission, ("form", form), fields);
         let submission = row.address.clone();
@@ -122,11 +139,27 @@ impl Actor<'_> {
     }
 
     fn donate(&mut self, on: &Containers, page: usize) {
-        let Some((page, currency)) = on.pages.get(page) else { return };
+        let Some((page, currency)) = on.pages.get(page) else {
+            return;
+        };
         let random = &mut self.maker.random;
-        let cents = [500, 1000, 1500, 2500, 5000, 10_000].get(random.below(6) as usize).copied().unwrap_or(2500);
-        let cents = cents + if random.percent(20) { random.below(100) } else { 0 };
-        let method = random.text(&["Credit Card", "Credit Card", "Electronic Funds Transfer", "Check", "Cash"]);
+        let cents = [500, 1000, 1500, 2500, 5000, 10_000]
+            .get(random.below(6) as usize)
+            .copied()
+            .unwrap_or(2500);
+        let cents = cents
+            + if random.percent(20) {
+                random.below(100)
+            } else {
+                0
+            };
+        let method = random.text(&[
+            "Credit Card",
+            "Credit Card",
+            "Electronic Funds Transfer",
+            "Check",
+            "Cash",
+        ]);
         let reference = format!("R-{:08}", random.below(100_000_000));
         let voided = random.percent(2);
         let recipient = [
@@ -152,23 +185,44 @@ impl Actor<'_> {
         ]);
         let mut row = self.made(Kind::Donation, ("fundraising_page", page), fields);
         if voided {
-            row.draft.fields.insert("voided_date", row.created.to_string());
+            row.draft
+                .fields
+                .insert("voided_date", row.created.to_string());
         }
         self.out.push_back(row);
     }
 
     fn attend(&mut self, on: &mut Containers) {
-        let number = self.maker.random.below(u32::try_from(on.open_events.len()).unwrap_or_default());
-        let Some(event) = on.open_events.get_mut(number as usize) else { return };
+        let number = self
+            .maker
+            .random
+            .below(u32::try_from(on.open_events.len()).unwrap_or_default());
+        let Some(event) = on.open_events.get_mut(number as usize) else {
+            return;
+        };
         if let Some(left) = &mut event.left {
-            let Some(fewer) = left.checked_sub(1) else { return };
+            let Some(fewer) = left.checked_sub(1) else {
+                return;
+            };
             *left = fewer;
         }
-        let status =
-            self.maker.random.text(&["accepted", "accepted", "accepted", "tentative", "declined", "needs action"]);
+        let status = self.maker.random.text(&[
+            "accepted",
+            "accepted",
+            "accepted",
+            "tentative",
+            "declined",
+            "needs action",
+        ]);
         let fields = object([
             ("status", status.into()),
-            ("comment", self.maker.random.text(&["See you there.", "I may be late.", ""]).into()),
+            (
+                "comment",
+                self.maker
+                    .random
+                    .text(&["See you there.", "I may be late.", ""])
+                    .into(),
+            ),
             ("referrer_data", self.referrer()),
         ]);
         self.put(Kind::Attendance, ("event", &event.address), fields);
@@ -178,10 +232,16 @@ impl Actor<'_> {
         let random = &mut self.maker.random;
         let number = random.below(u32::try_from(on.ticketed_events.len()).unwrap_or_default());
         let count = 1 + random.below(2);
-        let Some(event) = on.ticketed_events.get_mut(number as usize) else { return };
+        let Some(event) = on.ticketed_events.get_mut(number as usize) else {
+            return;
+        };
         let level = random.below(u32::try_from(event.levels.len()).unwrap_or_default());
-        let Some(level) = event.levels.get_mut(level as usize) else { return };
-        let (Some(places), Some(tickets)) = (event.left.checked_sub(count), level.left.checked_sub(count)) else {
+        let Some(level) = event.levels.get_mut(level as usize) else {
+            return;
+        };
+        let (Some(places), Some(tickets)) =
+            (event.left.checked_sub(count), level.left.checked_sub(count))
+        else {
             return;
         };
         (event.left, level.left) = (places, tickets);
@@ -195,13 +255,18 @@ impl Actor<'_> {
     }
 
     fn reach_out(&mut self, on: &Containers) {
-        let Some(campaign) = self.maker.random.pick(&on.campaigns) else { return };
+        let Some(campaign) = self.maker.random.pick(&on.campaigns) else {
+            return;
+        };
         let random = &mut self.maker.random;
         let phone = random.percent(50);
         let mut fields = object([("type", if phone { "phone" } else { "email" }.into())]);
         if phone {
             fields.insert("duration", 30 + random.below(600));
-            fields.insert("notes", random.text(&["Left a message.", "Will think about it.", "Agrees."]));
+            fields.insert(
+                "notes",
+                random.text(&["Left a message.", "Will think about it.", "Agrees."]),
+            );
         } else {
             fields.insert("subject", "From a constituent");
             fields.insert("message", random.text(COMMENTS));
@@ -214,7 +279,9 @@ impl Actor<'_> {
     }
 
     fn answer(&mut self, on: &Containers, recorded_by: Option<&Address>) {
-        let Some((question, keys)) = self.maker.random.pick(&on.questions) else { return };
+        let Some((question, keys)) = self.maker.random.pick(&on.questions) else {
+            return;
+        };
         let random = &mut self.maker.random;
         let fields = if keys.is_empty() {
             object([("value", random.text(COMMENTS).into())])
@@ -236,7 +303,10 @@ impl Actor<'_> {
 
     /// Adds the person to `count` different tags or lists.
     fn join(&mut self, kind: Kind, link: &'static str, containers: &[Address], count: u32) {
-        let first = self.maker.random.below(u32::try_from(containers.len()).unwrap_or_default()) as usize;
+        let first =
+            self.maker
+                .random
+                .below(u32::try_from(containers.len()).unwrap_or_default()) as usize;
         for container in containers.iter().cycle().skip(first).take(count as usize) {
             self.put(kind, (link, container), Object::new());
         }
@@ -251,7 +321,10 @@ impl Actor<'_> {
             ("success", success.into()),
         ]);
         if !success {
-            fields.insert("status_code", random.text(&["not-home", "refused", "moved"]));
+            fields.insert(
+                "status_code",
+                random.text(&["not-home", "refused", "moved"]),
+            );
         }
         let person = self.person.clone();
         let mut row = self.made(Kind::Canvass, ("target", &person), fields);

@@ -90,7 +90,13 @@ impl Containers {
     }
 
     /// Puts out a container that the owner made.
-    fn put(&self, kind: Kind, fields: Object, maker: &mut Maker, out: &mut VecDeque<Row>) -> Address {
+    fn put(
+        &self,
+        kind: Kind,
+        fields: Object,
+        maker: &mut Maker,
+        out: &mut VecDeque<Row>,
+    ) -> Address {
         let mut row = maker.row(kind, None, fields);
         if kind != Kind::Message {
             row.draft.links.push(("creator", self.owner.clone()));
@@ -102,16 +108,34 @@ impl Containers {
     }
 
     /// What is made about one cause: a petition and an event for each, the rest for some.
-    fn about(&mut self, number: usize, cause: &(&str, &str, &str), maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn about(
+        &mut self,
+        number: usize,
+        cause: &(&str, &str, &str),
+        maker: &mut Maker,
+        out: &mut VecDeque<Row>,
+    ) {
         let (name, title, wish) = *cause;
         let petition = petition(name, title, wish);
-        self.petitions.push(self.put(Kind::Petition, petition, maker, out));
+        self.petitions
+            .push(self.put(Kind::Petition, petition, maker, out));
         self.event(number, cause, maker, out);
         if let Some(currency) = CURRENCIES.get(number) {
-            let mut fields = page("fundraising_pages", name, &format!("Give for: {title}"), wish);
+            let mut fields = page(
+                "fundraising_pages",
+                name,
+                &format!("Give for: {title}"),
+                wish,
+            );
             fields.insert("currency", *currency);
-            fields.insert("share_options", share_options("fundraising_pages", name, title));
-            self.pages.push((self.put(Kind::FundraisingPage, fields, maker, out), currency));
+            fields.insert(
+                "share_options",
+                share_options("fundraising_pages", name, title),
+            );
+            self.pages.push((
+                self.put(Kind::FundraisingPage, fields, maker, out),
+                currency,
+            ));
         }
         if number.is_multiple_of(2) {
             let mut fields = page("forms", name, &format!("Help with: {title}"), wish);
@@ -119,16 +143,28 @@ impl Containers {
             fields.insert("share_options", share_options("forms", name, title));
             self.forms.push(self.put(Kind::Form, fields, maker, out));
             let campaign = campaign(number, name, title, wish);
-            self.campaigns.push(self.put(Kind::AdvocacyCampaign, campaign, maker, out));
+            self.campaigns
+                .push(self.put(Kind::AdvocacyCampaign, campaign, maker, out));
         } else {
-            let mut fields = page("share_pages", name, &format!("Spread the word: {title}"), wish);
+            let mut fields = page(
+                "share_pages",
+                name,
+                &format!("Spread the word: {title}"),
+                wish,
+            );
             fields.remove("featured_image_url");
             fields.insert("share_options", share_options("share_pages", name, title));
             self.put(Kind::SharePage, fields, maker, out);
         }
     }
 
-    fn event(&mut self, number: usize, cause: &(&str, &str, &str), maker: &mut Maker, out: &mut VecDeque<Row>) {
+    fn event(
+        &mut self,
+        number: usize,
+        cause: &(&str, &str, &str),
+        maker: &mut Maker,
+        out: &mut VecDeque<Row>,
+    ) {
         let (name, title, wish) = *cause;
         let ticketed = number % 2 == 1;
         let mut fields = page("events", name, &format!("Meeting: {title}"), wish);
@@ -140,14 +176,30 @@ impl Containers {
             (false, _) => None,
         };
         if ticketed {
-            fields.insert("ticket_levels", Json::Array(levels.iter().map(level_fields).collect()));
+            fields.insert(
+                "ticket_levels",
+                Json::Array(levels.iter().map(level_fields).collect()),
+            );
         }
-        fields.insert("status", if number == 6 { "tentative" } else { "confirmed" });
-        fields.insert("instructions", "Come in through the side door. The room can be reached without steps.");
+        fields.insert(
+            "status",
+            if number == 6 {
+                "tentative"
+            } else {
+                "confirmed"
+            },
+        );
+        fields.insert(
+            "instructions",
+            "Come in through the side door. The room can be reached without steps.",
+        );
         let week = i64::try_from(number).unwrap_or_default();
         let start = FIRST_EVENT + week * WEEK;
         fields.insert("start_date", Timestamp::from_micros(start).to_string());
-        fields.insert("end_date", Timestamp::from_micros(start + 2 * 3_600_000_000).to_string());
+        fields.insert(
+            "end_date",
+            Timestamp::from_micros(start + 2 * 3_600_000_000).to_string(),
+        );
         if let Some(capacity) = capacity {
             fields.insert("capacity", capacity);
         }
@@ -166,27 +218,62 @@ impl Containers {
         let address = row.address.clone();
         out.push_back(row);
         if ticketed {
-            self.ticketed_events.push(TicketedEvent { address, left: PLACES_OF_EVENT, levels });
+            self.ticketed_events.push(TicketedEvent {
+                address,
+                left: PLACES_OF_EVENT,
+                levels,
+            });
         } else {
-            self.open_events.push(OpenEvent { address, left: capacity });
+            self.open_events.push(OpenEvent {
+                address,
+                left: capacity,
+            });
         }
     }
 
     fn questions(&mut self, maker: &mut Maker, out: &mut VecDeque<Row>) {
-        type Question = (&'static str, &'static str, &'static str, &'static [&'static str]);
+        type Question = (
+            &'static str,
+            &'static str,
+            &'static str,
+            &'static [&'static str],
+        );
         const QUESTIONS: [Question; 4] = [
-            ("contact-time", "When can we call you?", "SingleChoice", &["morning", "afternoon", "evening"]),
-            ("skills", "What can you help with?", "MultiChoice", &["cooking", "driving", "translating", "writing"]),
+            (
+                "contact-time",
+                "When can we call you?",
+                "SingleChoice",
+                &["morning", "afternoon", "evening"],
+            ),
+            (
+                "skills",
+                "What can you help with?",
+                "MultiChoice",
+                &["cooking", "driving", "translating", "writing"],
+            ),
             ("story", "Why does this matter to you?", "Paragraph", &[]),
-            ("support", "Do you support the plan?", "SingleChoice", &["yes", "no", "undecided"]),
+            (
+                "support",
+                "Do you support the plan?",
+                "SingleChoice",
+                &["yes", "no", "undecided"],
+            ),
         ];
         for (name, title, question_type, keys) in QUESTIONS {
             let mut fields = described(name, title);
             fields.insert("question_type", question_type);
             if !keys.is_empty() {
-                let response =
-                    |key: &&str| nested([("key", (*key).into()), ("name", (*key).into()), ("title", (*key).into())]);
-                fields.insert("responses", Json::Array(keys.iter().map(response).collect()));
+                let response = |key: &&str| {
+                    nested([
+                        ("key", (*key).into()),
+                        ("name", (*key).into()),
+                        ("title", (*key).into()),
+                    ])
+                };
+                fields.insert(
+                    "responses",
+                    Json::Array(keys.iter().map(response).collect()),
+                );
             }
             let address = self.put(Kind::Question, fields, maker, out);
             self.questions.push((address, keys));
@@ -210,7 +297,10 @@ impl Containers {
     }
 
     fn messages_and_queries(&self, maker: &mut Maker, out: &mut VecDeque<Row>) {
-        for (name, title) in [("active-people", "Active in the last year"), ("donors", "Gave money at least once")] {
+        for (name, title) in [
+            ("active-people", "Active in the last year"),
+            ("donors", "Gave money at least once"),
+        ] {
             let mut fields = described(name, title);
             addresses("queries", name, &mut fields);
             self.put(Kind::Query, fields, maker, out);
@@ -224,7 +314,10 @@ impl Containers {
                 ("origin_system", ORIGIN.into()),
                 ("name", name.into()),
                 ("subject", subject.into()),
-                ("body", format!("Dear friend,\n\n{subject}. We look forward to seeing you.").into()),
+                (
+                    "body",
+                    format!("Dear friend,\n\n{subject}. We look forward to seeing you.").into(),
+                ),
                 ("from", "office@example.org".into()),
                 ("reply_to", "answers@example.org".into()),
                 ("type", channel.into()),
@@ -247,56 +340,99 @@ fn described(name: &str, title: &str) -> Object {
 
 /// Adds the public and the administrative address.
 fn addresses(collection: &str, name: &str, fields: &mut Object) {
-    fields.insert("browser_url", format!("https://www.example.org/{collection}/{name}"));
-    fields.insert("administrative_url", format!("https://office.example.org/{collection}/{name}/edit"));
+    fields.insert(
+        "browser_url",
+        format!("https://www.example.org/{collection}/{name}"),
+    );
+    fields.insert(
+        "administrative_url",
+        format!("https://office.example.org/{collection}/{name}/edit"),
+    );
 }
 
 /// The fields of a public page.
 fn page(collection: &str, name: &str, title: &str, wish: &str) -> Object {
     let mut fields = described(name, title);
-    fields.insert("description", format!("<p>We ask for {wish}. It is time.</p>"));
+    fields.insert(
+        "description",
+        format!("<p>We ask for {wish}. It is time.</p>"),
+    );
     fields.insert("summary", format!("We ask for {wish}."));
     addresses(collection, name, &mut fields);
-    fields.insert("featured_image_url", format!("https://www.example.org/images/{name}.jpg"));
-    fields.insert("share_url", format!("https://www.example.org/{collection}/{name}?share=1"));
+    fields.insert(
+        "featured_image_url",
+        format!("https://www.example.org/images/{name}.jpg"),
+    );
+    fields.insert(
+        "share_url",
+        format!("https://www.example.org/{collection}/{name}?share=1"),
+    );
     fields
 }
 
 fn petition(name: &str, title: &str, wish: &str) -> Object {
     let mut fields = page("petitions", name, title, wish);
-    fields.insert("petition_text", format!("Dear members of the council,\n\nwe ask you for {wish}.\n\nSincerely"));
+    fields.insert(
+        "petition_text",
+        format!("Dear members of the council,\n\nwe ask you for {wish}.\n\nSincerely"),
+    );
     let target = |(title, organization, ..): &(&str, &str, &str, &str)| {
         nested([("name", format!("{title}, {organization}").into())])
     };
-    fields.insert("target", Json::Array(OFFICIALS.iter().take(2).map(target).collect()));
+    fields.insert(
+        "target",
+        Json::Array(OFFICIALS.iter().take(2).map(target).collect()),
+    );
     fields.insert("share_options", share_options("petitions", name, title));
     fields
 }
 
 fn campaign(number: usize, name: &str, title: &str, wish: &str) -> Object {
-    let mut fields = page("advocacy_campaigns", name, &format!("Call for: {title}"), wish);
-    let script =
-        format!("Hello, my name is ... and I live in your district. I ask you for {wish}. Can I count on you?");
+    let mut fields = page(
+        "advocacy_campaigns",
+        name,
+        &format!("Call for: {title}"),
+        wish,
+    );
+    let script = format!(
+        "Hello, my name is ... and I live in your district. I ask you for {wish}. Can I count on you?"
+    );
     fields.insert("templates", texts(&[&script]));
     fields.insert("targets", "Members of the city council");
-    fields.insert("target_list", Json::Array(OFFICIALS.iter().map(official).collect()));
+    fields.insert(
+        "target_list",
+        Json::Array(OFFICIALS.iter().map(official).collect()),
+    );
     let channels = ["phone", "email", "postal mail", "in-person"];
     fields.insert("type", channels.get(number / 2).copied().unwrap_or("email"));
-    fields.insert("share_options", share_options("advocacy_campaigns", name, title));
+    fields.insert(
+        "share_options",
+        share_options("advocacy_campaigns", name, title),
+    );
     fields
 }
 
 /// A public official as a target of outreaches (RES-target).
 pub(super) fn official(official: &(&str, &str, &str, &str)) -> Json {
     let (title, organization, given, family) = *official;
-    let email = format!("{}.{}@example.org", given.to_lowercase(), family.to_lowercase());
+    let email = format!(
+        "{}.{}@example.org",
+        given.to_lowercase(),
+        family.to_lowercase()
+    );
     nested([
         ("title", title.into()),
         ("organization", organization.into()),
         ("given_name", given.into()),
         ("family_name", family.into()),
         ("ocdid", "ocd-division/country:us".into()),
-        ("email_addresses", Json::Array(vec![nested([("address", email.into()), ("address_type", "work".into())])])),
+        (
+            "email_addresses",
+            Json::Array(vec![nested([
+                ("address", email.into()),
+                ("address_type", "work".into()),
+            ])]),
+        ),
     ])
 }
 
@@ -306,12 +442,25 @@ fn share_options(collection: &str, name: &str, title: &str) -> Json {
     let option = nested([
         (
             "network_a_share",
-            nested([("title", title.into()), ("description", "Join us.".into()), ("image", image.into())]),
+            nested([
+                ("title", title.into()),
+                ("description", "Join us.".into()),
+                ("image", image.into()),
+            ]),
         ),
-        ("network_b_share", nested([("message", format!("{title} {url}").into())])),
+        (
+            "network_b_share",
+            nested([("message", format!("{title} {url}").into())]),
+        ),
         (
             "email_share",
-            nested([("subject", title.into()), ("body", format!("I have just joined, will you?\n{url}").into())]),
+            nested([
+                ("subject", title.into()),
+                (
+                    "body",
+                    format!("I have just joined, will you?\n{url}").into(),
+                ),
+            ]),
         ),
     ]);
     Json::Array(vec![option])
@@ -319,9 +468,24 @@ fn share_options(collection: &str, name: &str, title: &str) -> Json {
 
 fn levels() -> Vec<Level> {
     vec![
-        Level { title: "Standard", description: "A seat", cents: 1500, left: 150 },
-        Level { title: "Reduced", description: "A seat, for those who have less", cents: 500, left: 60 },
-        Level { title: "Supporter", description: "A seat, and a seat for another", cents: 4000, left: 30 },
+        Level {
+            title: "Standard",
+            description: "A seat",
+            cents: 1500,
+            left: 150,
+        },
+        Level {
+            title: "Reduced",
+            description: "A seat, for those who have less",
+            cents: 500,
+            left: 60,
+        },
+        Level {
+            title: "Supporter",
+            description: "A seat, and a seat for another",
+            cents: 4000,
+            left: 30,
+        },
     ]
 }
 

@@ -1,7 +1,7 @@
 //! The demo's data: invented, realistic, and the same every time for the same arguments.
 //!
-//! [`Seed`] gives the records of one tenant one by one, containers before what is done with them, so that a million
-//! people need no memory.
+//! [`Seed`] gives the records of one tenant one by one, containers before what is done with them,
+//! so that a million people need no memory.
 
 mod actions;
 mod containers;
@@ -48,8 +48,8 @@ pub struct Seed {
 impl Seed {
     /// The records of a tenant with so many people.
     ///
-    /// There is always one person, who owns the tenant's keys, and one or more of every container; with one person or
-    /// more also one or more of every kind of action.
+    /// There is always one person, who owns the tenant's keys, and one or more of every container;
+    /// with one person or more also one or more of every kind of action.
     #[must_use]
     pub fn new(tenant: &str, people: u32) -> Self {
         let mut maker = Maker::new(tenant, people);
@@ -59,7 +59,13 @@ impl Seed {
         if people > 0 {
             actions::one_of_each(&owner, &mut containers, &mut maker, &mut ready);
         }
-        Self { maker, people, made: 1, containers, ready }
+        Self {
+            maker,
+            people,
+            made: 1,
+            containers,
+            ready,
+        }
     }
 
     /// The person who owns the tenant's keys: the first record.
@@ -81,7 +87,12 @@ impl Iterator for Seed {
     fn next(&mut self) -> Option<Row> {
         if self.ready.is_empty() && self.made < self.people {
             let person = self.maker.person(self.made, &mut self.ready);
-            actions::some(&person, &mut self.containers, &mut self.maker, &mut self.ready);
+            actions::some(
+                &person,
+                &mut self.containers,
+                &mut self.maker,
+                &mut self.ready,
+            );
             self.made += 1;
         }
         let mut row = self.ready.pop_front()?;
@@ -111,7 +122,11 @@ impl Maker {
         let rows = i64::from(people.max(1)) * ROWS_PER_PERSON;
         // Twice the middle step, for steps are taken between one microsecond and this.
         let step = u32::try_from(SPAN / rows * 2).unwrap_or(u32::MAX);
-        Self { random: Random::named(tenant), clock: BEGIN, step }
+        Self {
+            random: Random::named(tenant),
+            clock: BEGIN,
+            step,
+        }
     }
 
     /// A row at the next instant, with a new id.
@@ -180,10 +195,20 @@ mod tests {
     fn the_same_arguments_give_the_same_records_and_another_tenant_others() {
         let told = |row: &Row| {
             let draft = &row.draft;
-            (row.address.clone(), row.created, draft.fields.clone(), draft.links.clone(), draft.identifiers.clone())
+            (
+                row.address.clone(),
+                row.created,
+                draft.fields.clone(),
+                draft.links.clone(),
+                draft.identifiers.clone(),
+            )
         };
         let rows: Vec<_> = Seed::new("demo", 50).collect();
-        assert!(rows.iter().map(told).eq(Seed::new("demo", 50).map(|row| told(&row))));
+        assert!(
+            rows.iter()
+                .map(told)
+                .eq(Seed::new("demo", 50).map(|row| told(&row)))
+        );
         let ids: BTreeSet<_> = rows.iter().map(|row| row.address.id.clone()).collect();
         assert_eq!(ids.len(), rows.len(), "every id is new");
         assert!(Seed::new("other", 50).all(|row| !ids.contains(&row.address.id)));
@@ -194,7 +219,10 @@ mod tests {
         let counts = counts(0);
         assert_eq!(counts.get(&Kind::Person), Some(&1));
         let kinds: BTreeSet<_> = counts.into_keys().collect();
-        assert_eq!(kinds, CONTAINERS.into_iter().chain([Kind::Person]).collect());
+        assert_eq!(
+            kinds,
+            CONTAINERS.into_iter().chain([Kind::Person]).collect()
+        );
     }
 
     #[test]
@@ -211,14 +239,25 @@ mod tests {
         for row in Seed::new("demo", 300) {
             assert!(last < Some(row.created), "dates grow");
             last = Some(row.created);
-            let named = row.draft.links.iter().map(|(_, address)| address).chain(&row.draft.recorded_by);
+            let named = row
+                .draft
+                .links
+                .iter()
+                .map(|(_, address)| address)
+                .chain(&row.draft.recorded_by);
             let itself = (row.address.kind, row.address.id.clone());
             for address in named.filter(|address| **address != row.address) {
-                assert!(known.contains(&(address.kind, address.id.clone())), "{address:?} of {itself:?} is known");
+                assert!(
+                    known.contains(&(address.kind, address.id.clone())),
+                    "{address:?} of {itself:?} is known"
+                );
             }
             known.insert(itself);
         }
-        assert!(last.is_some_and(|last| last.to_string().as_str() < "2026-11-01"), "{last:?}");
+        assert!(
+            last.is_some_and(|last| last.to_string().as_str() < "2026-11-01"),
+            "{last:?}"
+        );
     }
 
     #[test]
@@ -226,14 +265,27 @@ mod tests {
         let mut addresses = BTreeSet::new();
         for row in Seed::new("demo", 500).filter(|row| row.address.kind == Kind::Person) {
             let first = |list: &str, member: &str| {
-                let list = row.draft.fields.get(list).and_then(Json::as_array).and_then(<[Json]>::first);
-                list.and_then(Json::as_object).and_then(|first| first.get(member)).and_then(Json::as_str)
+                let list = row
+                    .draft
+                    .fields
+                    .get(list)
+                    .and_then(Json::as_array)
+                    .and_then(<[Json]>::first);
+                list.and_then(Json::as_object)
+                    .and_then(|first| first.get(member))
+                    .and_then(Json::as_str)
             };
             let address = first("email_addresses", "address").expect("there is an e-mail address");
             assert!(address.ends_with("@example.org"), "{address}");
-            assert!(addresses.insert(address.to_owned()), "{address} is of one person only");
+            assert!(
+                addresses.insert(address.to_owned()),
+                "{address} is of one person only"
+            );
             let number = first("phone_numbers", "number").expect("there is a phone number");
-            assert!(number.starts_with("1555010") && number.len() == 11, "{number}");
+            assert!(
+                number.starts_with("1555010") && number.len() == 11,
+                "{number}"
+            );
         }
     }
 
@@ -241,10 +293,19 @@ mod tests {
     fn the_first_fundraising_page_is_in_dollars_and_others_are_not() {
         let pages = Seed::new("demo", 0).filter(|row| row.address.kind == Kind::FundraisingPage);
         let currencies: Vec<_> = pages
-            .filter_map(|row| row.draft.fields.get("currency").and_then(Json::as_str).map(str::to_owned))
+            .filter_map(|row| {
+                row.draft
+                    .fields
+                    .get("currency")
+                    .and_then(Json::as_str)
+                    .map(str::to_owned)
+            })
             .collect();
         assert_eq!(currencies.first().map(String::as_str), Some("USD"));
-        assert!(currencies.len() > 1 && currencies.iter().skip(1).all(|currency| currency != "USD"), "{currencies:?}");
+        assert!(
+            currencies.len() > 1 && currencies.iter().skip(1).all(|currency| currency != "USD"),
+            "{currencies:?}"
+        );
     }
 
     #[test]
@@ -255,7 +316,12 @@ mod tests {
         for row in Seed::new("demo", 4000) {
             match row.address.kind {
                 Kind::Event => {
-                    let capacity = row.draft.fields.get("capacity").and_then(Json::as_i64).unwrap_or(i64::MAX);
+                    let capacity = row
+                        .draft
+                        .fields
+                        .get("capacity")
+                        .and_then(Json::as_i64)
+                        .unwrap_or(i64::MAX);
                     capacities.insert(row.address.id, capacity);
                 }
                 Kind::Attendance => {
@@ -263,17 +329,31 @@ mod tests {
                         Some(tickets) => i64::try_from(tickets.len()).expect("few tickets"),
                         None => 1,
                     };
-                    *taken.entry(row.address.parent.expect("an event")).or_default() += places;
+                    *taken
+                        .entry(row.address.parent.expect("an event"))
+                        .or_default() += places;
                 }
                 Kind::Tagging | Kind::Item => {
-                    let person = row.draft.links.iter().find(|(name, _)| *name == "person").expect("a person");
-                    assert!(taggings.insert((row.address.parent, person.1.id.clone())), "once only");
+                    let person = row
+                        .draft
+                        .links
+                        .iter()
+                        .find(|(name, _)| *name == "person")
+                        .expect("a person");
+                    assert!(
+                        taggings.insert((row.address.parent, person.1.id.clone())),
+                        "once only"
+                    );
                 }
                 _ => {}
             }
         }
         for (event, places) in taken {
-            assert!(places <= capacities[&event], "{places} places of {}", capacities[&event]);
+            assert!(
+                places <= capacities[&event],
+                "{places} places of {}",
+                capacities[&event]
+            );
         }
     }
 
@@ -290,7 +370,12 @@ mod tests {
     /// What a client would send to create the record.
     fn body(row: &Row, layout: &dyn Layout) -> Object {
         let mut links = Object::new();
-        for (name, address) in row.draft.links.iter().filter(|(name, _)| *name != "modified_by") {
+        for (name, address) in row
+            .draft
+            .links
+            .iter()
+            .filter(|(name, _)| *name != "modified_by")
+        {
             let mut href = "http://localhost/".to_owned();
             layout.path(&Target::Record(address.clone()), &mut href);
             let mut link = Object::new();
@@ -298,7 +383,11 @@ mod tests {
             links.insert(format!("svc:{name}"), link);
         }
         let mut body = row.draft.fields.clone();
-        let identifiers = row.draft.identifiers.iter().map(|identifier| Json::from(identifier.as_str()));
+        let identifiers = row
+            .draft
+            .identifiers
+            .iter()
+            .map(|identifier| Json::from(identifier.as_str()));
         body.insert("identifiers", Json::Array(identifiers.collect()));
         body.insert("_links", links);
         body
@@ -307,7 +396,11 @@ mod tests {
     #[test]
     fn every_record_is_one_that_a_client_could_create() {
         let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, Base::default());
-        let links = Links { base: &base, layout: &layout, dialect: &dialect };
+        let links = Links {
+            base: &base,
+            layout: &layout,
+            dialect: &dialect,
+        };
         let bodies = Bodies {
             links,
             namespace: "demo",
@@ -321,9 +414,16 @@ mod tests {
             let body = body(&row, &layout);
             let (draft, problems) = bodies.draft(kind, writable(kind), &body, container);
             assert!(problems.is_empty(), "{kind:?}: {problems:?}");
-            assert_eq!(Json::Object(draft.fields.clone()), Json::Object(row.draft.fields.clone()), "{kind:?}");
+            assert_eq!(
+                Json::Object(draft.fields.clone()),
+                Json::Object(row.draft.fields.clone()),
+                "{kind:?}"
+            );
             let sent = |draft: &svc_core::raw::RawDraft| {
-                let named = draft.links.iter().filter(|(name, _)| *name != "modified_by");
+                let named = draft
+                    .links
+                    .iter()
+                    .filter(|(name, _)| *name != "modified_by");
                 named.cloned().collect::<HashSet<_>>()
             };
             assert_eq!(sent(&draft), sent(&row.draft), "{kind:?}");

@@ -8,7 +8,8 @@ impl Random {
     /// The stream of a name: another name, another stream.
     pub(super) fn named(name: &str) -> Self {
         // FNV-1a: spreads short names over all bits.
-        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let hash =
+            |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, hash))
     }
 

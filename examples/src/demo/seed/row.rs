@@ -18,7 +18,10 @@ pub struct Row {
 
 /// An object with these members.
 pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Object {
-    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// The same as a value.

@@ -70,17 +70,20 @@ pub(super) const GIVEN_NAMES: &[(&str, &str)] = &[
 
 /// Family names.
 pub(super) const FAMILY_NAMES: &[&str] = &[
-    "Abara", "Adeyemi", "Ahmed", "Andersen", "Baker", "Banerjee", "Barros", "Becker", "Bianchi", "Brown", "Carter",
-    "Castillo", "Chen", "Cohen", "Costa", "Diaz", "Dubois", "Eriksen", "Fischer", "Fontaine", "Garcia", "Gruber",
-    "Haddad", "Hansen", "Hoffmann", "Horvat", "Ibrahim", "Ivanova", "Jansen", "Jensen", "Johnson", "Kaya", "Kim",
-    "Kowalski", "Kruger", "Lambert", "Larsen", "Lee", "Lopez", "Marino", "Martin", "Mbeki", "Mendes", "Meyer",
-    "Moreau", "Morgan", "Murphy", "Nakamura", "Nguyen", "Novak", "Okafor", "Olsen", "Osei", "Patel", "Pereira",
-    "Petrov", "Quinn", "Rahman", "Ramos", "Reyes", "Rossi", "Roy", "Ruiz", "Saito", "Santos", "Schmidt", "Shah",
-    "Silva", "Singh", "Smith", "Sousa", "Svensson", "Tanaka", "Taylor", "Torres", "Tran", "Vargas", "Vasquez", "Vogel",
-    "Wagner", "Walker", "Wang", "Weber", "Williams", "Wilson", "Yilmaz", "Young", "Zhang", "Zimmer",
+    "Abara", "Adeyemi", "Ahmed", "Andersen", "Baker", "Banerjee", "Barros", "Becker", "Bianchi",
+    "Brown", "Carter", "Castillo", "Chen", "Cohen", "Costa", "Diaz", "Dubois", "Eriksen",
+    "Fischer", "Fontaine", "Garcia", "Gruber", "Haddad", "Hansen", "Hoffmann", "Horvat", "Ibrahim",
+    "Ivanova", "Jansen", "Jensen", "Johnson", "Kaya", "Kim", "Kowalski", "Kruger", "Lambert",
+    "Larsen", "Lee", "Lopez", "Marino", "Martin", "Mbeki", "Mendes", "Meyer", "Moreau", "Morgan",
+    "Murphy", "Nakamura", "Nguyen", "Novak", "Okafor", "Olsen", "Osei", "Patel", "Pereira",
+    "Petrov", "Quinn", "Rahman", "Ramos", "Reyes", "Rossi", "Roy", "Ruiz", "Saito", "Santos",
+    "Schmidt", "Shah", "Silva", "Singh", "Smith", "Sousa", "Svensson", "Tanaka", "Taylor",
+    "Torres", "Tran", "Vargas", "Vasquez", "Vogel", "Wagner", "Walker", "Wang", "Weber",
+    "Williams", "Wilson", "Yilmaz", "Young", "Zhang", "Zimmer",
 ];
 
-/// A place where people live: locality, region, postal code, latitude and longitude in ten-thousandths of a degree.
+/// A place where people live: locality, region, postal code, latitude and longitude in
+/// ten-thousandths of a degree.
 pub(super) struct Place {
     pub(super) locality: &'static str,
     pub(super) region: &'static str,
@@ -96,7 +99,13 @@ const fn place(
     latitude: i32,
     longitude: i32,
 ) -> Place {
-    Place { locality, region, postal_code, latitude, longitude }
+    Place {
+        locality,
+        region,
+        postal_code,
+        latitude,
+        longitude,
+    }
 }
 
 /// Places where people live.
@@ -164,7 +173,14 @@ pub(super) const EMPLOYERS: &[&str] = &[
 ];
 
 /// Where a record was acquired.
-pub(super) const SOURCES: &[&str] = &["website", "street stall", "phone bank", "event", "import", "friend"];
+pub(super) const SOURCES: &[&str] = &[
+    "website",
+    "street stall",
+    "phone bank",
+    "event",
+    "import",
+    "friend",
+];
 
 /// Why people sign.
 pub(super) const COMMENTS: &[&str] = &[
@@ -182,14 +198,46 @@ pub(super) const PARTIES: &[&str] = &["None", "Democratic", "Republican", "Indep
 
 /// What petitions, campaigns, pages and events are about: name, title, what is asked for.
 pub(super) const CAUSES: &[(&str, &str, &str)] = &[
-    ("safe-crossings", "Safe crossings on Mill Road", "two more crossings with lights on Mill Road"),
-    ("library-sundays", "Keep the library open on Sundays", "opening hours on Sundays at all four libraries"),
-    ("night-buses", "Night buses for the whole city", "a night bus every thirty minutes on the six main lines"),
-    ("river-clean-up", "Clean up the river", "a yearly report on the water and two clean-ups a year"),
-    ("school-meals", "A warm meal at every school", "a warm meal for every child on every school day"),
-    ("community-garden", "Room for a community garden", "the empty lot on Garden Lane for a community garden"),
-    ("repair-cafe", "A repair cafe in every district", "rooms and tools for a monthly repair cafe"),
-    ("street-trees", "A thousand street trees", "a thousand new street trees within three years"),
+    (
+        "safe-crossings",
+        "Safe crossings on Mill Road",
+        "two more crossings with lights on Mill Road",
+    ),
+    (
+        "library-sundays",
+        "Keep the library open on Sundays",
+        "opening hours on Sundays at all four libraries",
+    ),
+    (
+        "night-buses",
+        "Night buses for the whole city",
+        "a night bus every thirty minutes on the six main lines",
+    ),
+    (
+        "river-clean-up",
+        "Clean up the river",
+        "a yearly report on the water and two clean-ups a year",
+    ),
+    (
+        "school-meals",
+        "A warm meal at every school",
+        "a warm meal for every child on every school day",
+    ),
+    (
+        "community-garden",
+        "Room for a community garden",
+        "the empty lot on Garden Lane for a community garden",
+    ),
+    (
+        "repair-cafe",
+        "A repair cafe in every district",
+        "rooms and tools for a monthly repair cafe",
+    ),
+    (
+        "street-trees",
+        "A thousand street trees",
+        "a thousand new street trees within three years",
+    ),
 ];
 
 /// Tags: name and description.
@@ -220,6 +268,11 @@ pub(super) const LISTS: &[(&str, &str)] = &[
 pub(super) const OFFICIALS: &[(&str, &str, &str, &str)] = &[
     ("Mayor", "City Hall", "Miriam", "Castellan"),
     ("Chair of the Council", "City Council", "Oskar", "Lindqvist"),
-    ("Head of Transit", "Department of Transit", "Joanna", "Merriweather"),
+    (
+        "Head of Transit",
+        "Department of Transit",
+        "Joanna",
+        "Merriweather",
+    ),
     ("Head of Schools", "Board of Education", "Kwame", "Asante"),
 ];

@@ -1,4 +1,5 @@
-//! axe-core over all states, in light and dark, wide and narrow (WCAG 2.2 A and AA, and best practice): `.ci/axe`.
+//! axe-core over all states, in light and dark, wide and narrow (WCAG 2.2 A and AA, and best
+//! practice): `.ci/axe`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +9,8 @@ use crate::browser::Session;
 use crate::browser::states::{self, Visitor};
 use crate::support::TestResult;
 
-/// How the states are looked at, and with which rules. The scheme matters to those about colours alone.
+/// How the states are looked at, and with which rules. The scheme matters to those about colours
+/// alone.
 const LOOKS: [(u32, &str, Rules); 4] = [
     (1280, "light", Rules::All),
     (1280, "dark", Rules::Colours),
@@ -35,10 +37,13 @@ impl Rules {
     }
 }
 
-/// Rules that are off, and why. All others are on, those of best practice and the experimental ones included, but for those
-/// that axe itself has given up.
+/// Rules that are off, and why. All others are on, those of best practice and the experimental ones
+/// included, but for those that axe itself has given up.
 const OFF: &[(&str, &str)] = &[
-    ("color-contrast-enhanced", "level AAA: seven to one, where these pages promise AA"),
+    (
+        "color-contrast-enhanced",
+        "level AAA: seven to one, where these pages promise AA",
+    ),
     ("identical-links-same-purpose", "level AAA"),
     (
         "hidden-content",
@@ -50,7 +55,8 @@ const OFF: &[(&str, &str)] = &[
     ),
 ];
 
-/// What axe leaves to people, and what they saw. Anything else that it leaves has to be looked at first.
+/// What axe leaves to people, and what they saw. Anything else that it leaves has to be looked at
+/// first.
 const JUDGED: &[Judged] = &[
     Judged {
         rule: "label-content-name-mismatch",
@@ -59,8 +65,20 @@ const JUDGED: &[Judged] = &[
         part: "class=\"about\"",
         seen: "a question mark is a symbol and no label in words; the name says what it is about",
     },
-    Judged { rule: "color-contrast", key: "bgOverlap", state: "", part: "<text ", seen: PICTURE },
-    Judged { rule: "color-contrast", key: "imgNode", state: "", part: "<text ", seen: PICTURE },
+    Judged {
+        rule: "color-contrast",
+        key: "bgOverlap",
+        state: "",
+        part: "<text ",
+        seen: PICTURE,
+    },
+    Judged {
+        rule: "color-contrast",
+        key: "imgNode",
+        state: "",
+        part: "<text ",
+        seen: PICTURE,
+    },
     Judged {
         rule: "color-contrast",
         key: "bgOverlap",
@@ -68,14 +86,28 @@ const JUDGED: &[Judged] = &[
         part: "",
         seen: "the menu lies over the page, which is looked at without it, too",
     },
-    Judged { rule: "color-contrast", key: "elmPartiallyObscured cut", state: "", part: "", seen: CUT },
-    Judged { rule: "color-contrast", key: "elmPartiallyObscuring cut", state: "", part: "", seen: CUT },
+    Judged {
+        rule: "color-contrast",
+        key: "elmPartiallyObscured cut",
+        state: "",
+        part: "",
+        seen: CUT,
+    },
+    Judged {
+        rule: "color-contrast",
+        key: "elmPartiallyObscuring cut",
+        state: "",
+        part: "",
+        seen: CUT,
+    },
 ];
 
 const PICTURE: &str = "letters in a picture, whose contrast is computed here beside axe";
-const CUT: &str = "cut by the edge of the box that it scrolls in, in the colours of what is not cut";
+const CUT: &str =
+    "cut by the edge of the box that it scrolls in, in the colours of what is not cut";
 
-/// The contrast of letters in pictures, which axe does not see: to the form that they stand on, or to the page.
+/// The contrast of letters in pictures, which axe does not see: to the form that they stand on, or
+/// to the page.
 const PICTURES: &str = "
     const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
     const over = ([red, green, blue, alpha = 1], back, opacity) =>
@@ -110,7 +142,8 @@ struct Judged {
     seen: &'static str,
 }
 
-/// Starts axe and gives what it found, without what is of no use here. A single letter has a contrast, too.
+/// Starts axe and gives what it found, without what is of no use here. A single letter has a
+/// contrast, too.
 const RUN: &str = "
     axe.configure({ checks: [{ id: 'color-contrast', options: { ...axe._audit.checks['color-contrast'].options, ignoreLength: true } }] });
     const rules = axe.getRules().filter(({ ruleId, tags }) => CONDITION && !OFF.includes(ruleId) && !tags.includes('deprecated'))
@@ -152,7 +185,10 @@ struct Audit {
 impl Audit {
     fn new() -> TestResult<Self> {
         let path = std::env::var_os("SVC_AXE").ok_or("SVC_AXE names no axe.min.js")?;
-        Ok(Self { script: std::fs::read_to_string(path)?, ..Self::default() })
+        Ok(Self {
+            script: std::fs::read_to_string(path)?,
+            ..Self::default()
+        })
     }
 
     /// What axe finds in the page that is shown, by these rules.
@@ -161,7 +197,9 @@ impl Audit {
             session.browser.now(&self.script).await?;
         }
         let off: Vec<_> = OFF.iter().map(|(rule, _)| rule).collect();
-        let run = RUN.replace("OFF", &json!(off).to_string()).replace("CONDITION", rules.condition());
+        let run = RUN
+            .replace("OFF", &json!(off).to_string())
+            .replace("CONDITION", rules.condition());
         let found = session.browser.promised(&run).await?;
         match found["error"].as_str() {
             Some(error) => Err(format!("axe: {error}").into()),
@@ -172,7 +210,11 @@ impl Audit {
 
 /// The names in a list.
 fn names(list: &Value) -> impl Iterator<Item = String> {
-    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned)
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
 }
 
 /// Each element of each rule.
@@ -193,15 +235,20 @@ impl Visitor for Audit {
             let pictures = session.browser.now(PICTURES).await?;
             self.letters += pictures["count"].as_u64().ok_or("no count")?;
             for faint in pictures["faint"].as_array().into_iter().flatten() {
-                self.violations.push(format!("{state} {width} {scheme}: contrast in a picture {faint}"));
+                self.violations.push(format!(
+                    "{state} {width} {scheme}: contrast in a picture {faint}"
+                ));
             }
             self.rules.extend(names(&found["rules"]));
             self.passed.extend(names(&found["passes"]));
             for (rule, node) in elements(&found["violations"]) {
-                self.violations.push(format!("{state} {width} {scheme}: {rule} {node:#}"));
+                self.violations
+                    .push(format!("{state} {width} {scheme}: {rule} {node:#}"));
             }
             for (rule, node) in elements(&found["incomplete"]) {
-                let has = |name: &str, part: &str| node[name].as_str().is_some_and(|text| text.contains(part));
+                let has = |name: &str, part: &str| {
+                    node[name].as_str().is_some_and(|text| text.contains(part))
+                };
                 let is_it = |judged: &&Judged| {
                     judged.rule == rule
                         && state.contains(judged.state)
@@ -209,8 +256,12 @@ impl Visitor for Audit {
                         && has("html", judged.part)
                 };
                 match JUDGED.iter().find(is_it) {
-                    Some(Judged { seen, .. }) => *self.judged.entry((rule.to_owned(), seen)).or_default() += 1,
-                    None => self.unjudged.push(format!("{state} {width} {scheme}: {rule} {node:#}")),
+                    Some(Judged { seen, .. }) => {
+                        *self.judged.entry((rule.to_owned(), seen)).or_default() += 1
+                    }
+                    None => self
+                        .unjudged
+                        .push(format!("{state} {width} {scheme}: {rule} {node:#}")),
                 }
             }
         }
@@ -231,19 +282,37 @@ async fn no_state_has_a_violation() -> TestResult {
         audit.passed.len(),
         audit.violations.len()
     );
-    println!("axe: {} texts in pictures have their contrast", audit.letters);
+    println!(
+        "axe: {} texts in pictures have their contrast",
+        audit.letters
+    );
     for ((rule, seen), count) in &audit.judged {
         println!("axe: {rule} was left to people {count} times, who saw: {seen}");
     }
-    assert_eq!((audit.states, audit.runs), (states::count(), states::count() * LOOKS.len()));
-    assert!(audit.rules.len() > 90 && audit.passed.len() > 50 && audit.letters > 100, "{:?}", audit.passed);
-    assert!(audit.violations.is_empty(), "{}", audit.violations.join("\n"));
-    assert!(audit.unjudged.is_empty(), "left to people: {}", audit.unjudged.join("\n"));
+    assert_eq!(
+        (audit.states, audit.runs),
+        (states::count(), states::count() * LOOKS.len())
+    );
+    assert!(
+        audit.rules.len() > 90 && audit.passed.len() > 50 && audit.letters > 100,
+        "{:?}",
+        audit.passed
+    );
+    assert!(
+        audit.violations.is_empty(),
+        "{}",
+        audit.violations.join("\n")
+    );
+    assert!(
+        audit.unjudged.is_empty(),
+        "left to people: {}",
+        audit.unjudged.join("\n")
+    );
     Ok(())
 }
 
-/// Every page of the documentation, not only one of each sort, by the rules that are not about colours: these are the same on all
-/// pages of a sort, as is what axe leaves to people.
+/// Every page of the documentation, not only one of each sort, by the rules that are not about
+/// colours: these are the same on all pages of a sort, as is what axe leaves to people.
 #[tokio::test]
 #[ignore = "needs axe-core: .ci/axe"]
 async fn no_page_has_a_violation() -> TestResult {
@@ -251,18 +320,29 @@ async fn no_page_has_a_violation() -> TestResult {
     let mut session = Session::start().await?;
     let start = format!("{}docs/", session.demo.base_url);
     session.browser.open(&start).await?;
-    let pages =
-        session.browser.run("return [...document.querySelectorAll('#pages a')].map(link => link.href);").await?;
+    let pages = session
+        .browser
+        .run("return [...document.querySelectorAll('#pages a')].map(link => link.href);")
+        .await?;
     let pages: BTreeSet<_> = names(&pages).collect();
     assert!(pages.len() > 100, "{pages:?}");
     let mut violations = Vec::new();
     for page in &pages {
         session.browser.open(page).await?;
-        session.browser.wait_for("document.querySelector('main h1')").await?;
+        session
+            .browser
+            .wait_for("document.querySelector('main h1')")
+            .await?;
         let found = audit.run(&mut session, Rules::Others).await?;
-        violations.extend(elements(&found["violations"]).map(|(rule, node)| format!("{page}: {rule} {node:#}")));
+        violations.extend(
+            elements(&found["violations"]).map(|(rule, node)| format!("{page}: {rule} {node:#}")),
+        );
     }
-    println!("axe: {} pages of the documentation; {} violations", pages.len(), violations.len());
+    println!(
+        "axe: {} pages of the documentation; {} violations",
+        pages.len(),
+        violations.len()
+    );
     assert!(violations.is_empty(), "{}", violations.join("\n"));
     session.end(&[]).await
 }
@@ -286,14 +366,23 @@ async fn what_is_planted_is_found() -> TestResult {
             Rules::Others,
             "heading-order",
         ),
-        ("document.querySelector('main p').style.color = '#999';", Rules::Colours, "color-contrast"),
+        (
+            "document.querySelector('main p').style.color = '#999';",
+            Rules::Colours,
+            "color-contrast",
+        ),
     ] {
         let explorer = session.explorer.clone();
         session.browser.open(&explorer).await?;
-        session.browser.wait_for("document.querySelector('h1')?.textContent === 'Entry point'").await?;
+        session
+            .browser
+            .wait_for("document.querySelector('h1')?.textContent === 'Entry point'")
+            .await?;
         session.browser.run(plant).await?;
         let found = audit.run(&mut session, rules).await?;
-        let broken: BTreeSet<_> = elements(&found["violations"]).map(|(rule, _)| rule).collect();
+        let broken: BTreeSet<_> = elements(&found["violations"])
+            .map(|(rule, _)| rule)
+            .collect();
         assert_eq!(broken, BTreeSet::from([rule]), "{found:#}");
     }
     session.end(&[]).await

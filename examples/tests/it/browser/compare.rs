@@ -1,4 +1,5 @@
-//! Two servers side by side (CAP-04): another capability document is compared in the browser, and whatever it holds is text.
+//! Two servers side by side (CAP-04): another capability document is compared in the browser, and
+//! whatever it holds is text.
 
 use serde_json::{Value, json};
 
@@ -13,7 +14,10 @@ async fn compare(session: &mut Session, document: &str) -> TestResult {
         json!(document)
     );
     session.browser.run(&script).await?;
-    session.browser.wait_for("document.querySelector('#compare .errors li, #compare .found h2')").await
+    session
+        .browser
+        .wait_for("document.querySelector('#compare .errors li, #compare .found h2')")
+        .await
 }
 
 /// What is wrong, each a sentence.
@@ -37,14 +41,24 @@ async fn rows(session: &mut Session, title: &str) -> TestResult<Value> {
 
 async fn open() -> TestResult<Session> {
     let mut session = Session::start().await?;
-    session.browser.open(&format!("{}docs/v1/compare", session.demo.base_url)).await?;
-    session.browser.wait_for("document.querySelector('#compare textarea')").await?;
+    session
+        .browser
+        .open(&format!("{}docs/v1/compare", session.demo.base_url))
+        .await?;
+    session
+        .browser
+        .wait_for("document.querySelector('#compare textarea')")
+        .await?;
     Ok(session)
 }
 
 /// The capability document of a demo.
 async fn capabilities(session: &Session) -> TestResult<Value> {
-    session.client().await?.get(&format!("{}docs/capabilities", session.demo.base_url)).await
+    session
+        .client()
+        .await?
+        .get(&format!("{}docs/capabilities", session.demo.base_url))
+        .await
 }
 
 #[tokio::test]
@@ -56,7 +70,11 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     compare(&mut session, &ours.to_string()).await?;
     let sentence = "return document.querySelector('.found .summary').textContent;";
     let same = session.browser.run(sentence).await?;
-    assert!(same.as_str().is_some_and(|text| text.starts_with("Both declare the same: ")), "{same}");
+    assert!(
+        same.as_str()
+            .is_some_and(|text| text.starts_with("Both declare the same: ")),
+        "{same}"
+    );
     // Another one, which has less, and one field, value and kind that this one has not.
     let folder = tempfile::tempdir()?;
     let less = [
@@ -71,13 +89,18 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
         "--anonymous-helpers",
         "off",
     ];
-    let without: Vec<String> =
-        ["list", "read", "create", "update", "delete"].map(|name| format!("messages.{name}")).into();
-    let arguments: Vec<&str> =
-        less.into_iter().chain(without.iter().flat_map(|name| ["--without", name.as_str()])).collect();
+    let without: Vec<String> = ["list", "read", "create", "update", "delete"]
+        .map(|name| format!("messages.{name}"))
+        .into();
+    let arguments: Vec<&str> = less
+        .into_iter()
+        .chain(without.iter().flat_map(|name| ["--without", name.as_str()]))
+        .collect();
     let other = Program::demo(&folder.path().join("other.db"), &arguments)?;
     let mut client = crate::support::client::Client::connect(other.address()?, None).await?;
-    let mut theirs = client.get(&format!("{}docs/capabilities", other.base_url)).await?;
+    let mut theirs = client
+        .get(&format!("{}docs/capabilities", other.base_url))
+        .await?;
     theirs["collections"]["people"]["fields"]["star_sign"] = json!({ "type": "string" });
     theirs["collections"]["people"]["fields"]["gender"]["values"] = json!(["Female", "Unknown"]);
     theirs["collections"]["people"]["fields"]["family_name"]["max_length"] = json!(40);
@@ -86,24 +109,63 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     compare(&mut session, &theirs.to_string()).await?;
     assert_eq!(said(&mut session).await?, Vec::<String>::new());
     let kinds = rows(&mut session, "Kinds").await?;
-    assert_eq!(kinds[0], json!(["messages", "list, read, create, update, delete; 9 fields", "no", "only here"]));
-    assert_eq!(kinds[1], json!(["pledges", "no", "list; 0 fields", "only there"]));
-    assert_eq!(rows(&mut session, "Operations").await?, json!([["questions: create", "yes", "no", "only here"]]));
+    assert_eq!(
+        kinds[0],
+        json!([
+            "messages",
+            "list, read, create, update, delete; 9 fields",
+            "no",
+            "only here"
+        ])
+    );
+    assert_eq!(
+        kinds[1],
+        json!(["pledges", "no", "list; 0 fields", "only there"])
+    );
+    assert_eq!(
+        rows(&mut session, "Operations").await?,
+        json!([["questions: create", "yes", "no", "only here"]])
+    );
     let fields = json!([
-        ["family_name", "of any length", "at most 40 characters", "differs"],
+        [
+            "family_name",
+            "of any length",
+            "at most 40 characters",
+            "differs"
+        ],
         ["gender", "also Male, Other", "also Unknown", "differs"],
         ["star_sign", "no", "string", "only there"],
     ]);
-    assert_eq!(rows(&mut session, "Fields of people").await?, fields, "names of dialects are no differences");
+    assert_eq!(
+        rows(&mut session, "Fields of people").await?,
+        fields,
+        "names of dialects are no differences"
+    );
     let helpers = rows(&mut session, "Helpers").await?;
     let helpers: Vec<&Value> = helpers.as_array().ok_or("no helpers")?.iter().collect();
-    assert!(helpers.contains(&&json!(["record_signature", "with or without a key", "no", "only here"])), "{helpers:?}");
     assert!(
-        helpers.contains(&&json!(["record_donation", "with or without a key", "with a key", "differs"])),
+        helpers.contains(&&json!([
+            "record_signature",
+            "with or without a key",
+            "no",
+            "only here"
+        ])),
+        "{helpers:?}"
+    );
+    assert!(
+        helpers.contains(&&json!([
+            "record_donation",
+            "with or without a key",
+            "with a key",
+            "differs"
+        ])),
         "{helpers:?}"
     );
     let limits = rows(&mut session, "Limits and names").await?;
-    assert_eq!(limits[0], json!(["prefix of relations", "svc", "osdi", "differs"]));
+    assert_eq!(
+        limits[0],
+        json!(["prefix of relations", "svc", "osdi", "differs"])
+    );
     assert!(
         limits.as_array().is_some_and(|all| all.contains(&json!([
             "records on a page at most",
@@ -117,15 +179,28 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let marks = "return Object.fromEntries([...document.querySelectorAll('.map a')].map(a => [a.dataset.kind ?? a.dataset.helper,
         [[...a.classList].at(-1), a.querySelector('.count')?.textContent ?? '', a.getAttribute('aria-label')]]));";
     let marks = session.browser.run(marks).await?;
-    assert_eq!(marks["messages"], json!(["here", "only here", "Message only here"]));
-    assert_eq!(marks["people"], json!(["both", "≠ 3", "Person ≠ 3: 3 differences"]));
+    assert_eq!(
+        marks["messages"],
+        json!(["here", "only here", "Message only here"])
+    );
+    assert_eq!(
+        marks["people"],
+        json!(["both", "≠ 3", "Person ≠ 3: 3 differences"])
+    );
     assert_eq!(marks["tags"], json!(["both", "", "Tag: the same"]));
-    assert_eq!(marks["record_signature"], json!(["here", "only here", "Record signature only here"]));
-    let arrows = "const arrows = [...document.querySelectorAll('.map path[data-of=record_signature]')];
+    assert_eq!(
+        marks["record_signature"],
+        json!(["here", "only here", "Record signature only here"])
+    );
+    let arrows =
+        "const arrows = [...document.querySelectorAll('.map path[data-of=record_signature]')];
         return arrows.length > 0 && arrows.every(path => path.classList.contains('here'));";
     assert_eq!(session.browser.run(arrows).await?, true);
     // As a text; and what is the same, on a press.
-    let text = session.browser.run("return document.querySelector('.found pre').textContent;").await?;
+    let text = session
+        .browser
+        .run("return document.querySelector('.found pre').textContent;")
+        .await?;
     let text = text.as_str().ok_or("no text")?;
     for line in [
         "- only there: pledges",
@@ -134,10 +209,20 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    session.browser.click("//label[contains(., 'Show what is the same')]/input").await?;
-    session.browser.wait_for("document.querySelector('#compare tr.same')").await?;
-    // Nothing was sent: every request was a GET of this server, which the end of the session looks at.
-    assert_eq!(session.browser.requested_bodies().await?, Vec::<String>::new());
+    session
+        .browser
+        .click("//label[contains(., 'Show what is the same')]/input")
+        .await?;
+    session
+        .browser
+        .wait_for("document.querySelector('#compare tr.same')")
+        .await?;
+    // Nothing was sent: every request was a GET of this server, which the end of the session looks
+    // at.
+    assert_eq!(
+        session.browser.requested_bodies().await?,
+        Vec::<String>::new()
+    );
     session.end(&[]).await
 }
 
@@ -146,23 +231,44 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
 async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult {
     let mut session = open().await?;
     let mut client = session.client().await?;
-    let entry_point = client.get(&session.demo.base_url.clone()).await?.to_string();
-    let openapi = client.get(&format!("{}docs/openapi.json", session.demo.base_url)).await?.to_string();
+    let entry_point = client
+        .get(&session.demo.base_url.clone())
+        .await?
+        .to_string();
+    let openapi = client
+        .get(&format!("{}docs/openapi.json", session.demo.base_url))
+        .await?
+        .to_string();
     let long = format!("{{\"collections\":\"{}\"}}", "x".repeat(4_000_000));
     let many = json!({ "collections": { "people": { "fields": (0..20_001).map(|number| (format!("f{number}"), json!({}))).collect::<serde_json::Map<_, _>>() } } });
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for (document, expected) in [
         ("", "Nothing is there yet"),
         ("{\"collections\":", "This is no JSON: "),
-        ("[]", "This is a list, and a capability document is an object."),
+        (
+            "[]",
+            "This is a list, and a capability document is an object.",
+        ),
         ("null", "This is null, "),
         ("\"text\"", "This is a text, "),
         ("{}", "This is JSON, but no capability document"),
-        (entry_point.as_str(), "This is another document of a server, such as its entry point."),
+        (
+            entry_point.as_str(),
+            "This is another document of a server, such as its entry point.",
+        ),
         (openapi.as_str(), "This is an OpenAPI document."),
-        ("{\"svc:error\":{}}", "This is an error that a server answered with."),
-        ("{\"collections\":[]}", "“collections” is a list, and has to be an object."),
-        ("{\"collections\":{\"people\":7}}", "“collections.people” is a number, and has to be an object."),
+        (
+            "{\"svc:error\":{}}",
+            "This is an error that a server answered with.",
+        ),
+        (
+            "{\"collections\":[]}",
+            "“collections” is a list, and has to be an object.",
+        ),
+        (
+            "{\"collections\":{\"people\":7}}",
+            "“collections.people” is a number, and has to be an object.",
+        ),
         (
             "{\"collections\":{\"people\":{\"operations\":{}}}}",
             "“collections.people.operations” is an object, and has to be a list of texts.",
@@ -176,51 +282,83 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             "“limits.per_page” is a number, and has to be a whole number that is not negative.",
         ),
         (long.as_str(), "This is longer than 4,000,000 characters."),
-        (many.to_string().as_str(), "It has more fields than this page compares."),
+        (
+            many.to_string().as_str(),
+            "It has more fields than this page compares.",
+        ),
         (deep.as_str(), "This is a list, "),
     ] {
         compare(&mut session, document).await?;
         let said = said(&mut session).await?;
-        assert!(said.first().is_some_and(|text| text.starts_with(expected)), "{expected}: {said:?}");
+        assert!(
+            said.first().is_some_and(|text| text.starts_with(expected)),
+            "{expected}: {said:?}"
+        );
         assert_eq!(
-            session.browser.run("return document.querySelectorAll('.found > *').length;").await?,
+            session
+                .browser
+                .run("return document.querySelectorAll('.found > *').length;")
+                .await?,
             0,
             "{expected}"
         );
         // It is announced, and stands at its field.
         assert_eq!(
-            session.browser.run("return document.querySelector('#compare .errors').getAttribute('role');").await?,
+            session
+                .browser
+                .run("return document.querySelector('#compare .errors').getAttribute('role');")
+                .await?,
             "alert"
         );
         assert_eq!(
-            session.browser.run("return document.querySelector('#compare textarea').ariaInvalid;").await?,
+            session
+                .browser
+                .run("return document.querySelector('#compare textarea').ariaInvalid;")
+                .await?,
             "true"
         );
     }
-    // A newer form is compared as far as it is known, and an old one without a version, too: both are said.
+    // A newer form is compared as far as it is known, and an old one without a version, too: both
+    // are said.
     for (document, expected) in [
         (
             "{\"collections\":{},\"declaration_version\":9,\"new\":[1]}",
             "It has version 9 of the form, and this page knows version 1",
         ),
-        ("{\"helpers\":{}}", "It does not say which version of the form it has"),
+        (
+            "{\"helpers\":{}}",
+            "It does not say which version of the form it has",
+        ),
     ] {
         compare(&mut session, document).await?;
-        let note = session.browser.run("return document.querySelector('.found .note').textContent;").await?;
-        assert!(note.as_str().is_some_and(|text| text.starts_with(expected)), "{note}");
+        let note = session
+            .browser
+            .run("return document.querySelector('.found .note').textContent;")
+            .await?;
+        assert!(
+            note.as_str().is_some_and(|text| text.starts_with(expected)),
+            "{note}"
+        );
     }
     // Names are texts, whatever they are.
     let hostile = "<img src=x onerror=document.title=1>";
-    let kinds =
-        json!({ "__proto__": {}, "constructor": {}, hostile: {}, "\u{202E}elpoep": { "operations": ["list"] } });
-    compare(&mut session, &json!({ "base_url": "javascript:alert(1)", "collections": kinds }).to_string()).await?;
+    let kinds = json!({ "__proto__": {}, "constructor": {}, hostile: {}, "\u{202E}elpoep": { "operations": ["list"] } });
+    compare(
+        &mut session,
+        &json!({ "base_url": "javascript:alert(1)", "collections": kinds }).to_string(),
+    )
+    .await?;
     let found = rows(&mut session, "Kinds").await?;
-    let names: Vec<&str> = found.as_array().ok_or("no kinds")?.iter().filter_map(|row| row[0].as_str()).collect();
+    let names: Vec<&str> = found
+        .as_array()
+        .ok_or("no kinds")?
+        .iter()
+        .filter_map(|row| row[0].as_str())
+        .collect();
     for name in ["__proto__", "constructor", hostile, "\u{FFFD}elpoep"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    let made =
-        "return [document.querySelectorAll('img, [href^=javascript]').length, document.title.includes('Two servers')];";
+    let made = "return [document.querySelectorAll('img, [href^=javascript]').length, document.title.includes('Two servers')];";
     assert_eq!(session.browser.run(made).await?, json!([0, true]));
     session.end(&[]).await
 }
@@ -233,7 +371,10 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
     let ours = capabilities(&session).await?;
     // Each control has a name.
     let named = "return [...document.querySelectorAll('#compare textarea, #compare input')].map(it => it.labels[0]?.textContent);";
-    assert_eq!(session.browser.run(named).await?, json!(["Capability document of the other server", "Its file"]));
+    assert_eq!(
+        session.browser.run(named).await?,
+        json!(["Capability document of the other server", "Its file"])
+    );
     // A file that is chosen is compared at once.
     let mut theirs = ours.clone();
     theirs["response_style"] = json!("examples");
@@ -243,18 +384,38 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
         json!(theirs.to_string())
     );
     session.browser.run(&chosen).await?;
-    session.browser.wait_for("document.querySelector('#compare .found h2')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('#compare .found h2')")
+        .await?;
     assert_eq!(
         rows(&mut session, "Limits and names").await?,
         json!([["response style", "table", "examples", "differs"]])
     );
     // The focus is at the heading of what was found, and goes on from there.
-    assert_eq!(session.browser.run("return document.activeElement.textContent;").await?, "What differs");
+    assert_eq!(
+        session
+            .browser
+            .run("return document.activeElement.textContent;")
+            .await?,
+        "What differs"
+    );
     session.browser.key(TAB).await?;
-    assert_eq!(session.browser.run("return document.activeElement.textContent;").await?, "Copy as text");
+    assert_eq!(
+        session
+            .browser
+            .run("return document.activeElement.textContent;")
+            .await?,
+        "Copy as text"
+    );
     let order = "return [...document.querySelectorAll('h1, h2, h3')].map(it => Number(it.tagName[1])).every((level, at, all) => at === 0 ? level === 1 : level <= all[at - 1] + 1);";
-    assert_eq!(session.browser.run(order).await?, true, "headings go down one by one");
-    let fits = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
+    assert_eq!(
+        session.browser.run(order).await?,
+        true,
+        "headings go down one by one"
+    );
+    let fits =
+        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
     assert_eq!(session.browser.run(fits).await?, true);
     // A file that is too large is not even read; one that is dropped is.
     let dropped = |text: &str| {
@@ -270,7 +431,10 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
             "document.querySelector('#compare .errors li')?.textContent.startsWith('The file has 4,000,001 bytes')",
         )
         .await?;
-    session.browser.run(&dropped(&json!(ours.to_string()).to_string())).await?;
+    session
+        .browser
+        .run(&dropped(&json!(ours.to_string()).to_string()))
+        .await?;
     session
         .browser
         .wait_for("document.querySelector('.found .summary')?.textContent.startsWith('Both declare the same')")

@@ -1,7 +1,9 @@
-//! A client of the `WebDriver` protocol, as much of it as the tests need: JSON over HTTP to chromedriver.
+//! A client of the `WebDriver` protocol, as much of it as the tests need: JSON over HTTP to
+//! chromedriver.
 //!
-//! No command races with the page: what it shows is looked at only when it stands, so nothing is found in a view that another
-//! one is about to replace. The explorer says so itself (`aria-busy`), from the moment in which a press has its effect.
+//! No command races with the page: what it shows is looked at only when it stands, so nothing is
+//! found in a view that another one is about to replace. The explorer says so itself (`aria-busy`),
+//! from the moment in which a press has its effect.
 
 use std::error::Error;
 use std::fmt::{Display, Formatter};
@@ -14,17 +16,24 @@ use serde_json::{Value, json};
 
 use crate::support::{Raw, TestResult};
 
-/// How long a page may take for what is waited for. It bounds what would never end, and nothing else.
+/// How long a page may take for what is waited for. It bounds what would never end, and nothing
+/// else.
 const PATIENCE: Duration = Duration::from_secs(2 * 60);
 
 /// How long it is until the page is looked at again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Holds where a page stands: it is loaded, and nothing in it is busy.
-const STANDS: &str = "document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')";
+const STANDS: &str =
+    "document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')";
 
-/// Errors that say that nothing was done to an element, because the page was not as it was when the element was found.
-const PASSING: &[&str] = &["stale element reference", "element click intercepted", "element not interactable"];
+/// Errors that say that nothing was done to an element, because the page was not as it was when the
+/// element was found.
+const PASSING: &[&str] = &[
+    "stale element reference",
+    "element click intercepted",
+    "element not interactable",
+];
 
 /// What an element is called in answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -76,7 +85,11 @@ impl Browser {
         let mut lines = BufReader::new(driver.stdout.take().ok_or("no output")?).lines();
         let port = lines.find_map(|line| {
             let line = line.ok()?;
-            line.split_once("started successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
+            line.split_once("started successfully on port ")?
+                .1
+                .trim_end_matches('.')
+                .parse::<u16>()
+                .ok()
         });
         let port = port.ok_or("chromedriver did not start")?;
         // What it says later is read and dropped, so that it never waits.
@@ -84,8 +97,15 @@ impl Browser {
         let raw = Raw::connect(([127, 0, 0, 1], port).into()).await?;
         let profile = tempfile::tempdir()?;
         let data = format!("--user-data-dir={}", profile.path().display());
-        let mut browser =
-            Self { driver, port, raw, session: String::new(), seen: Vec::new(), told: 0, _profile: profile };
+        let mut browser = Self {
+            driver,
+            port,
+            raw,
+            session: String::new(),
+            seen: Vec::new(),
+            told: 0,
+            _profile: profile,
+        };
         let options = [
             "--headless",
             "--no-sandbox",
@@ -105,20 +125,34 @@ impl Browser {
             "timeouts": { "script": PATIENCE.as_millis() },
         } } });
         let made = browser.send("POST", "/session", &wanted).await?;
-        made["sessionId"].as_str().ok_or("no session")?.clone_into(&mut browser.session);
+        made["sessionId"]
+            .as_str()
+            .ok_or("no session")?
+            .clone_into(&mut browser.session);
         // A browser as on a machine this many times slower, and as far away, to look for races.
-        if let Some(rate) = std::env::var("SVC_BROWSER_SLOWER").ok().and_then(|rate| rate.parse::<f64>().ok()) {
-            browser.tool("Emulation.setCPUThrottlingRate", json!({ "rate": rate })).await?;
+        if let Some(rate) = std::env::var("SVC_BROWSER_SLOWER")
+            .ok()
+            .and_then(|rate| rate.parse::<f64>().ok())
+        {
+            browser
+                .tool("Emulation.setCPUThrottlingRate", json!({ "rate": rate }))
+                .await?;
             let far = json!({
                 "offline": false, "latency": rate * 50.0, "downloadThroughput": -1, "uploadThroughput": -1,
             });
-            browser.tool("Network.emulateNetworkConditions", far).await?;
+            browser
+                .tool("Network.emulateNetworkConditions", far)
+                .await?;
         }
         Ok(browser)
     }
 
     async fn send(&mut self, method: &str, path: &str, body: &Value) -> TestResult<Value> {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
@@ -127,8 +161,15 @@ impl Browser {
         let answer = self.raw.answer().await?;
         let mut json: Value = serde_json::from_slice(&answer.body)?;
         if answer.status != 200 {
-            let code = json["value"]["error"].as_str().unwrap_or("no error code").to_owned();
-            return Err(Refused { code, message: format!("{method} {path}: {}", json["value"]["message"]) }.into());
+            let code = json["value"]["error"]
+                .as_str()
+                .unwrap_or("no error code")
+                .to_owned();
+            return Err(Refused {
+                code,
+                message: format!("{method} {path}: {}", json["value"]["message"]),
+            }
+            .into());
         }
         Ok(json["value"].take())
     }
@@ -140,7 +181,11 @@ impl Browser {
 
     /// A command of the browser's own tools.
     async fn tool(&mut self, command: &str, parameters: Value) -> TestResult<Value> {
-        self.command("goog/cdp/execute", json!({ "cmd": command, "params": parameters })).await
+        self.command(
+            "goog/cdp/execute",
+            json!({ "cmd": command, "params": parameters }),
+        )
+        .await
     }
 
     /// Goes to an address.
@@ -149,36 +194,49 @@ impl Browser {
         Ok(())
     }
 
-    /// Goes elsewhere in the page that is open, as somebody who writes another address does; until the page has heard of it.
+    /// Goes elsewhere in the page that is open, as somebody who writes another address does; until
+    /// the page has heard of it.
     pub(crate) async fn turn(&mut self, step: &str) -> TestResult {
-        // The page listens already: it has begun with what is to be shown when this listener is told.
-        self.promised(&format!("addEventListener('hashchange', () => done(), {{ once: true }}); {step}")).await?;
+        // The page listens already: it has begun with what is to be shown when this listener is
+        // told.
+        self.promised(&format!(
+            "addEventListener('hashchange', () => done(), {{ once: true }}); {step}"
+        ))
+        .await?;
         Ok(())
     }
 
     /// Makes the window as narrow as a telephone's.
     pub(crate) async fn narrow(&mut self) -> TestResult {
         let size = json!({ "width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true });
-        self.tool("Emulation.setDeviceMetricsOverride", size).await?;
+        self.tool("Emulation.setDeviceMetricsOverride", size)
+            .await?;
         Ok(())
     }
 
-    /// Shows the page in a window of this width, in light or dark; that of a telephone where it is narrow.
+    /// Shows the page in a window of this width, in light or dark; that of a telephone where it is
+    /// narrow.
     pub(crate) async fn look(&mut self, width: u32, scheme: &str) -> TestResult {
-        let size = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
-        self.tool("Emulation.setDeviceMetricsOverride", size).await?;
+        let size =
+            json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.tool("Emulation.setDeviceMetricsOverride", size)
+            .await?;
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.tool("Emulation.setEmulatedMedia", features).await?;
-        // What follows the size of the window has followed it once it is drawn, also in a page that is busy.
-        self.promised("requestAnimationFrame(() => requestAnimationFrame(done));").await?;
+        // What follows the size of the window has followed it once it is drawn, also in a page that
+        // is busy.
+        self.promised("requestAnimationFrame(() => requestAnimationFrame(done));")
+            .await?;
         Ok(())
     }
 
     /// The whole page as a picture, in base64; of one that is longer than `most`, so much of it.
     pub(crate) async fn picture(&mut self, most: f64) -> TestResult<String> {
         let size = self.tool("Page.getLayoutMetrics", json!({})).await?;
-        let [width, height] = ["width", "height"].map(|side| size["cssContentSize"][side].as_f64().unwrap_or_default());
-        let clip = json!({ "x": 0, "y": 0, "width": width, "height": height.min(most), "scale": 1 });
+        let [width, height] = ["width", "height"]
+            .map(|side| size["cssContentSize"][side].as_f64().unwrap_or_default());
+        let clip =
+            json!({ "x": 0, "y": 0, "width": width, "height": height.min(most), "scale": 1 });
         let wanted = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         let picture = self.tool("Page.captureScreenshot", wanted).await?;
         Ok(picture["data"].as_str().ok_or("no picture")?.to_owned())
@@ -186,13 +244,15 @@ impl Browser {
 
     /// What the body of a function gives in the page as it is, whether that stands or not.
     pub(crate) async fn now(&mut self, script: &str) -> TestResult<Value> {
-        self.command("execute/sync", json!({ "script": script, "args": [] })).await
+        self.command("execute/sync", json!({ "script": script, "args": [] }))
+            .await
     }
 
     /// What a script in the page as it is calls `done` with.
     pub(crate) async fn promised(&mut self, script: &str) -> TestResult<Value> {
         let script = format!("const done = arguments[0]; {script}");
-        self.command("execute/async", json!({ "script": script, "args": [] })).await
+        self.command("execute/async", json!({ "script": script, "args": [] }))
+            .await
     }
 
     /// What the body of a function gives in the page, once that stands.
@@ -211,7 +271,8 @@ impl Browser {
         }
     }
 
-    /// Waits until the body of a function gives something in the page; a failure tells what the page shows then.
+    /// Waits until the body of a function gives something in the page; a failure tells what the
+    /// page shows then.
     async fn wait(&mut self, script: &str) -> TestResult<Value> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -232,17 +293,20 @@ impl Browser {
         Ok(())
     }
 
-    /// Does something to the element that an `XPath` leads to, once it is there. Where the page changed between finding it and
-    /// doing it, it is found anew.
+    /// Does something to the element that an `XPath` leads to, once it is there. Where the page
+    /// changed between finding it and doing it, it is found anew.
     async fn act(&mut self, path: &str, deed: Deed<'_>) -> TestResult {
         let quoted = serde_json::to_string(path)?;
-        let script = format!("return document.evaluate({quoted}, document, null, 9, null).singleNodeValue;");
+        let script =
+            format!("return document.evaluate({quoted}, document, null, 9, null).singleNodeValue;");
         let end = Instant::now() + PATIENCE;
         loop {
             let found = self.wait(&script).await?;
             let element = found[ELEMENT].as_str().ok_or("no element")?;
             match self.act_on(element, &deed).await {
-                Err(error) if is_passing(error.as_ref()) && Instant::now() < end => tokio::time::sleep(PAUSE).await,
+                Err(error) if is_passing(error.as_ref()) && Instant::now() < end => {
+                    tokio::time::sleep(PAUSE).await
+                }
                 done => return done,
             }
         }
@@ -250,10 +314,15 @@ impl Browser {
 
     async fn act_on(&mut self, element: &str, deed: &Deed<'_>) -> TestResult {
         match deed {
-            Deed::Click => self.command(&format!("element/{element}/click"), json!({})).await?,
+            Deed::Click => {
+                self.command(&format!("element/{element}/click"), json!({}))
+                    .await?
+            }
             Deed::Write(text) => {
-                self.command(&format!("element/{element}/clear"), json!({})).await?;
-                self.command(&format!("element/{element}/value"), json!({ "text": text })).await?
+                self.command(&format!("element/{element}/clear"), json!({}))
+                    .await?;
+                self.command(&format!("element/{element}/value"), json!({ "text": text }))
+                    .await?
             }
         };
         Ok(())
@@ -266,18 +335,26 @@ impl Browser {
 
     /// Clicks the button with this text.
     pub(crate) async fn press(&mut self, text: &str) -> TestResult {
-        self.click(&format!("//button[normalize-space()='{text}']")).await
+        self.click(&format!("//button[normalize-space()='{text}']"))
+            .await
     }
 
     /// Puts a text into the first field with this label.
     pub(crate) async fn enter(&mut self, label: &str, text: &str) -> TestResult {
-        self.type_into(&format!("//*[@id=//label[normalize-space()='{label}']/@for]"), text).await
+        self.type_into(
+            &format!("//*[@id=//label[normalize-space()='{label}']/@for]"),
+            text,
+        )
+        .await
     }
 
     /// Puts a text into the field with this label in the group of this name.
     pub(crate) async fn enter_in(&mut self, group: &str, label: &str, text: &str) -> TestResult {
-        let label = format!("//*[@role='group'][@aria-label='{group}']//label[normalize-space()='{label}']");
-        self.type_into(&format!("//*[@id={label}/@for]"), text).await
+        let label = format!(
+            "//*[@role='group'][@aria-label='{group}']//label[normalize-space()='{label}']"
+        );
+        self.type_into(&format!("//*[@id={label}/@for]"), text)
+            .await
     }
 
     /// Puts a text into the field that an `XPath` leads to.
@@ -292,35 +369,62 @@ impl Browser {
 
     /// Presses a key while another one is held.
     pub(crate) async fn key_with(&mut self, held: char, key: char) -> TestResult {
-        self.strokes(&[("keyDown", held), ("keyDown", key), ("keyUp", key), ("keyUp", held)]).await
+        self.strokes(&[
+            ("keyDown", held),
+            ("keyDown", key),
+            ("keyUp", key),
+            ("keyUp", held),
+        ])
+        .await
     }
 
     async fn strokes(&mut self, strokes: &[(&str, char)]) -> TestResult {
         self.wait_for("true").await?;
-        let strokes: Vec<_> = strokes.iter().map(|(what, key)| json!({ "type": what, "value": key })).collect();
-        self.command("actions", json!({ "actions": [{ "type": "key", "id": "keys", "actions": strokes }] })).await?;
+        let strokes: Vec<_> = strokes
+            .iter()
+            .map(|(what, key)| json!({ "type": what, "value": key }))
+            .collect();
+        self.command(
+            "actions",
+            json!({ "actions": [{ "type": "key", "id": "keys", "actions": strokes }] }),
+        )
+        .await?;
         Ok(())
     }
 
     /// Chooses a value of the list with this label.
     pub(crate) async fn choose(&mut self, label: &str, value: &str) -> TestResult {
-        self.click(&format!("//*[@id=//label[normalize-space()='{label}']/@for]/option[.='{value}']")).await
+        self.click(&format!(
+            "//*[@id=//label[normalize-space()='{label}']/@for]/option[.='{value}']"
+        ))
+        .await
     }
 
     /// The text of the page.
     pub(crate) async fn text(&mut self) -> TestResult<String> {
-        Ok(self.run("return document.body.innerText;").await?.as_str().unwrap_or_default().to_owned())
+        Ok(self
+            .run("return document.body.innerText;")
+            .await?
+            .as_str()
+            .unwrap_or_default()
+            .to_owned())
     }
 
-    /// The entries of a log since it was last asked for: `browser` is the console, `performance` every request.
+    /// The entries of a log since it was last asked for: `browser` is the console, `performance`
+    /// every request.
     pub(crate) async fn log(&mut self, kind: &str) -> TestResult<Vec<Value>> {
         let entries = self.command("se/log", json!({ "type": kind })).await?;
         let entries = entries.as_array().cloned().unwrap_or_default();
         for entry in &entries {
             let message: Value =
-                serde_json::from_str(entry["message"].as_str().unwrap_or_default()).unwrap_or_default();
+                serde_json::from_str(entry["message"].as_str().unwrap_or_default())
+                    .unwrap_or_default();
             if message["message"]["method"] == "Network.requestWillBeSent" {
-                self.seen.extend(message["message"]["params"]["request"]["url"].as_str().map(str::to_owned));
+                self.seen.extend(
+                    message["message"]["params"]["request"]["url"]
+                        .as_str()
+                        .map(str::to_owned),
+                );
             }
         }
         Ok(entries)
@@ -330,7 +434,8 @@ impl Browser {
     async fn requests(&mut self) -> TestResult<Vec<Value>> {
         let mut requests = Vec::new();
         for entry in self.log("performance").await? {
-            let mut message: Value = serde_json::from_str(entry["message"].as_str().unwrap_or_default())?;
+            let mut message: Value =
+                serde_json::from_str(entry["message"].as_str().unwrap_or_default())?;
             if message["message"]["method"] == "Network.requestWillBeSent" {
                 requests.push(message["message"]["params"]["request"].take());
             }
@@ -354,14 +459,20 @@ impl Browser {
     /// The bodies that were sent since the log was last read.
     pub(crate) async fn requested_bodies(&mut self) -> TestResult<Vec<String>> {
         let requests = self.requests().await?;
-        Ok(requests.iter().filter_map(|request| request["postData"].as_str().map(str::to_owned)).collect())
+        Ok(requests
+            .iter()
+            .filter_map(|request| request["postData"].as_str().map(str::to_owned))
+            .collect())
     }
 
     /// Ends the session on a connection of its own.
     fn leave(&self) -> std::io::Result<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
-        let head = format!("DELETE /session/{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", self.session);
+        let head = format!(
+            "DELETE /session/{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+            self.session
+        );
         stream.write_all(head.as_bytes())?;
         stream.read(&mut [0]).map(drop)
     }
@@ -377,12 +488,15 @@ impl Browser {
 
 /// Whether nothing was done, and may be done again.
 fn is_passing(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<Refused>().is_some_and(|refused| PASSING.contains(&refused.code.as_str()))
+    error
+        .downcast_ref::<Refused>()
+        .is_some_and(|refused| PASSING.contains(&refused.code.as_str()))
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A test that failed has left its session open: the browser ends with that, not with its driver.
+        // A test that failed has left its session open: the browser ends with that, not with its
+        // driver.
         if !self.session.is_empty() {
             let _ = self.leave();
         }

@@ -1,4 +1,5 @@
-//! What a first view costs here, and with Swagger UI, Scalar and Redoc on our own `OpenAPI` document: `.ci/first-view`.
+//! What a first view costs here, and with Swagger UI, Scalar and Redoc on our own `OpenAPI`
+//! document: `.ci/first-view`.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,16 +13,29 @@ use crate::browser::light::{received, sum};
 use crate::support::TestResult;
 use crate::support::program::KEY;
 
-/// What others show: the folder of their package, their name, and what holds once an operation or its group is shown.
+/// What others show: the folder of their package, their name, and what holds once an operation or
+/// its group is shown.
 const OTHERS: [(&str, &str, &str); 4] = [
-    ("swagger-ui", "Swagger UI", "document.getElementById('operations-people-list_people')"),
+    (
+        "swagger-ui",
+        "Swagger UI",
+        "document.getElementById('operations-people-list_people')",
+    ),
     (
         "scalar",
         "Scalar",
         "[...document.querySelectorAll('h3')].some(head => head.textContent.includes('Lists the people'))",
     ),
-    ("redoc", "Redoc", "[...document.querySelectorAll('h2')].some(head => head.textContent.trim() === 'people')"),
-    ("redoc-2", "Redoc", "document.getElementById('tag/people/operation/list_people')"),
+    (
+        "redoc",
+        "Redoc",
+        "[...document.querySelectorAll('h2')].some(head => head.textContent.trim() === 'people')",
+    ),
+    (
+        "redoc-2",
+        "Redoc",
+        "document.getElementById('tag/people/operation/list_people')",
+    ),
 ];
 
 /// What is said beside the table.
@@ -55,7 +69,11 @@ struct Others(Child, String);
 impl Others {
     fn start(tools: &Path, document: &Path) -> TestResult<Self> {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/first-view.mjs");
-        let mut child = Command::new("node").arg(script).args([tools, document]).stdout(Stdio::piped()).spawn()?;
+        let mut child = Command::new("node")
+            .arg(script)
+            .args([tools, document])
+            .stdout(Stdio::piped())
+            .spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
         Ok(Self(child, line.trim().to_owned()))
@@ -83,7 +101,12 @@ const NODES: &str = "
     look();";
 
 /// Opens a page twice and tells what it cost.
-async fn cost(browser: &mut Browser, name: String, address: &str, is_shown: &str) -> TestResult<Cost> {
+async fn cost(
+    browser: &mut Browser,
+    name: String,
+    address: &str,
+    is_shown: &str,
+) -> TestResult<Cost> {
     browser.open("about:blank").await?;
     received(browser).await?;
     browser.requested().await?;
@@ -93,11 +116,19 @@ async fn cost(browser: &mut Browser, name: String, address: &str, is_shown: &str
     let nodes = browser.promised(NODES).await?.as_u64().ok_or("no number")?;
     let first = received(browser).await?;
     let host = address.split('/').take(3).collect::<Vec<_>>().join("/");
-    let is_elsewhere = |address: &String| address.starts_with("http") && !address.starts_with(&format!("{host}/"));
-    let mut elsewhere: Vec<String> = browser.requested().await?.into_iter().filter(is_elsewhere).collect();
+    let is_elsewhere =
+        |address: &String| address.starts_with("http") && !address.starts_with(&format!("{host}/"));
+    let mut elsewhere: Vec<String> = browser
+        .requested()
+        .await?
+        .into_iter()
+        .filter(is_elsewhere)
+        .collect();
     elsewhere.sort();
     let errors = browser.log("browser").await?;
-    let errors = errors.iter().filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
+    let errors = errors
+        .iter()
+        .filter(|entry| entry["level"] == "SEVERE" && entry["source"] != "network");
     let errors = errors.map(|entry| entry["message"].to_string()).collect();
     browser.open("about:blank").await?;
     received(browser).await?;
@@ -105,8 +136,21 @@ async fn cost(browser: &mut Browser, name: String, address: &str, is_shown: &str
     browser.wait_for(is_shown).await?;
     browser.promised(NODES).await?;
     let again = sum(&received(browser).await?);
-    let document = first.iter().filter(|(address, _)| address.ends_with("openapi.json")).map(|(_, bytes)| bytes).sum();
-    Ok(Cost { name, bytes: sum(&first), requests: first.len(), nodes, again, document, elsewhere, errors })
+    let document = first
+        .iter()
+        .filter(|(address, _)| address.ends_with("openapi.json"))
+        .map(|(_, bytes)| bytes)
+        .sum();
+    Ok(Cost {
+        name,
+        bytes: sum(&first),
+        requests: first.len(),
+        nodes,
+        again,
+        document,
+        elsewhere,
+        errors,
+    })
 }
 
 /// The name and version of a package.
@@ -115,21 +159,39 @@ fn version(folder: &Path) -> TestResult<String> {
     Ok(package["version"].as_str().ok_or("no version")?.to_owned())
 }
 
-/// The explorer with a key, as far as the form of a person: what that cost in all, without an opening of before.
+/// The explorer with a key, as far as the form of a person: what that cost in all, without an
+/// opening of before.
 async fn form() -> TestResult<Cost> {
     let mut session = Session::start().await?;
     session.use_key(KEY).await?;
     session.open("people").await?;
     session.browser.press("Create a person").await?;
-    session.browser.wait_for("document.querySelector('.panel form') && document.querySelector('.sample pre')").await?;
-    let nodes = session.browser.promised(NODES).await?.as_u64().ok_or("no number")?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel form') && document.querySelector('.sample pre')")
+        .await?;
+    let nodes = session
+        .browser
+        .promised(NODES)
+        .await?
+        .as_u64()
+        .ok_or("no number")?;
     let first = received(&mut session.browser).await?;
     let explorer = session.explorer.clone();
     session.browser.open(&explorer).await?;
     session.end(&[]).await?;
     let name = "Our explorer, with 25 people and a form".to_owned();
     let (bytes, requests) = (sum(&first), first.len());
-    Ok(Cost { name, bytes, requests, nodes, again: 0, document: 0, elsewhere: Vec::new(), errors: Vec::new() })
+    Ok(Cost {
+        name,
+        bytes,
+        requests,
+        nodes,
+        again: 0,
+        document: 0,
+        elsewhere: Vec::new(),
+        errors: Vec::new(),
+    })
 }
 
 fn print(costs: &[Cost]) {
@@ -137,20 +199,48 @@ fn print(costs: &[Cost]) {
         "\n{:<40} {:>9} {:>9} {:>8} {:>7} {:>10}",
         "First view", "bytes", "requests", "nodes", "again", "elsewhere"
     );
-    for Cost { name, bytes, requests, nodes, again, elsewhere, .. } in costs {
+    for Cost {
+        name,
+        bytes,
+        requests,
+        nodes,
+        again,
+        elsewhere,
+        ..
+    } in costs
+    {
         // Of the last row there is no second opening.
-        let again = if *again == 0 { "–".to_owned() } else { again.to_string() };
-        println!("{name:<40} {bytes:>9} {requests:>9} {nodes:>8} {again:>7} {:>10}", elsewhere.len());
+        let again = if *again == 0 {
+            "–".to_owned()
+        } else {
+            again.to_string()
+        };
+        println!(
+            "{name:<40} {bytes:>9} {requests:>9} {nodes:>8} {again:>7} {:>10}",
+            elsewhere.len()
+        );
     }
     println!("\n{SAID}");
-    for Cost { name, elsewhere, errors, .. } in costs {
-        let mut asked: Vec<_> = elsewhere.iter().map(|address| address.split('?').next().unwrap_or(address)).collect();
+    for Cost {
+        name,
+        elsewhere,
+        errors,
+        ..
+    } in costs
+    {
+        let mut asked: Vec<_> = elsewhere
+            .iter()
+            .map(|address| address.split('?').next().unwrap_or(address))
+            .collect();
         asked.dedup();
         if !asked.is_empty() {
             println!("{name} asks elsewhere for {}.", asked.join(", "));
         }
         for error in errors {
-            println!("{name} reports {}", error.chars().take(300).collect::<String>());
+            println!(
+                "{name} reports {}",
+                error.chars().take(300).collect::<String>()
+            );
         }
     }
 }
@@ -158,11 +248,21 @@ fn print(costs: &[Cost]) {
 #[tokio::test]
 #[ignore = "needs packages from npm: .ci/first-view"]
 async fn ours_is_the_lightest() -> TestResult {
-    let tools = PathBuf::from(std::env::var_os("SVC_FIRST_VIEW").ok_or("SVC_FIRST_VIEW names no folder of packages")?);
+    let tools = PathBuf::from(
+        std::env::var_os("SVC_FIRST_VIEW").ok_or("SVC_FIRST_VIEW names no folder of packages")?,
+    );
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
-    let capabilities = client.get(&format!("{}docs/capabilities", session.demo.base_url)).await?;
-    let document = client.send("GET", capabilities["openapi"].as_str().ok_or("no document")?, None).await?;
+    let capabilities = client
+        .get(&format!("{}docs/capabilities", session.demo.base_url))
+        .await?;
+    let document = client
+        .send(
+            "GET",
+            capabilities["openapi"].as_str().ok_or("no document")?,
+            None,
+        )
+        .await?;
     let paths: Value = serde_json::from_slice(&document.body)?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("openapi.json");
@@ -170,15 +270,36 @@ async fn ours_is_the_lightest() -> TestResult {
     let others = Others::start(&tools, &file)?;
     let base = session.demo.base_url.clone();
     let mut browser = Browser::start().await?;
-    let heading = |text: &str| format!("document.querySelector('h1')?.textContent.includes('{text}')");
+    let heading =
+        |text: &str| format!("document.querySelector('h1')?.textContent.includes('{text}')");
     let mut costs = vec![
-        cost(&mut browser, "Our documentation, its start".to_owned(), &format!("{base}docs/"), &heading("")).await?,
-        cost(&mut browser, "Our explorer".to_owned(), &session.explorer, &heading("Entry point")).await?,
+        cost(
+            &mut browser,
+            "Our documentation, its start".to_owned(),
+            &format!("{base}docs/"),
+            &heading(""),
+        )
+        .await?,
+        cost(
+            &mut browser,
+            "Our explorer".to_owned(),
+            &session.explorer,
+            &heading("Entry point"),
+        )
+        .await?,
     ];
     let ours = costs.len();
     for (package, name, is_shown) in OTHERS {
         let name = format!("{name} {}", version(&tools.join(package))?);
-        costs.push(cost(&mut browser, name, &format!("{}{package}/", others.1), is_shown).await?);
+        costs.push(
+            cost(
+                &mut browser,
+                name,
+                &format!("{}{package}/", others.1),
+                is_shown,
+            )
+            .await?,
+        );
     }
     browser.end().await?;
     session.browser.open("about:blank").await?;
@@ -191,13 +312,40 @@ async fn ours_is_the_lightest() -> TestResult {
         costs[ours].document
     );
     let explorer = &costs[1];
-    let lightest = costs[ours..costs.len() - 1].iter().map(|cost| cost.bytes).min().ok_or("nobody else")?;
-    assert!(explorer.bytes > 5_000 && explorer.bytes <= 60_000, "{}", explorer.bytes);
-    assert!(explorer.again > 0 && explorer.again <= 5_000, "{}", explorer.again);
-    // The first views at most a third of the lightest of theirs; with records and a form, half of it.
-    for (own, times) in costs[..ours].iter().map(|own| (own, 3)).chain(costs.last().map(|own| (own, 2))) {
-        assert!(own.bytes * times <= lightest, "{}: {} bytes beside {lightest}", own.name, own.bytes);
-        assert!(own.elsewhere.is_empty() && own.errors.is_empty(), "{:?} {:?}", own.elsewhere, own.errors);
+    let lightest = costs[ours..costs.len() - 1]
+        .iter()
+        .map(|cost| cost.bytes)
+        .min()
+        .ok_or("nobody else")?;
+    assert!(
+        explorer.bytes > 5_000 && explorer.bytes <= 60_000,
+        "{}",
+        explorer.bytes
+    );
+    assert!(
+        explorer.again > 0 && explorer.again <= 5_000,
+        "{}",
+        explorer.again
+    );
+    // The first views at most a third of the lightest of theirs; with records and a form, half of
+    // it.
+    for (own, times) in costs[..ours]
+        .iter()
+        .map(|own| (own, 3))
+        .chain(costs.last().map(|own| (own, 2)))
+    {
+        assert!(
+            own.bytes * times <= lightest,
+            "{}: {} bytes beside {lightest}",
+            own.name,
+            own.bytes
+        );
+        assert!(
+            own.elsewhere.is_empty() && own.errors.is_empty(),
+            "{:?} {:?}",
+            own.elsewhere,
+            own.errors
+        );
     }
     Ok(())
 }

@@ -31,10 +31,21 @@ async fn pictures_of_the_readme() -> TestResult {
     let mut session = Session::with(&["--key", "other=a-key-of-another-tenant"]).await?;
     session.use_key(KEY).await?;
     let mut client = session.client().await?;
-    let page = client.get(&format!("{}petitions?per_page=1", session.demo.base_url)).await?;
+    let page = client
+        .get(&format!("{}petitions?per_page=1", session.demo.base_url))
+        .await?;
     let address = link(&page["_embedded"]["svc:petitions"][0], "self")?;
-    session.open(address.strip_prefix(&session.demo.base_url).ok_or("elsewhere")?).await?;
-    session.browser.press("Record a signature on a petition").await?;
+    session
+        .open(
+            address
+                .strip_prefix(&session.demo.base_url)
+                .ok_or("elsewhere")?,
+        )
+        .await?;
+    session
+        .browser
+        .press("Record a signature on a petition")
+        .await?;
     session.browser.enter("given_name", "Ada").await?;
     session.browser.enter("family_name", "Byron").await?;
     session.browser.enter("comments", "High time.").await?;
@@ -49,7 +60,10 @@ async fn pictures_of_the_readme() -> TestResult {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("report.html");
     fs::write(&file, report.written(Format::Html))?;
-    session.browser.open(&format!("file://{}", file.display())).await?;
+    session
+        .browser
+        .open(&format!("file://{}", file.display()))
+        .await?;
     taken(&mut session, "report").await?;
     session.browser.end().await
 }

@@ -8,8 +8,9 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::KEY;
 
-/// What keeps somebody from using the page who does not see it: controls without a name, ids that are there twice, references
-/// to what is not there, and tables whose heads say of nothing that they head it.
+/// What keeps somebody from using the page who does not see it: controls without a name, ids that
+/// are there twice, references to what is not there, and tables whose heads say of nothing that
+/// they head it.
 const BARRIERS: &str = "
     const named = node => node.labels?.length || node.ariaLabel || node.textContent.trim();
     const ids = [...document.querySelectorAll('[id]')].map(node => node.id);
@@ -29,11 +30,21 @@ async fn assert_open_to_all(browser: &mut Browser) -> TestResult {
 
 /// The first person of the demo that has an e-mail address: where it is, and the address.
 async fn somebody(session: &Session, client: &mut Client) -> TestResult<(String, String)> {
-    let people = client.get(&format!("{}people", session.demo.base_url)).await?;
-    let people = people["_embedded"]["svc:people"].as_array().ok_or("no people")?;
+    let people = client
+        .get(&format!("{}people", session.demo.base_url))
+        .await?;
+    let people = people["_embedded"]["svc:people"]
+        .as_array()
+        .ok_or("no people")?;
     let address = |person: &&Value| person["email_addresses"][0]["address"].is_string();
-    let person = people.iter().find(address).ok_or("nobody with an address")?;
-    let email = person["email_addresses"][0]["address"].as_str().ok_or("no address")?.to_owned();
+    let person = people
+        .iter()
+        .find(address)
+        .ok_or("nobody with an address")?;
+    let email = person["email_addresses"][0]["address"]
+        .as_str()
+        .ok_or("no address")?
+        .to_owned();
     Ok((link(person, "self")?, email))
 }
 
@@ -46,10 +57,19 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
     session.use_key(KEY).await?;
     session.open("people").await?;
     session.browser.click("//summary[.='Filter']").await?;
-    session.browser.enter("filter", &format!("email_address eq '{email}'")).await?;
+    session
+        .browser
+        .enter("filter", &format!("email_address eq '{email}'"))
+        .await?;
     session.browser.press("Apply").await?;
-    session.browser.wait_for("document.body.innerText.includes('Page 1 of 1')").await?;
-    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 1").await?;
+    session
+        .browser
+        .wait_for("document.body.innerText.includes('Page 1 of 1')")
+        .await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.records tbody tr').length === 1")
+        .await?;
     assert!(session.browser.text().await?.contains(&email));
     assert_open_to_all(&mut session.browser).await?;
     // The error of the server stands at the field, with what was typed.
@@ -57,26 +77,40 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
     session.browser.press("Apply").await?;
     session
         .browser
-        .wait_for("document.querySelector('.query [aria-invalid=true]')?.value === \"shoe_size eq '42'\"")
+        .wait_for(
+            "document.querySelector('.query [aria-invalid=true]')?.value === \"shoe_size eq '42'\"",
+        )
         .await?;
     let said = "return [...document.querySelectorAll('.query .errors li')].map(problem => problem.textContent);";
     let said = session.browser.run(said).await?;
     let said = said[0].as_str().ok_or("nothing is said")?;
     assert!(
-        said.starts_with("FILTER_INVALID") && said.contains("at character 1") && said.contains("email_address"),
+        said.starts_with("FILTER_INVALID")
+            && said.contains("at character 1")
+            && said.contains("email_address"),
         "{said}"
     );
-    assert_eq!(session.browser.run("return document.activeElement.value;").await?, "shoe_size eq '42'");
+    assert_eq!(
+        session
+            .browser
+            .run("return document.activeElement.value;")
+            .await?,
+        "shoe_size eq '42'"
+    );
     assert_open_to_all(&mut session.browser).await?;
     // By a date, with the pages behind it; then all again.
     session.browser.enter("filter", "").await?;
     session.browser.choose("order", "modified_date").await?;
     session.browser.press("Apply").await?;
     session.browser.press("Next page").await?;
-    session.browser.wait_for("document.body.innerText.includes('Page 2 of 3')").await?;
+    session
+        .browser
+        .wait_for("document.body.innerText.includes('Page 2 of 3')")
+        .await?;
     let hash = session.browser.run("return location.hash;").await?;
     assert!(
-        hash.as_str().is_some_and(|hash| hash.contains("order=modified_date") && hash.contains("page=2")),
+        hash.as_str()
+            .is_some_and(|hash| hash.contains("order=modified_date") && hash.contains("page=2")),
         "{hash}"
     );
     session.browser.press("Show all").await?;
@@ -86,7 +120,13 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
         .await?;
     // What cannot be filtered has no form.
     session.open("people/nobody/signatures").await?;
-    assert_eq!(session.browser.run("return document.querySelector('.query');").await?, Value::Null);
+    assert_eq!(
+        session
+            .browser
+            .run("return document.querySelector('.query');")
+            .await?,
+        Value::Null
+    );
     session.end(&[400, 404]).await
 }
 
@@ -96,7 +136,10 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
     let (person, _) = somebody(&session, &mut client).await?;
-    let path = person.strip_prefix(&session.demo.base_url).ok_or("elsewhere")?.to_owned();
+    let path = person
+        .strip_prefix(&session.demo.base_url)
+        .ok_or("elsewhere")?
+        .to_owned();
     session.use_key(KEY).await?;
     session.open(&path).await?;
     session.browser.press("Change a person").await?;
@@ -105,8 +148,13 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
                 return tag.startsWith('\"') && document.querySelector('.panel').innerText.includes(`If-Match: ${tag}`);";
     assert_eq!(session.browser.run(tags).await?, true);
     session.browser.enter("source", "a stall").await?;
-    let meanwhile =
-        client.send("PUT", &person, Some(&json!({"given_name": "Meanwhile", "source": "the post"}))).await?;
+    let meanwhile = client
+        .send(
+            "PUT",
+            &person,
+            Some(&json!({"given_name": "Meanwhile", "source": "the post"})),
+        )
+        .await?;
     assert_eq!(meanwhile.status, 200);
     session.browser.press("Send").await?;
     session
@@ -117,9 +165,19 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     let cells = session.browser.run(cells).await?;
     let cells = cells.as_array().ok_or("no table")?;
     let row = |name: &str| cells.iter().find(|row| row[0] == name).ok_or("no such row");
-    assert_eq!((&row("given_name")?[2], &row("given_name")?[3]), (&json!("Meanwhile"), &json!("–")));
-    assert_eq!((&row("source")?[2], &row("source")?[3]), (&json!("the post"), &json!("a stall")));
-    assert_eq!(client.get(&person).await?["source"], "the post", "nothing was overwritten");
+    assert_eq!(
+        (&row("given_name")?[2], &row("given_name")?[3]),
+        (&json!("Meanwhile"), &json!("–"))
+    );
+    assert_eq!(
+        (&row("source")?[2], &row("source")?[3]),
+        (&json!("the post"), &json!("a stall"))
+    );
+    assert_eq!(
+        client.get(&person).await?["source"],
+        "the post",
+        "nothing was overwritten"
+    );
     // Nor by a form that is opened again: it has the record as it was read, and the tag of that.
     session.browser.press("Close").await?;
     session.browser.press("Change a person").await?;
@@ -129,23 +187,48 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
         .browser
         .wait_for("document.querySelector('.panel').innerText.includes('Somebody changed this record meanwhile')")
         .await?;
-    assert_eq!(client.get(&person).await?["source"], "the post", "nor with the tag of what was never shown");
+    assert_eq!(
+        client.get(&person).await?["source"],
+        "the post",
+        "nor with the tag of what was never shown"
+    );
     assert_open_to_all(&mut session.browser).await?;
     // On what is there now, only what was typed is changed.
-    session.browser.press("Send again, to what is there now").await?;
-    session.browser.wait_for("document.querySelector('.properties')?.innerText.includes('a stall')").await?;
+    session
+        .browser
+        .press("Send again, to what is there now")
+        .await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.properties')?.innerText.includes('a stall')")
+        .await?;
     let now = client.get(&person).await?;
-    assert_eq!((&now["given_name"], &now["source"]), (&json!("Meanwhile"), &json!("a stall")));
+    assert_eq!(
+        (&now["given_name"], &now["source"]),
+        (&json!("Meanwhile"), &json!("a stall"))
+    );
     let sent = session.browser.requested_bodies().await?;
     assert_eq!(sent, ["{\"source\": \"a stall\"}"; 3]);
     // What was changed since it was read is not deleted unseen, either.
     session.browser.press("Delete a person").await?;
-    assert_eq!(client.send("PUT", &person, Some(&json!({"source": "a fair"}))).await?.status, 200);
+    assert_eq!(
+        client
+            .send("PUT", &person, Some(&json!({"source": "a fair"})))
+            .await?
+            .status,
+        200
+    );
     session.browser.press("Delete").await?;
-    session.browser.wait_for("document.querySelector('.conflict')?.innerText.includes('a fair')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.conflict')?.innerText.includes('a fair')")
+        .await?;
     assert_open_to_all(&mut session.browser).await?;
     session.browser.press("Delete what is there now").await?;
-    session.browser.wait_for("document.body.innerText.includes('Done: 204')").await?;
+    session
+        .browser
+        .wait_for("document.body.innerText.includes('Done: 204')")
+        .await?;
     session.end(&[412]).await
 }
 
@@ -155,7 +238,9 @@ async fn idm_01_a_form_whose_answer_was_lost_makes_one_record() -> TestResult {
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
     let tags = format!("{}tags", session.demo.base_url);
-    let before = client.get(&tags).await?["total_records"].as_u64().ok_or("no total")?;
+    let before = client.get(&tags).await?["total_records"]
+        .as_u64()
+        .ok_or("no total")?;
     session.use_key(KEY).await?;
     session.open("tags").await?;
     session.browser.press("Create a tag").await?;
@@ -168,20 +253,42 @@ async fn idm_01_a_form_whose_answer_was_lost_makes_one_record() -> TestResult {
                 await whole(...request); window.fetch = whole; throw new TypeError('lost'); };";
     session.browser.run(lose).await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.body.innerText.includes('The server cannot be reached: lost')").await?;
+    session
+        .browser
+        .wait_for("document.body.innerText.includes('The server cannot be reached: lost')")
+        .await?;
     assert_eq!(session.browser.run(key).await?, first, "no answer came");
     assert_open_to_all(&mut session.browser).await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done before: 201')").await?;
-    assert!(session.browser.text().await?.contains("nothing was done twice"));
-    assert_eq!(client.get(&tags).await?["total_records"], before + 1, "IDM-01");
+    session
+        .browser
+        .wait_for("document.querySelector('.panel').innerText.includes('Done before: 201')")
+        .await?;
+    assert!(
+        session
+            .browser
+            .text()
+            .await?
+            .contains("nothing was done twice")
+    );
+    assert_eq!(
+        client.get(&tags).await?["total_records"],
+        before + 1,
+        "IDM-01"
+    );
     // Another form has another key, and one that was answered, too.
     session.browser.press("Create a tag").await?;
     let second = session.browser.run(key).await?;
     session.browser.enter("name", "Harbour festival").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel .errors strong')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel .errors strong')")
+        .await?;
     let third = session.browser.run(key).await?;
-    assert!(first != second && second != third && third.is_string(), "{first} {second} {third}");
+    assert!(
+        first != second && second != third && third.is_string(),
+        "{first} {second} {third}"
+    );
     session.end(&[400]).await
 }

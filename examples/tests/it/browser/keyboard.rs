@@ -1,5 +1,6 @@
-//! With the keyboard alone, from the page that a browser gets at the entry point to a recorded signature (WCAG 2.2: 2.1.1, 2.1.2,
-//! 2.4.3, 2.4.7, 2.4.11): no click, and no script that does anything but look.
+//! With the keyboard alone, from the page that a browser gets at the entry point to a recorded
+//! signature (WCAG 2.2: 2.1.1, 2.1.2, 2.4.3, 2.4.7, 2.4.11): no click, and no script that does
+//! anything but look.
 
 use serde_json::{Value, json};
 
@@ -15,8 +16,8 @@ const SPACE: char = ' ';
 /// So many presses may lead from one thing to the next.
 const FARTHEST: usize = 60;
 
-/// What has the focus: its text or name, and what is wrong with how that is seen. It has an outline, is within the window, and
-/// nothing lies over it.
+/// What has the focus: its text or name, and what is wrong with how that is seen. It has an
+/// outline, is within the window, and nothing lies over it.
 const FOCUSED: &str = "
     const node = document.activeElement;
     const style = getComputedStyle(node);
@@ -96,19 +97,33 @@ impl Hands<'_> {
 async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestResult {
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
-    let petitions = client.get(&format!("{}petitions", session.demo.base_url)).await?;
+    let petitions = client
+        .get(&format!("{}petitions", session.demo.base_url))
+        .await?;
     let petition = &petitions["_embedded"]["svc:petitions"][0];
     let signatures = link(petition, "svc:signatures")?;
     let title = petition["title"].as_str().ok_or("no title")?.to_owned();
-    let before = client.get(&signatures).await?["total_records"].as_u64().ok_or("no total")?;
+    let before = client.get(&signatures).await?["total_records"]
+        .as_u64()
+        .ok_or("no total")?;
     let entry_point = session.demo.base_url.clone();
     session.browser.open(&entry_point).await?;
-    session.browser.wait_for("document.querySelector('h1').textContent.includes('entry point')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('h1').textContent.includes('entry point')")
+        .await?;
 
-    let mut hands = Hands { session: &mut session, presses: 0, stops: 0, typed: 0 };
+    let mut hands = Hands {
+        session: &mut session,
+        presses: 0,
+        stops: 0,
+        typed: 0,
+    };
     hands.reach("Explorer").await?;
     hands.press(ENTER).await?;
-    hands.until("document.querySelector('h1')?.textContent === 'Entry point'").await?;
+    hands
+        .until("document.querySelector('h1')?.textContent === 'Entry point'")
+        .await?;
     // What is read is at its heading; the key stands before that.
     for _ in 0..FARTHEST {
         if hands.back().await? == "API key" {
@@ -118,16 +133,24 @@ async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestRes
     assert_eq!(hands.stop().await?, "API key");
     hands.type_text(KEY).await?;
     hands.press(ENTER).await?;
-    hands.until("document.activeElement.localName === 'h1'").await?;
+    hands
+        .until("document.activeElement.localName === 'h1'")
+        .await?;
     hands.reach("svc:petitions").await?;
     hands.press(SPACE).await?;
-    hands.until("document.activeElement.textContent === 'petitions'").await?;
+    hands
+        .until("document.activeElement.textContent === 'petitions'")
+        .await?;
     hands.reach(&title).await?;
     hands.press(ENTER).await?;
-    hands.until("document.querySelector('.properties') && document.activeElement.localName === 'h1'").await?;
+    hands
+        .until("document.querySelector('.properties') && document.activeElement.localName === 'h1'")
+        .await?;
     hands.reach("Record a signature on a petition").await?;
     hands.press(ENTER).await?;
-    hands.until("document.activeElement.closest('.panel form')").await?;
+    hands
+        .until("document.activeElement.closest('.panel form')")
+        .await?;
     // The form has the focus at its first field, the name of the person.
     assert_eq!(hands.stop().await?, "given_name");
     hands.type_text("Keyed").await?;
@@ -146,21 +169,36 @@ async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestRes
     hands.press(DOWN).await?;
     hands.reach("Send").await?;
     hands.press(ENTER).await?;
-    hands.until("document.querySelectorAll('.steps > li.good-step').length === 2").await?;
-    hands.until("document.querySelector('.panel').innerText.includes('Done: 200')").await?;
+    hands
+        .until("document.querySelectorAll('.steps > li.good-step').length === 2")
+        .await?;
+    hands
+        .until("document.querySelector('.panel').innerText.includes('Done: 200')")
+        .await?;
     // One reads on at what was done.
-    hands.until("document.activeElement.textContent.startsWith('Done: 200')").await?;
-    println!("{} presses, {} characters typed, {} stops, each seen", hands.presses, hands.typed, hands.stops);
+    hands
+        .until("document.activeElement.textContent.startsWith('Done: 200')")
+        .await?;
+    println!(
+        "{} presses, {} characters typed, {} stops, each seen",
+        hands.presses, hands.typed, hands.stops
+    );
     assert!(hands.presses <= 90, "{} presses", hands.presses);
 
     // It is there, and so is who signed.
     let recorded = client.get(&format!("{signatures}?per_page=100")).await?;
     assert_eq!(recorded["total_records"], before + 1);
     let mut people = Vec::new();
-    for signature in recorded["_embedded"]["svc:signatures"].as_array().ok_or("no signatures")? {
+    for signature in recorded["_embedded"]["svc:signatures"]
+        .as_array()
+        .ok_or("no signatures")?
+    {
         people.push(client.get(&link(signature, "svc:person")?).await?);
     }
-    let signed: Vec<&Value> = people.iter().filter(|person| person["given_name"] == "Keyed").collect();
+    let signed: Vec<&Value> = people
+        .iter()
+        .filter(|person| person["given_name"] == "Keyed")
+        .collect();
     assert!(
         matches!(&signed[..], [person] if person["email_addresses"][0]["address"] == "keyed@example.org"
         && person["gender"] == "Female"),

@@ -1,5 +1,5 @@
-//! Every state in a narrow window (WCAG 2.2, 1.4.10 Reflow): the page itself never scrolls sideways, only a table or code within
-//! its own box does.
+//! Every state in a narrow window (WCAG 2.2, 1.4.10 Reflow): the page itself never scrolls
+//! sideways, only a table or code within its own box does.
 
 use serde_json::Value;
 
@@ -10,8 +10,9 @@ use crate::support::TestResult;
 /// A telephone, and the least width at which nothing may be lost.
 const WIDTHS: [u32; 2] = [360, 320];
 
-/// What is wrong in a narrow window: the page as a whole is too wide, something scrolls sideways that is no table, code or
-/// picture, something sticks out, or a word of a button or a head is broken into pieces.
+/// What is wrong in a narrow window: the page as a whole is too wide, something scrolls sideways
+/// that is no table, code or picture, something sticks out, or a word of a button or a head is
+/// broken into pieces.
 const FAULTS: &str = "
     const named = (node) => `${node.localName}.${node.className?.baseVal ?? node.className} ${node.scrollWidth} > ${node.clientWidth}`;
     const root = document.documentElement;
@@ -48,12 +49,18 @@ impl Visitor for Narrow {
         self.states += 1;
         for width in WIDTHS {
             session.browser.look(width, "light").await?;
-            let wide = session.browser.now(&FAULTS.replace("WIDTH", &width.to_string())).await?;
+            let wide = session
+                .browser
+                .now(&FAULTS.replace("WIDTH", &width.to_string()))
+                .await?;
             let wide = wide.as_array().ok_or("no list")?;
-            self.faults.extend(wide.iter().filter_map(Value::as_str).map(|wide| format!("{state} at {width}: {wide}")));
+            self.faults.extend(
+                wide.iter()
+                    .filter_map(Value::as_str)
+                    .map(|wide| format!("{state} at {width}: {wide}")),
+            );
         }
-        let inner =
-            "return [...document.querySelectorAll('.wide, pre')].some(node => node.scrollWidth > node.clientWidth);";
+        let inner = "return [...document.querySelectorAll('.wide, pre')].some(node => node.scrollWidth > node.clientWidth);";
         self.scrolling += usize::from(session.browser.now(inner).await? == true);
         session.browser.look(1280, "light").await
     }
@@ -61,11 +68,15 @@ impl Visitor for Narrow {
 
 #[tokio::test]
 #[ignore = "needs Chromium: .ci/browser"]
-async fn no_state_scrolls_sideways_at_360_and_320_pixels_but_in_its_tables_and_code() -> TestResult {
+async fn no_state_scrolls_sideways_at_360_and_320_pixels_but_in_its_tables_and_code() -> TestResult
+{
     let mut narrow = Narrow::default();
     states::walk(&mut narrow).await?;
     assert_eq!(narrow.states, states::count());
     assert!(narrow.faults.is_empty(), "{:#?}", narrow.faults);
-    assert!(narrow.scrolling > 0, "no table is wider than its box: this shows nothing");
+    assert!(
+        narrow.scrolling > 0,
+        "no table is wider than its box: this shows nothing"
+    );
     Ok(())
 }

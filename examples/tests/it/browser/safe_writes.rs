@@ -1,4 +1,5 @@
-//! Writing that is safe and visible: one request at a time, focus that goes on, refusals that say what to do (IDM-01, AUT-03, AUT-04).
+//! Writing that is safe and visible: one request at a time, focus that goes on, refusals that say
+//! what to do (IDM-01, AUT-03, AUT-04).
 
 use serde_json::json;
 
@@ -6,7 +7,8 @@ use crate::browser::Session;
 use crate::support::TestResult;
 
 /// A key that the demo does not know.
-pub(crate) const WRONG: &str = "svck_0000000000000000000000000000000000000000000000000000000000000000";
+pub(crate) const WRONG: &str =
+    "svck_0000000000000000000000000000000000000000000000000000000000000000";
 /// A key of the demo that may only read.
 pub(crate) const READS: &str = "browser-key-that-may-only-read";
 
@@ -21,11 +23,25 @@ async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on()
         "const send = document.querySelector('.panel button[type=submit]'); [1, 2, 3].forEach(() => send.click());
                   return send.getAttribute('aria-disabled');";
     assert_eq!(session.browser.run(thrice).await?, "true");
-    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 201')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel').innerText.includes('Done: 201')")
+        .await?;
     let sent = session.browser.requested_bodies().await?;
-    assert_eq!(sent.iter().filter(|body| body.contains("clicked-thrice")).count(), 1, "{sent:?}");
+    assert_eq!(
+        sent.iter()
+            .filter(|body| body.contains("clicked-thrice"))
+            .count(),
+        1,
+        "{sent:?}"
+    );
     let focused = session.browser.run(FOCUSED).await?;
-    assert!(focused.as_str().is_some_and(|text| text.starts_with("Done: 201")), "{focused}");
+    assert!(
+        focused
+            .as_str()
+            .is_some_and(|text| text.starts_with("Done: 201")),
+        "{focused}"
+    );
     // A form that is closed leads back to where it was opened.
     session.browser.press("Create a tag").await?;
     session.browser.press("Close").await?;
@@ -34,13 +50,22 @@ async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on()
     session.browser.press("Create a tag").await?;
     session.browser.enter("name", "volunteer").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel .errors strong')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel .errors strong')")
+        .await?;
     session.browser.enter("name", "mended").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 201')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel').innerText.includes('Done: 201')")
+        .await?;
     // Past the end there is no page.
     session.open("tags?page=99").await?;
-    session.browser.wait_for("document.body.innerText.includes('There is no page 99: the last one is ')").await?;
+    session
+        .browser
+        .wait_for("document.body.innerText.includes('There is no page 99: the last one is ')")
+        .await?;
     session.end(&[400]).await
 }
 
@@ -48,15 +73,25 @@ async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on()
 #[ignore = "needs Chromium: .ci/browser"]
 async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestResult {
     let mut session = Session::with(&["--read-key", &format!("demo={READS}")]).await?;
-    let leads_on = "document.querySelector('main a[href$=authentication]')?.textContent === 'About keys'";
+    let leads_on =
+        "document.querySelector('main a[href$=authentication]')?.textContent === 'About keys'";
     session.open("people").await?;
-    session.browser.wait_for("document.querySelector('p.bad')?.innerText.includes('This needs a key')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('p.bad')?.innerText.includes('This needs a key')")
+        .await?;
     session.browser.wait_for(leads_on).await?;
     session.use_key(WRONG).await?;
-    session.browser.wait_for("document.querySelector('p.bad')?.innerText.includes('This key is not valid')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('p.bad')?.innerText.includes('This key is not valid')")
+        .await?;
     session.browser.wait_for(leads_on).await?;
     session.use_key(READS).await?;
-    session.browser.wait_for("document.querySelectorAll('.records tbody tr').length === 25").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.records tbody tr').length === 25")
+        .await?;
     session.browser.press("Create a person").await?;
     session.browser.press("Send").await?;
     session
@@ -64,11 +99,18 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
         .wait_for("document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')")
         .await?;
     session.browser.wait_for(leads_on).await?;
-    assert_eq!(session.browser.run("return document.querySelectorAll('.panel form').length;").await?, json!(1));
+    assert_eq!(
+        session
+            .browser
+            .run("return document.querySelectorAll('.panel form').length;")
+            .await?,
+        json!(1)
+    );
     session.end(&[401, 403]).await
 }
 
-/// F6: what a write is answered with, once somebody has gone on, changes nothing of what is shown there.
+/// F6: what a write is answered with, once somebody has gone on, changes nothing of what is shown
+/// there.
 #[tokio::test]
 #[ignore = "needs Chromium: .ci/browser"]
 async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown() -> TestResult {
@@ -88,7 +130,16 @@ async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown()
         return answer; };
         document.querySelector('.panel button[type=submit]').click(); location.hash = '#/people';";
     session.browser.run(hold).await?;
-    session.browser.wait_for("document.querySelector('.said').textContent.endsWith('was answered with 204.')").await?;
-    assert_eq!(session.browser.run("return document.querySelector('h1').textContent;").await?, "people");
+    session
+        .browser
+        .wait_for("document.querySelector('.said').textContent.endsWith('was answered with 204.')")
+        .await?;
+    assert_eq!(
+        session
+            .browser
+            .run("return document.querySelector('h1').textContent;")
+            .await?,
+        "people"
+    );
     session.end(&[]).await
 }

@@ -1,5 +1,5 @@
-//! Pictures of each sort of page and of each state of the explorer, in light and dark, wide and narrow, for people to look at:
-//! `.ci/screenshots FOLDER`.
+//! Pictures of each sort of page and of each state of the explorer, in light and dark, wide and
+//! narrow, for people to look at: `.ci/screenshots FOLDER`.
 
 use std::path::{Path, PathBuf};
 

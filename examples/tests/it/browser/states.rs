@@ -1,5 +1,5 @@
-//! Every sort of page and every state of the explorer, as one table: whoever looks at pages walks through all of it. Each row
-//! has the steps that lead on to it from the row before.
+//! Every sort of page and every state of the explorer, as one table: whoever looks at pages walks
+//! through all of it. Each row has the steps that lead on to it from the row before.
 
 use serde_json::json;
 
@@ -44,17 +44,23 @@ enum Step {
     Until(&'static str),
 }
 
-use Step::{Choose, Click, Enter, EnterIn, Explorer, Lost, Page, Press, Run, RunBusy, Turn, Type, Until, UseKey};
+use Step::{
+    Choose, Click, Enter, EnterIn, Explorer, Lost, Page, Press, Run, RunBusy, Turn, Type, Until,
+    UseKey,
+};
 
 const UNFOLD: &str = "document.querySelectorAll('details:not(.journal)').forEach(details => { details.open = true; });";
-const UNFOLD_FORM: &str = "document.querySelectorAll('.panel details').forEach(details => { details.open = true; });";
+const UNFOLD_FORM: &str =
+    "document.querySelectorAll('.panel details').forEach(details => { details.open = true; });";
 const FIRST_RECORD: &str = "(//table[@class='records']//tbody//a)[1]";
 const RECORDS: &str = "document.querySelectorAll('.records tbody tr').length === 3";
 const PEOPLE: &str = "people?per_page=3";
 const RECORD: &str = "document.querySelector('.properties')";
 
-/// Another server's capability document, made of this one's: it lacks something, and has something else.
-const COMPARE: &str = "fetch(new URL('../capabilities', location)).then(answer => answer.json()).then(theirs => {
+/// Another server's capability document, made of this one's: it lacks something, and has something
+/// else.
+const COMPARE: &str =
+    "fetch(new URL('../capabilities', location)).then(answer => answer.json()).then(theirs => {
     delete theirs.collections.messages;
     delete theirs.helpers.record_canvass;
     theirs.collections.pledges = { operations: ['list', 'read'] };
@@ -118,28 +124,57 @@ const PAGES: &[(&str, &[Step])] = &[
     ("docs-changes", &[Page("docs/v1/changes")]),
     ("docs-webhooks", &[Page("docs/v1/webhooks")]),
     ("docs-map", &[Page("docs/v1/map")]),
-    ("docs-compare", &[Page("docs/v1/compare"), Until("document.querySelector('#compare textarea')")]),
+    (
+        "docs-compare",
+        &[
+            Page("docs/v1/compare"),
+            Until("document.querySelector('#compare textarea')"),
+        ],
+    ),
     (
         "docs-compare-wrong",
         &[
-            Run("document.querySelector('#compare textarea').value = '{\"collections\":[]}';
-                 document.querySelector('#compare form').requestSubmit();"),
+            Run(
+                "document.querySelector('#compare textarea').value = '{\"collections\":[]}';
+                 document.querySelector('#compare form').requestSubmit();",
+            ),
             Until("document.querySelector('#compare .errors li')"),
         ],
     ),
-    ("docs-compare-found", &[Run(COMPARE), Until("document.querySelector('#compare .found h2')")]),
+    (
+        "docs-compare-found",
+        &[
+            Run(COMPARE),
+            Until("document.querySelector('#compare .found h2')"),
+        ],
+    ),
     ("docs-compare-unfolded", &[Run(UNFOLD)]),
 ];
 
 /// The states of the explorer in reading.
 const READING: &[(&str, &[Step])] = &[
     ("explorer-entry-point", &[Explorer]),
-    ("explorer-no-key", &[Turn(PEOPLE), Until("document.body.innerText.includes('This needs a key')")]),
-    ("explorer-wrong-key", &[UseKey(WRONG), Until("document.body.innerText.includes('This key is not valid')")]),
+    (
+        "explorer-no-key",
+        &[
+            Turn(PEOPLE),
+            Until("document.body.innerText.includes('This needs a key')"),
+        ],
+    ),
+    (
+        "explorer-wrong-key",
+        &[
+            UseKey(WRONG),
+            Until("document.body.innerText.includes('This key is not valid')"),
+        ],
+    ),
     ("explorer-collection", &[UseKey(KEY), Until(RECORDS)]),
     (
         "explorer-columns",
-        &[Click("//summary[starts-with(., 'Columns')]"), Until("document.querySelector('.choice input')")],
+        &[
+            Click("//summary[starts-with(., 'Columns')]"),
+            Until("document.querySelector('.choice input')"),
+        ],
     ),
     ("explorer-filter", &[Click("//summary[.='Filter']")]),
     (
@@ -157,7 +192,10 @@ const READING: &[(&str, &[Step])] = &[
             Until("document.body.innerText.includes('There are none.')"),
         ],
     ),
-    ("explorer-export", &[Turn(PEOPLE), Until(RECORDS), Click("//summary[.='Export']")]),
+    (
+        "explorer-export",
+        &[Turn(PEOPLE), Until(RECORDS), Click("//summary[.='Export']")],
+    ),
     (
         "explorer-exported",
         &[
@@ -168,20 +206,48 @@ const READING: &[(&str, &[Step])] = &[
     ),
     (
         "explorer-past-the-end",
-        &[Turn("tags?page=99"), Until("document.body.innerText.includes('There is no page 99')")],
+        &[
+            Turn("tags?page=99"),
+            Until("document.body.innerText.includes('There is no page 99')"),
+        ],
     ),
-    ("explorer-not-found", &[Turn("people/nobody"), Until("document.body.innerText.includes('404')")]),
+    (
+        "explorer-not-found",
+        &[
+            Turn("people/nobody"),
+            Until("document.body.innerText.includes('404')"),
+        ],
+    ),
     (
         "explorer-elsewhere",
-        &[Turn("../../elsewhere"), Until("document.body.innerText.includes('This is no address of the interface')")],
+        &[
+            Turn("../../elsewhere"),
+            Until("document.body.innerText.includes('This is no address of the interface')"),
+        ],
     ),
-    ("explorer-record", &[Turn(PEOPLE), Click(FIRST_RECORD), Until(RECORD)]),
+    (
+        "explorer-record",
+        &[Turn(PEOPLE), Click(FIRST_RECORD), Until(RECORD)],
+    ),
     (
         "explorer-copies",
-        &[Press("Copy as Python"), Until("document.querySelector('.copies pre').textContent.includes('urllib')")],
+        &[
+            Press("Copy as Python"),
+            Until("document.querySelector('.copies pre').textContent.includes('urllib')"),
+        ],
     ),
-    ("explorer-unfolded", &[Run(UNFOLD), Until("document.querySelector('.map svg')")]),
-    ("explorer-json", &[Turn("petitions?per_page=2"), Until("document.querySelector('.exchange .json')"), Run(UNFOLD)]),
+    (
+        "explorer-unfolded",
+        &[Run(UNFOLD), Until("document.querySelector('.map svg')")],
+    ),
+    (
+        "explorer-json",
+        &[
+            Turn("petitions?per_page=2"),
+            Until("document.querySelector('.exchange .json')"),
+            Run(UNFOLD),
+        ],
+    ),
     (
         "explorer-record-map",
         &[
@@ -211,7 +277,13 @@ const READING: &[(&str, &[Step])] = &[
             Until("document.querySelector('.journal tbody tr')"),
         ],
     ),
-    ("explorer-program", &[Click("//summary[.='As a program']"), Until("document.querySelector('.walk li')")]),
+    (
+        "explorer-program",
+        &[
+            Click("//summary[.='As a program']"),
+            Until("document.querySelector('.walk li')"),
+        ],
+    ),
     (
         "explorer-exchange-of-before",
         &[
@@ -235,9 +307,20 @@ const WRITING: &[(&str, &[Step])] = &[
     ),
     (
         "explorer-form-unfolded",
-        &[Press("Close"), Press("Create a person"), Run(UNFOLD_FORM), Press("Add email_addresses")],
+        &[
+            Press("Close"),
+            Press("Create a person"),
+            Run(UNFOLD_FORM),
+            Press("Add email_addresses"),
+        ],
     ),
-    ("explorer-form-as-json", &[Press("Edit as JSON"), Until("document.querySelector('.panel textarea')")]),
+    (
+        "explorer-form-as-json",
+        &[
+            Press("Edit as JSON"),
+            Until("document.querySelector('.panel textarea')"),
+        ],
+    ),
     (
         "explorer-form-no-json",
         &[
@@ -274,7 +357,10 @@ const WRITING: &[(&str, &[Step])] = &[
     ),
     (
         "explorer-exchange-of-a-write",
-        &[Click("//a[.='Open looked-at']"), Until("document.querySelector('h1').textContent === 'looked-at'")],
+        &[
+            Click("//a[.='Open looked-at']"),
+            Until("document.querySelector('h1').textContent === 'looked-at'"),
+        ],
     ),
     (
         "explorer-changed",
@@ -285,10 +371,19 @@ const WRITING: &[(&str, &[Step])] = &[
             Until("document.querySelector('.exchange')?.innerText.includes('PUT ')"),
         ],
     ),
-    ("explorer-delete", &[Press("Delete a tag"), Until("document.querySelector('.panel button.delete')")]),
+    (
+        "explorer-delete",
+        &[
+            Press("Delete a tag"),
+            Until("document.querySelector('.panel button.delete')"),
+        ],
+    ),
     (
         "explorer-deleted",
-        &[Press("Delete"), Until("document.querySelector('h1').textContent === 'Deleted: looked-at'")],
+        &[
+            Press("Delete"),
+            Until("document.querySelector('h1').textContent === 'Deleted: looked-at'"),
+        ],
     ),
     (
         "explorer-conflict",
@@ -308,7 +403,9 @@ const WRITING: &[(&str, &[Step])] = &[
         &[
             Press("Delete a person"),
             Press("Delete"),
-            Until("document.querySelector('.conflict') && document.querySelector('.panel button.delete')"),
+            Until(
+                "document.querySelector('.conflict') && document.querySelector('.panel button.delete')",
+            ),
         ],
     ),
     (
@@ -345,10 +442,18 @@ const WRITING: &[(&str, &[Step])] = &[
         "explorer-steps",
         &[
             Press("Send"),
-            Until("document.querySelectorAll('.steps > li').length === 3 && document.querySelector('.bad-step')"),
+            Until(
+                "document.querySelectorAll('.steps > li').length === 3 && document.querySelector('.bad-step')",
+            ),
         ],
     ),
-    ("explorer-steps-choice", &[Press("Send only this"), Until("document.querySelector('.panel select')")]),
+    (
+        "explorer-steps-choice",
+        &[
+            Press("Send only this"),
+            Until("document.querySelector('.panel select')"),
+        ],
+    ),
     (
         "explorer-steps-done",
         &[
@@ -362,7 +467,9 @@ const WRITING: &[(&str, &[Step])] = &[
         "explorer-repeat",
         &[
             Click("//summary[starts-with(., 'Exchanges of this tab')]"),
-            Click("(//details[contains(@class, 'journal')]//tr[td[1]='POST']//button[.='Repeat'])[1]"),
+            Click(
+                "(//details[contains(@class, 'journal')]//tr[td[1]='POST']//button[.='Repeat'])[1]",
+            ),
             Until("document.querySelector('dialog[open]')"),
         ],
     ),
@@ -374,7 +481,9 @@ const WRITING: &[(&str, &[Step])] = &[
             Turn(PEOPLE),
             Press("Create a person"),
             Press("Send"),
-            Until("document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')"),
+            Until(
+                "document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')",
+            ),
         ],
     ),
     (
@@ -396,7 +505,9 @@ const WRITING: &[(&str, &[Step])] = &[
             RunBusy(
                 "[...document.querySelectorAll('button')].find(button => button.textContent === 'Next page').click();",
             ),
-            RunBusy("if (document.querySelector('[aria-busy=true]') === null) throw new Error('nothing is busy');"),
+            RunBusy(
+                "if (document.querySelector('[aria-busy=true]') === null) throw new Error('nothing is busy');",
+            ),
         ],
     ),
 ];
@@ -406,17 +517,27 @@ pub(crate) const REFUSED: &[u16] = &[400, 401, 403, 404, 412, 428];
 
 /// How many states there are.
 pub(crate) fn count() -> usize {
-    [PAGES, READING, WRITING].iter().map(|part| part.len()).sum()
+    [PAGES, READING, WRITING]
+        .iter()
+        .map(|part| part.len())
+        .sum()
 }
 
-/// Leads somebody through all states, in a browser and a demo of its own; each that does not come is an error.
+/// Leads somebody through all states, in a browser and a demo of its own; each that does not come
+/// is an error.
 pub(crate) async fn walk(visitor: &mut impl Visitor) -> TestResult {
-    let mut session = Session::with(&["--read-key", &format!("demo={READS}"), "--require-if-match"]).await?;
+    let mut session =
+        Session::with(&["--read-key", &format!("demo={READS}"), "--require-if-match"]).await?;
     for (state, steps) in [PAGES, READING, WRITING].into_iter().flatten() {
         for step in *steps {
-            take(&mut session, *step).await.map_err(|error| format!("{state}: {error}"))?;
+            take(&mut session, *step)
+                .await
+                .map_err(|error| format!("{state}: {error}"))?;
         }
-        visitor.visit(&mut session, state).await.map_err(|error| format!("{state}: {error}"))?;
+        visitor
+            .visit(&mut session, state)
+            .await
+            .map_err(|error| format!("{state}: {error}"))?;
     }
     take(&mut session, Explorer).await?;
     session.end(REFUSED).await
@@ -425,9 +546,17 @@ pub(crate) async fn walk(visitor: &mut impl Visitor) -> TestResult {
 /// Opens a page, which is answered with this status.
 async fn visit_page(browser: &mut Browser, address: &str, status: u16) -> TestResult {
     browser.open(address).await?;
-    browser.wait_for("document.styleSheets.length > 0 && document.querySelector('main h1')").await?;
-    let answered = browser.run("return performance.getEntriesByType('navigation')[0].responseStatus;").await?;
-    if answered == status { Ok(()) } else { Err(format!("{address} is answered with {answered}").into()) }
+    browser
+        .wait_for("document.styleSheets.length > 0 && document.querySelector('main h1')")
+        .await?;
+    let answered = browser
+        .run("return performance.getEntriesByType('navigation')[0].responseStatus;")
+        .await?;
+    if answered == status {
+        Ok(())
+    } else {
+        Err(format!("{address} is answered with {answered}").into())
+    }
 }
 
 async fn take(session: &mut Session, step: Step) -> TestResult {
@@ -437,7 +566,9 @@ async fn take(session: &mut Session, step: Step) -> TestResult {
         Lost(path) => visit_page(browser, &format!("{}{path}", session.demo.base_url), 404).await,
         Explorer => {
             browser.open(&session.explorer).await?;
-            browser.wait_for("document.querySelector('h1')?.textContent === 'Entry point'").await
+            browser
+                .wait_for("document.querySelector('h1')?.textContent === 'Entry point'")
+                .await
         }
         Turn(path) => session.open(path).await,
         UseKey(key) => session.use_key(key).await,
@@ -447,7 +578,10 @@ async fn take(session: &mut Session, step: Step) -> TestResult {
         EnterIn(group, label, text) => browser.enter_in(group, label, text).await,
         Choose(label, value) => browser.choose(label, value).await,
         Type(path, text) => browser.type_into(path, text).await,
-        Run(script) => browser.run(&script.replace("KEY", &json!(KEY).to_string())).await.map(drop),
+        Run(script) => browser
+            .run(&script.replace("KEY", &json!(KEY).to_string()))
+            .await
+            .map(drop),
         RunBusy(script) => browser.now(script).await.map(drop),
         Until(expression) => browser.wait_for(expression).await,
     }

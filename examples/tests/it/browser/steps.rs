@@ -1,4 +1,5 @@
-//! A helper's answer as steps, of which only what failed is sent again (F2 of the pages, HLP-10, ERR-29 to ERR-32, IDM-01).
+//! A helper's answer as steps, of which only what failed is sent again (F2 of the pages, HLP-10,
+//! ERR-29 to ERR-32, IDM-01).
 
 use serde_json::{Value, json};
 
@@ -7,29 +8,44 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::KEY;
 
-const STEPS: &str =
-    "return [...document.querySelectorAll('.steps > li')].map(step => step.className + ' ' + step.textContent);";
+const STEPS: &str = "return [...document.querySelectorAll('.steps > li')].map(step => step.className + ' ' + step.textContent);";
 
 /// The first petition of the demo.
 async fn petition(session: &Session, client: &mut Client) -> TestResult<Value> {
-    let petitions = client.get(&format!("{}petitions", session.demo.base_url)).await?;
+    let petitions = client
+        .get(&format!("{}petitions", session.demo.base_url))
+        .await?;
     Ok(petitions["_embedded"]["svc:petitions"][0].clone())
 }
 
 /// How many there are at an address.
 async fn total(client: &mut Client, address: &str) -> TestResult<u64> {
-    Ok(client.get(address).await?["total_records"].as_u64().ok_or("no total")?)
+    Ok(client.get(address).await?["total_records"]
+        .as_u64()
+        .ok_or("no total")?)
 }
 
 /// Opens the form of the first petition's helper, and fills in who signs.
 async fn sign(session: &mut Session, email: &str) -> TestResult {
     session.open("petitions").await?;
-    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
-    session.browser.press("Record a signature on a petition").await?;
+    session
+        .browser
+        .click("(//table[@class='records']//tbody//a)[1]")
+        .await?;
+    session
+        .browser
+        .press("Record a signature on a petition")
+        .await?;
     session.browser.enter("given_name", "Ida").await?;
-    session.browser.click("//summary[.='email_addresses']").await?;
+    session
+        .browser
+        .click("//summary[.='email_addresses']")
+        .await?;
     session.browser.press("Add email_addresses").await?;
-    session.browser.enter_in("email_addresses 1", "address", email).await
+    session
+        .browser
+        .enter_in("email_addresses 1", "address", email)
+        .await
 }
 
 #[tokio::test]
@@ -49,39 +65,90 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     session.browser.press("Add add_lists").await?;
     session.browser.enter("add_lists 1", "no-such-list").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.steps > li').length === 4").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.steps > li').length === 4")
+        .await?;
     let steps = session.browser.run(STEPS).await?;
     let step = |at: usize| steps[at].as_str().unwrap_or_default();
-    assert!(step(0).starts_with("good-step Person made, as nobody was found: 201."), "{steps}");
-    assert!(step(1).starts_with("good-step Signature recorded: 201."), "{steps}");
-    assert!(step(2).starts_with("bad-step Tagging failed: 400. Sent: no-such-tag"), "{steps}");
-    assert!(step(3).starts_with("bad-step Item failed: 400. Sent: no-such-list"), "{steps}");
+    assert!(
+        step(0).starts_with("good-step Person made, as nobody was found: 201."),
+        "{steps}"
+    );
+    assert!(
+        step(1).starts_with("good-step Signature recorded: 201."),
+        "{steps}"
+    );
+    assert!(
+        step(2).starts_with("bad-step Tagging failed: 400. Sent: no-such-tag"),
+        "{steps}"
+    );
+    assert!(
+        step(3).starts_with("bad-step Item failed: 400. Sent: no-such-list"),
+        "{steps}"
+    );
     // The whole is not offered again: its form is gone.
-    assert_eq!(session.browser.run("return document.querySelectorAll('.panel form').length;").await?, 0);
-    let links = "return [...document.querySelectorAll('.steps a')].map(link => link.getAttribute('href'));";
+    assert_eq!(
+        session
+            .browser
+            .run("return document.querySelectorAll('.panel form').length;")
+            .await?,
+        0
+    );
+    let links =
+        "return [...document.querySelectorAll('.steps a')].map(link => link.getAttribute('href'));";
     let links = session.browser.run(links).await?;
     let links = links.as_array().ok_or("no links")?;
-    let leads = |part: &str| links.iter().filter_map(Value::as_str).any(|href| href.contains(part));
-    for part in ["#/people/", "/signatures/", "docs/v1/TAG_NAME_DOES_NOT_EXIST", "docs/v1/LIST_NAME_DOES_NOT_EXIST"] {
+    let leads = |part: &str| {
+        links
+            .iter()
+            .filter_map(Value::as_str)
+            .any(|href| href.contains(part))
+    };
+    for part in [
+        "#/people/",
+        "/signatures/",
+        "docs/v1/TAG_NAME_DOES_NOT_EXIST",
+        "docs/v1/LIST_NAME_DOES_NOT_EXIST",
+    ] {
         assert!(leads(part), "{part}: {links:?}");
     }
     // The tag alone: an existing one is chosen, and the form knows whom it is for.
-    session.browser.click("(//button[.='Send only this'])[1]").await?;
+    session
+        .browser
+        .click("(//button[.='Send only this'])[1]")
+        .await?;
     session.browser.choose("Which tag", "volunteer").await?;
     session.browser.press("Choose").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.good-step').length === 3").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.good-step').length === 3")
+        .await?;
     // The list alone: it is created first.
     session.browser.press("Send only this").await?;
     session.browser.press("Create the list first").await?;
     session.browser.enter("name", "no-such-list").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel form h3').textContent.endsWith('item of a list')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel form h3').textContent.endsWith('item of a list')")
+        .await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.good-step').length === 4").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.good-step').length === 4")
+        .await?;
     // One signature, and all that was wanted for its person.
-    assert_eq!(total(&mut client, &signatures).await?, before + 1, "F2: nothing is recorded twice");
-    let people = format!("{}people?filter=email_address%20eq%20'ida@example.org'", session.demo.base_url);
+    assert_eq!(
+        total(&mut client, &signatures).await?,
+        before + 1,
+        "F2: nothing is recorded twice"
+    );
+    let people = format!(
+        "{}people?filter=email_address%20eq%20'ida@example.org'",
+        session.demo.base_url
+    );
     let people = client.get(&people).await?;
     assert_eq!(people["total_records"], 1);
     let person = &people["_embedded"]["svc:people"][0];
@@ -97,23 +164,45 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
     session.use_key(KEY).await?;
     sign(&mut session, "ida@example.org").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.steps > li').length === 2").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.steps > li').length === 2")
+        .await?;
     let steps = session.browser.run(STEPS).await?;
     let step = |steps: &Value, at: usize| steps[at].as_str().unwrap_or_default().to_owned();
-    assert!(step(&steps, 0).starts_with("good-step Person made, as nobody was found."), "{steps}");
-    assert!(step(&steps, 1).starts_with("good-step Signature recorded."), "{steps}");
+    assert!(
+        step(&steps, 0).starts_with("good-step Person made, as nobody was found."),
+        "{steps}"
+    );
+    assert!(
+        step(&steps, 1).starts_with("good-step Signature recorded."),
+        "{steps}"
+    );
     // Who signs again is found: by what, and by which rule, is said.
     sign(&mut session, "IDA@example.org").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.steps > li').length === 2").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.steps > li').length === 2")
+        .await?;
     let steps = session.browser.run(STEPS).await?;
-    assert!(step(&steps, 0).contains("Person found: known since "), "{steps}");
-    assert!(step(&steps, 0).contains("Sent and known: ida@example.org"), "{steps}");
-    assert!(step(&steps, 0).contains("A posted person is looked up first by each foreign identifier"), "{steps}");
+    assert!(
+        step(&steps, 0).contains("Person found: known since "),
+        "{steps}"
+    );
+    assert!(
+        step(&steps, 0).contains("Sent and known: ida@example.org"),
+        "{steps}"
+    );
+    assert!(
+        step(&steps, 0).contains("A posted person is looked up first by each foreign identifier"),
+        "{steps}"
+    );
     session.end(&[]).await
 }
 
-/// What a server answers that keeps the person although the action failed (HLP-10), and one that does not do a part at all.
+/// What a server answers that keeps the person although the action failed (HLP-10), and one that
+/// does not do a part at all.
 const ODD: &str = "
     const whole = window.fetch;
     window.fetch = async (address, how) => {
@@ -136,29 +225,52 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
     let petition = petition(&session, &mut client).await?;
     let signatures = link(&petition, "svc:signatures")?;
     let before = total(&mut client, &signatures).await?;
-    let people = client.get(&format!("{}people", session.demo.base_url)).await?;
+    let people = client
+        .get(&format!("{}people", session.demo.base_url))
+        .await?;
     let person = link(&people["_embedded"]["svc:people"][0], "self")?;
     session.use_key(KEY).await?;
     sign(&mut session, "ida@example.org").await?;
     session.browser.enter("comments", "Once only").await?;
-    let odd = ODD.replace("PERSON", &json!(person).to_string()).replace("KEY", &json!(KEY).to_string());
+    let odd = ODD
+        .replace("PERSON", &json!(person).to_string())
+        .replace("KEY", &json!(KEY).to_string());
     session.browser.run(&odd).await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.steps > li').length === 3").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.steps > li').length === 3")
+        .await?;
     let steps = session.browser.run(STEPS).await?;
-    assert!(steps[2].as_str().is_some_and(|step| step.contains("there is nothing to send again")), "{steps}");
+    assert!(
+        steps[2]
+            .as_str()
+            .is_some_and(|step| step.contains("there is nothing to send again")),
+        "{steps}"
+    );
     // Of the action what it is itself is sent, with a link to its person: nobody is made again.
     session.browser.press("Send only this").await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelectorAll('.good-step').length === 2").await?;
+    session
+        .browser
+        .wait_for("document.querySelectorAll('.good-step').length === 2")
+        .await?;
     let sent = session.browser.requested_bodies().await?;
-    let expected = json!({ "comments": "Once only", "_links": { "svc:person": { "href": person } } });
-    assert_eq!(serde_json::from_str::<Value>(sent.last().ok_or("nothing")?)?, expected);
+    let expected =
+        json!({ "comments": "Once only", "_links": { "svc:person": { "href": person } } });
+    assert_eq!(
+        serde_json::from_str::<Value>(sent.last().ok_or("nothing")?)?,
+        expected
+    );
     assert_eq!(total(&mut client, &signatures).await?, before + 1);
-    // Without a key the answer does not say who it was: nothing can be sent alone, and that is said.
+    // Without a key the answer does not say who it was: nothing can be sent alone, and that is
+    // said.
     session.use_key("").await?;
     let path = link(&petition, "svc:record_signature_helper")?;
-    let path = path.strip_prefix(&session.demo.base_url).ok_or("elsewhere")?.to_owned();
+    let path = path
+        .strip_prefix(&session.demo.base_url)
+        .ok_or("elsewhere")?
+        .to_owned();
     session.open(&path).await?;
     session.browser.click("//summary[.='add_tags']").await?;
     session.browser.press("Add add_tags").await?;
@@ -191,9 +303,17 @@ async fn f1_what_was_done_is_not_sent_again_when_what_follows_cannot_be_read() -
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.said').textContent.startsWith('It was done, with 200.')")
+        .wait_for(
+            "document.querySelector('.said').textContent.startsWith('It was done, with 200.')",
+        )
         .await?;
-    assert_eq!(session.browser.run("return document.querySelector('.panel form');").await?, Value::Null);
+    assert_eq!(
+        session
+            .browser
+            .run("return document.querySelector('.panel form');")
+            .await?,
+        Value::Null
+    );
     assert_eq!(total(&mut client, &signatures).await?, before + 1);
     session.end(&[]).await
 }

@@ -1,6 +1,7 @@
-//! What was done in a tab becomes a program (point 6 of the pages): a walk by forms is exported in five languages. Those of a
-//! shell, Python and JavaScript run here as they were downloaded, each against a fresh demo; the two in Rust are those that
-//! `tests/it/walk` compiles and runs. All of them tell the same records.
+//! What was done in a tab becomes a program (point 6 of the pages): a walk by forms is exported in
+//! five languages. Those of a shell, Python and JavaScript run here as they were downloaded, each
+//! against a fresh demo; the two in Rust are those that `tests/it/walk` compiles and runs. All of
+//! them tell the same records.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -24,7 +25,11 @@ const KEEP: &str = "
 
 /// The exported programs, with the names of their files, and what runs each where it is a script.
 const PROGRAMS: [(&str, &str, &[&str]); 5] = [
-    ("Shell script with curl", "recorded_walk.sh", &["sh", "curl", "jq"]),
+    (
+        "Shell script with curl",
+        "recorded_walk.sh",
+        &["sh", "curl", "jq"],
+    ),
     ("Python", "recorded_walk.py", &["python3"]),
     ("JavaScript", "recorded_walk.mjs", &["node"]),
     ("Rust test", "recorded_walk.rs", &[]),
@@ -35,32 +40,52 @@ const PROGRAMS: [(&str, &str, &[&str]); 5] = [
 async fn do_the_walk(session: &mut Session) -> TestResult {
     let browser = &mut session.browser;
     browser.press("Sign a person up").await?;
-    browser.enter("given_name", "Ida \"O'Neil\" \\ $HOME").await?;
+    browser
+        .enter("given_name", "Ida \"O'Neil\" \\ $HOME")
+        .await?;
     browser.enter("family_name", "Wells").await?;
     browser.click("//summary[.='email_addresses']").await?;
     browser.press("Add email_addresses").await?;
-    browser.enter_in("email_addresses 1", "address", "ida@example.org").await?;
+    browser
+        .enter_in("email_addresses 1", "address", "ida@example.org")
+        .await?;
     browser.press("Send").await?;
-    browser.wait_for("document.querySelectorAll('.good-step').length === 1").await?;
+    browser
+        .wait_for("document.querySelectorAll('.good-step').length === 1")
+        .await?;
     browser.press("svc:petitions").await?;
-    browser.click("(//table[@class='records']//tbody//a)[1]").await?;
+    browser
+        .click("(//table[@class='records']//tbody//a)[1]")
+        .await?;
     browser.press("Record a signature on a petition").await?;
     browser.click("//summary[.='email_addresses']").await?;
     browser.press("Add email_addresses").await?;
-    browser.enter_in("email_addresses 1", "address", "ida@example.org").await?;
+    browser
+        .enter_in("email_addresses 1", "address", "ida@example.org")
+        .await?;
     browser.click("//summary[.='add_tags']").await?;
     browser.press("Add add_tags").await?;
     browser.enter("add_tags 1", "no-such-tag").await?;
     browser.press("Send").await?;
-    browser.wait_for("document.querySelectorAll('.bad-step').length === 1").await?;
-    browser.click("//li[contains(., 'Person found')]//a[starts-with(., 'Open Ida')]").await?;
+    browser
+        .wait_for("document.querySelectorAll('.bad-step').length === 1")
+        .await?;
+    browser
+        .click("//li[contains(., 'Person found')]//a[starts-with(., 'Open Ida')]")
+        .await?;
     browser.press("Change a person").await?;
     browser.enter("family_name", "").await?;
     browser.press("Send").await?;
-    browser.wait_for("document.querySelector('.exchange').innerText.includes('{\"family_name\": null}')").await?;
+    browser
+        .wait_for(
+            "document.querySelector('.exchange').innerText.includes('{\"family_name\": null}')",
+        )
+        .await?;
     browser.press("Delete a person").await?;
     browser.press("Delete").await?;
-    browser.wait_for("document.querySelector('h1').textContent.startsWith('Deleted: ')").await
+    browser
+        .wait_for("document.querySelector('h1').textContent.startsWith('Deleted: ')")
+        .await
 }
 
 /// The program in one language, as it is downloaded.
@@ -68,13 +93,20 @@ async fn downloaded(session: &mut Session, language: &str, file: &str) -> TestRe
     session.browser.choose("Write it as", language).await?;
     session.browser.run("window.saved.length = 0;").await?;
     session.browser.press("Download program").await?;
-    session.browser.wait_for("window.saved.length === 1").await?;
-    let saved = session.browser.run("return [window.savedAs, window.saved[0]];").await?;
+    session
+        .browser
+        .wait_for("window.saved.length === 1")
+        .await?;
+    let saved = session
+        .browser
+        .run("return [window.savedAs, window.saved[0]];")
+        .await?;
     assert_eq!(saved[0], file, "{language}");
     Ok(saved[1].as_str().ok_or("no text")?.to_owned())
 }
 
-/// What a script prints of the records of a fresh demo; `None` for a program that no tool of this test runs.
+/// What a script prints of the records of a fresh demo; `None` for a program that no tool of this
+/// test runs.
 fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> {
     if tools.is_empty() {
         return Ok(None);
@@ -83,8 +115,13 @@ fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> 
     let path = folder.path().join(file);
     std::fs::write(&path, program)?;
     let mut command = Command::new(tools[0]);
-    let (status, said, errors) = outcome(command.arg(&path).env("SVC_BASE", &demo.base_url).env("SVC_KEY", KEY))
-        .map_err(|error| format!("{file} needs {}: {error}", tools.join(", ")))?;
+    let (status, said, errors) = outcome(
+        command
+            .arg(&path)
+            .env("SVC_BASE", &demo.base_url)
+            .env("SVC_KEY", KEY),
+    )
+    .map_err(|error| format!("{file} needs {}: {error}", tools.join(", ")))?;
     assert!(status.success(), "{file}: {said}{errors}");
     Ok(Some(told(&said, program)))
 }
@@ -95,7 +132,11 @@ fn is_golden(name: &str, text: &str) -> TestResult {
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, text)?;
     }
-    assert_eq!(text, std::fs::read_to_string(&path)?, "run with BLESS=1: {path}");
+    assert_eq!(
+        text,
+        std::fs::read_to_string(&path)?,
+        "run with BLESS=1: {path}"
+    );
     Ok(())
 }
 
@@ -110,7 +151,10 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
     let mut records = Vec::new();
     for (language, file, tools) in PROGRAMS {
         let program = downloaded(&mut session, language, file).await?;
-        assert!(!program.contains(KEY) && !program.contains("127.0.0.1"), "neither key nor address: {program}");
+        assert!(
+            !program.contains(KEY) && !program.contains("127.0.0.1"),
+            "neither key nor address: {program}"
+        );
         if tools.is_empty() {
             is_golden(file, &program)?;
         } else {
@@ -118,15 +162,25 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
         }
     }
     if std::env::var_os("BLESS").is_some() {
-        is_golden("records.txt", &records.first().ok_or("nothing runs a program")?.1)?;
+        is_golden(
+            "records.txt",
+            &records.first().ok_or("nothing runs a program")?.1,
+        )?;
         return Ok(());
     }
     for (file, told) in records {
         assert_eq!(told, RECORDS, "{file}");
     }
-    for (language, file, tools) in PROGRAMS.into_iter().filter(|(_, _, tools)| !tools.is_empty()) {
+    for (language, file, tools) in PROGRAMS
+        .into_iter()
+        .filter(|(_, _, tools)| !tools.is_empty())
+    {
         let program = downloaded(&mut session, language, file).await?;
-        for steps_up in ["../../elsewhere", "%2e%2E/.%2e/elsewhere", "petitions/../../../elsewhere"] {
+        for steps_up in [
+            "../../elsewhere",
+            "%2e%2E/.%2e/elsewhere",
+            "petitions/../../../elsewhere",
+        ] {
             let asked = asked_of_a_server_that_leads_out(&program, file, tools, steps_up)?;
             assert_eq!(asked, ["/api/v1/"], "{file}: {steps_up}");
         }
@@ -135,35 +189,55 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
 }
 
 /// The paths that a script asks a server for whose entry point leads to this address below it.
-fn asked_of_a_server_that_leads_out(program: &str, file: &str, tools: &[&str], below: &str) -> TestResult<Vec<String>> {
+fn asked_of_a_server_that_leads_out(
+    program: &str,
+    file: &str,
+    tools: &[&str],
+    below: &str,
+) -> TestResult<Vec<String>> {
     const END: &str = "/end";
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let base = format!("http://{address}/api/v1/");
     let link = json!({ "href": format!("{base}{below}") });
-    let entry_point = json!({ "_links": { "svc:person_signup_helper": link, "svc:petitions": link } }).to_string();
+    let entry_point =
+        json!({ "_links": { "svc:person_signup_helper": link, "svc:petitions": link } })
+            .to_string();
     let server = thread::spawn(move || -> std::io::Result<Vec<String>> {
         let mut asked = Vec::new();
         loop {
             let (stream, _) = listener.accept()?;
             let mut lines = BufReader::new(&stream).lines();
             let first = lines.next().unwrap_or_else(|| Ok(String::new()))?;
-            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            while lines
+                .next()
+                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+            {}
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
             if path == END {
                 return Ok(asked);
             }
             asked.push(path);
             let length = entry_point.len();
-            write!(&stream, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{entry_point}")?;
+            write!(
+                &stream,
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{entry_point}"
+            )?;
         }
     });
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(file);
     std::fs::write(&path, program)?;
-    let (status, _, errors) =
-        outcome(Command::new(tools[0]).arg(&path).env("SVC_BASE", &base).env("SVC_KEY", "key-of-nobody"))?;
-    assert!(!status.success() && errors.contains("is no address of"), "{file}: {errors}");
+    let (status, _, errors) = outcome(
+        Command::new(tools[0])
+            .arg(&path)
+            .env("SVC_BASE", &base)
+            .env("SVC_KEY", "key-of-nobody"),
+    )?;
+    assert!(
+        !status.success() && errors.contains("is no address of"),
+        "{file}: {errors}"
+    );
     write!(TcpStream::connect(address)?, "GET {END} HTTP/1.1\r\n\r\n")?;
     Ok(server.join().map_err(|_| "the server panicked")??)
 }
@@ -186,29 +260,56 @@ async fn point_6_a_program_says_that_earlier_steps_are_no_longer_kept() -> TestR
     };
     session.use_key(KEY).await?;
     session.open("tags").await?;
-    session.browser.wait_for("document.querySelector('table.records')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('table.records')")
+        .await?;
     open_program(&mut session).await?;
     let hint = "document.querySelector('.walk').parentElement.previousElementSibling";
-    let is_seen = session.browser.run(&format!("return {hint}.checkVisibility();")).await?;
+    let is_seen = session
+        .browser
+        .run(&format!("return {hint}.checkVisibility();"))
+        .await?;
     assert_eq!(is_seen, false, "nothing is forgotten yet");
-    for (count, forgotten, exchanges) in [("201 - noted().length", 1, "exchange"), ("9", 10, "exchanges")] {
+    for (count, forgotten, exchanges) in [
+        ("201 - noted().length", 1, "exchange"),
+        ("9", 10, "exchanges"),
+    ] {
         assert_eq!(session.browser.promised(&many(count)).await?, forgotten);
-        let text = format!("No longer kept, and not among these steps: {forgotten} earlier {exchanges} of this tab.");
-        session.browser.wait_for(&format!("{hint}.checkVisibility() && {hint}.innerText === '{text}'")).await?;
+        let text = format!(
+            "No longer kept, and not among these steps: {forgotten} earlier {exchanges} of this tab."
+        );
+        session
+            .browser
+            .wait_for(&format!(
+                "{hint}.checkVisibility() && {hint}.innerText === '{text}'"
+            ))
+            .await?;
     }
     session.end(&[401]).await
 }
 
 /// Opens the list of what was done, and in it the program.
 async fn open_program(session: &mut Session) -> TestResult {
-    session.browser.click("//summary[starts-with(., 'Exchanges of this tab')]").await?;
+    session
+        .browser
+        .click("//summary[starts-with(., 'Exchanges of this tab')]")
+        .await?;
     session.browser.click("//summary[.='As a program']").await?;
-    session.browser.wait_for("document.querySelector('.walk li')").await
+    session
+        .browser
+        .wait_for("document.querySelector('.walk li')")
+        .await
 }
 
 /// Ticks the box of a step, or unticks it.
 async fn choose_step(session: &mut Session, step: &str) -> TestResult {
-    session.browser.click(&format!("//ul[contains(@class, 'walk')]//label[starts-with(., '{step}')]")).await
+    session
+        .browser
+        .click(&format!(
+            "//ul[contains(@class, 'walk')]//label[starts-with(., '{step}')]"
+        ))
+        .await
 }
 
 /// A relation that would end a comment or a text, were it written as it stands.
@@ -225,11 +326,21 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
     let list = list.strip_prefix(&base).ok_or("elsewhere")?.to_owned();
     session.use_key(KEY).await?;
     session.browser.run(KEEP).await?;
-    // Somebody who is listed, a tag that is made, and one that is given to the other, told by its address and by its id.
+    // Somebody who is listed, a tag that is made, and one that is given to the other, told by its
+    // address and by its id.
     session.open("people").await?;
-    session.browser.click("(//table[@class='records']//tbody//a)[1]").await?;
-    session.browser.wait_for("document.querySelector('.properties')").await?;
-    let person = session.browser.run("return location.hash.slice(2);").await?;
+    session
+        .browser
+        .click("(//table[@class='records']//tbody//a)[1]")
+        .await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.properties')")
+        .await?;
+    let person = session
+        .browser
+        .run("return location.hash.slice(2);")
+        .await?;
     let person = person.as_str().ok_or("no address")?.to_owned();
     session.open("tags").await?;
     session.browser.press("Create a tag").await?;
@@ -237,59 +348,115 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
     session.browser.press("Send").await?;
     session.browser.click("//a[.='Open recorded']").await?;
     session.browser.press("svc:taggings").await?;
-    let tag = session.browser.run("return location.hash.split('/')[2];").await?;
+    let tag = session
+        .browser
+        .run("return location.hash.split('/')[2];")
+        .await?;
     let tag = tag.as_str().ok_or("no id")?.to_owned();
     session.browser.press("Create a tagging of a tag").await?;
     session.browser.press("Edit as JSON").await?;
     let body = json!({ "identifiers": [format!("mine:{tag}-{tag}")], "_links": { "svc:person": { "href": format!("{base}{person}") } } });
-    session.browser.enter("Body as JSON", &body.to_string()).await?;
+    session
+        .browser
+        .enter("Body as JSON", &body.to_string())
+        .await?;
     session.browser.press("Send").await?;
-    session.browser.wait_for("document.querySelector('.panel').innerText.includes('Done: 201')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.panel').innerText.includes('Done: 201')")
+        .await?;
     // An address that somebody pastes.
     session.open(&list).await?;
-    session.browser.wait_for("document.querySelector('.properties')").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('.properties')")
+        .await?;
     open_program(&mut session).await?;
     let python = downloaded(&mut session, "Python", "recorded_walk.py").await?;
-    assert!(!python.contains(&list) && !python.contains("fixed"), "nothing needs it: {python}");
+    assert!(
+        !python.contains(&list) && !python.contains("fixed"),
+        "nothing needs it: {python}"
+    );
     choose_step(&mut session, &format!("GET /{list}")).await?;
     let boxes = "return [...document.querySelectorAll('.walk input')].map(box => [box.checked, box.disabled, box.labels[0].textContent]);";
     let boxes = session.browser.run(boxes).await?;
     let of = |step: &str| {
-        boxes.as_array().into_iter().flatten().find(|one| one[2].as_str().is_some_and(|text| text.starts_with(step)))
+        boxes
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|one| one[2].as_str().is_some_and(|text| text.starts_with(step)))
     };
-    assert_eq!(of("GET /people:"), Some(&json!([true, true, "GET /people: 200, needed by a later step"])), "{boxes}");
-    assert_eq!(of("POST /tags:"), Some(&json!([true, false, "POST /tags: 201"])), "{boxes}");
+    assert_eq!(
+        of("GET /people:"),
+        Some(&json!([
+            true,
+            true,
+            "GET /people: 200, needed by a later step"
+        ])),
+        "{boxes}"
+    );
+    assert_eq!(
+        of("POST /tags:"),
+        Some(&json!([true, false, "POST /tags: 201"])),
+        "{boxes}"
+    );
     let (_, list_id) = list.rsplit_once('/').ok_or("no id")?;
-    let expected =
-        format!("svc:tag\t#1\nsvc:tag\t#1\nsvc:tagging\t#2\nsvc:person\t#3\nsvc:tag\t#1\nsvc:list\t{list_id}\n");
+    let expected = format!(
+        "svc:tag\t#1\nsvc:tag\t#1\nsvc:tagging\t#2\nsvc:person\t#3\nsvc:tag\t#1\nsvc:list\t{list_id}\n"
+    );
     for (language, file, tools) in PROGRAMS {
         let program = downloaded(&mut session, language, file).await?;
         assert!(
-            program.contains(&format!("{list} (no earlier answer leads there: this address is fixed)")),
+            program.contains(&format!(
+                "{list} (no earlier answer leads there: this address is fixed)"
+            )),
             "{program}"
         );
-        assert!(!program.contains(&tag), "the id of the tag is that of the new one: {program}");
+        assert!(
+            !program.contains(&tag),
+            "the id of the tag is that of the new one: {program}"
+        );
         if !tools.is_empty()
             && let Some(told) = run(&program, file, tools)?
         {
             assert_eq!(told, expected, "{program}");
         }
     }
-    // What is left out is in no program, and no program is changed by what a server calls its links.
+    // What is left out is in no program, and no program is changed by what a server calls its
+    // links.
     choose_step(&mut session, "POST /tags/").await?;
     let odd = json!({ "_links": { "self": { "href": format!("{base}tags/odd") }, HOSTILE: { "href": format!("{base}tags?odd=1") } } });
-    session.browser.run(&answering("/tags/odd", &odd.to_string())).await?;
+    session
+        .browser
+        .run(&answering("/tags/odd", &odd.to_string()))
+        .await?;
     session.open("tags/odd").await?;
-    session.browser.wait_for("document.querySelector('ul.links button')").await?;
-    session.browser.run("document.querySelector('ul.links button').click();").await?;
-    session.browser.wait_for("location.hash === '#/tags?odd=1'").await?;
+    session
+        .browser
+        .wait_for("document.querySelector('ul.links button')")
+        .await?;
+    session
+        .browser
+        .run("document.querySelector('ul.links button').click();")
+        .await?;
+    session
+        .browser
+        .wait_for("location.hash === '#/tags?odd=1'")
+        .await?;
     choose_step(&mut session, "GET /tags?odd=1").await?;
     for (language, file, tools) in PROGRAMS {
         let program = downloaded(&mut session, language, file).await?;
-        assert!(!program.contains("mine:") && program.contains("INJECTED"), "{program}");
+        assert!(
+            !program.contains("mine:") && program.contains("INJECTED"),
+            "{program}"
+        );
         let is_shell = tools.first() == Some(&"sh");
         // In a shell a text within marks may have lines of its own.
-        let alone = program.lines().filter(|line| line.starts_with("echo INJECTED")).count();
+        let alone = program
+            .lines()
+            .filter(|line| line.starts_with("echo INJECTED"))
+            .count();
         assert_eq!(alone, usize::from(is_shell), "{program}");
         assert!(!program.contains('\u{202E}') || is_shell, "{program}");
     }

@@ -19,7 +19,10 @@ pub(crate) fn mapping() -> Mapping {
         .field("family_name", "surname")
         .field("given_name", "first_name")
         .list("email_addresses", mails);
-    let tags = Table::new(Kind::Tag, "labels").tenant("organisation_id").id("svc_id").field("name", "title");
+    let tags = Table::new(Kind::Tag, "labels")
+        .tenant("organisation_id")
+        .id("svc_id")
+        .field("name", "title");
     let taggings = Table::new(Kind::Tagging, "member_labels")
         .id("svc_id")
         .dates("since", "since")
@@ -37,17 +40,17 @@ pub(crate) fn mapping() -> Mapping {
         .link("person", "member_id")
         .values("status", "reply", [("accepted", "yes"), ("declined", "no")]);
     let mapping = Mapping::new(Tenants::numbered("organisations"));
-    [people, tags, taggings, events, attendances].into_iter().fold(mapping, Mapping::table)
+    [people, tags, taggings, events, attendances]
+        .into_iter()
+        .fold(mapping, Mapping::table)
 }
 
 pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<SvcService> {
     MappedStore::create_own_tables(&database).await?;
     let store = MappedStore::connect(mapping(), database).await?;
-    let keys = FixedKeys::new().key("a long random text", Tenant::from(1), Rights::all()).key(
-        "another long random text",
-        Tenant::from(2),
-        Rights::all(),
-    );
+    let keys = FixedKeys::new()
+        .key("a long random text", Tenant::from(1), Rights::all())
+        .key("another long random text", Tenant::from(2), Rights::all());
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url("http://localhost/")
         .authenticator(keys)
@@ -58,9 +61,11 @@ pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<S
 
 pub(crate) async fn check(service: SvcService) -> svc_core::Result<Report> {
     let keys = Keys::primary("a long random text").other_tenant("another long random text");
-    Ok(Suite::new(InProcess::new(service).base("http://localhost/"))
-        .keys(keys)
-        .intensity(Intensity::Quick)
-        .run()
-        .await?)
+    Ok(
+        Suite::new(InProcess::new(service).base("http://localhost/"))
+            .keys(keys)
+            .intensity(Intensity::Quick)
+            .run()
+            .await?,
+    )
 }

@@ -21,12 +21,17 @@ const BASE: &str = "http://localhost/";
 const KEYS: [(&str, i64, &str); 3] = [
     ("key of acme 0123456789", 1, "all"),
     ("key of other 0123456789", 2, "all"),
-    ("key of a form 0123456789", 1, "helper.person_signup people.read"),
+    (
+        "key of a form 0123456789",
+        1,
+        "helper.person_signup people.read",
+    ),
 ];
 
 /// What the table of keys has for them.
 pub(crate) fn keys() -> impl Iterator<Item = (Vec<u8>, i64, &'static str)> {
-    KEYS.into_iter().map(|(key, org, scope)| (Sha256::digest(key).to_vec(), org, scope))
+    KEYS.into_iter()
+        .map(|(key, org, scope)| (Sha256::digest(key).to_vec(), org, scope))
 }
 
 /// The tables in some database.
@@ -51,7 +56,9 @@ impl Place {
     /// The suite, with what the server declares of itself and nothing else.
     pub(crate) async fn conforms(&self) -> TestResult {
         let [primary, other, restricted] = KEYS.map(|(key, ..)| key);
-        let keys = Keys::primary(primary).other_tenant(other).restricted(restricted, "tags.create");
+        let keys = Keys::primary(primary)
+            .other_tenant(other)
+            .restricted(restricted, "tags.create");
         let intensity = match std::env::var("SVC_INTENSITY").as_deref() {
             Ok("default") => Intensity::Default,
             _ => Intensity::Quick,
@@ -68,8 +75,14 @@ impl Place {
         let service = self.service().await?;
         for round in 0..rounds {
             let body = json!({ "person": { "email_addresses": [{ "address": format!("ada{round}@example.org") }] } });
-            let calls = (0..20)
-                .map(|_| tokio::spawn(call(service.clone(), "POST", "people/person_signup", Some(body.clone()))));
+            let calls = (0..20).map(|_| {
+                tokio::spawn(call(
+                    service.clone(),
+                    "POST",
+                    "people/person_signup",
+                    Some(body.clone()),
+                ))
+            });
             let mut ids = Vec::new();
             for call in calls.collect::<Vec<_>>() {
                 let (status, answer) = call.await??;
@@ -84,7 +97,8 @@ impl Place {
         Ok(())
     }
 
-    /// HAF-11, UND-26: what is triggered is sent once its call is committed, and not to who is gone.
+    /// HAF-11, UND-26: what is triggered is sent once its call is committed, and not to who is
+    /// gone.
     pub(crate) async fn sends_what_is_triggered(&self) -> TestResult {
         let service = self.service().await?;
         let deliveries = service.deliveries().ok_or("nobody delivers")?;
@@ -94,20 +108,34 @@ impl Place {
         };
         let mut people = Vec::new();
         for name in ["ada", "grace"] {
-            let (status, json) = call(service.clone(), "POST", "people/person_signup", Some(body(name))).await?;
+            let (status, json) = call(
+                service.clone(),
+                "POST",
+                "people/person_signup",
+                Some(body(name)),
+            )
+            .await?;
             assert_eq!(status, StatusCode::OK, "{json}");
-            people.push(json["_links"]["self"]["href"].as_str().ok_or("no address")?.to_owned());
+            people.push(
+                json["_links"]["self"]["href"]
+                    .as_str()
+                    .ok_or("no address")?
+                    .to_owned(),
+            );
         }
         let gone = people.pop().ok_or("nobody")?;
         let (status, _) = call(service, "DELETE", gone.trim_start_matches(BASE), None).await?;
         assert_eq!(status, StatusCode::NO_CONTENT);
         assert_eq!(deliveries.run_due().await?, None);
-        assert_eq!((deliveries.counts().done, deliveries.counts().given_up), (1, 0));
+        assert_eq!(
+            (deliveries.counts().done, deliveries.counts().given_up),
+            (1, 0)
+        );
         Ok(())
     }
 
-    /// A row of a list stays with its entry: what it has besides the mapping stays, and so does what the vendor's own program
-    /// adds between the reading of the list and the writing.
+    /// A row of a list stays with its entry: what it has besides the mapping stays, and so does
+    /// what the vendor's own program adds between the reading of the list and the writing.
     pub(crate) async fn keeps_rows_of_a_list(&self) -> TestResult {
         let first = self.service().await?;
         let list = |entries: &[(&str, bool)]| {
@@ -122,14 +150,21 @@ impl Place {
         ]);
         let (status, person) = call(first, "POST", "people", Some(four)).await?;
         assert_eq!(status, StatusCode::CREATED, "{person}");
-        let path = person["_links"]["self"]["href"].as_str().unwrap_or_default().trim_start_matches(BASE).to_owned();
+        let path = person["_links"]["self"]["href"]
+            .as_str()
+            .unwrap_or_default()
+            .trim_start_matches(BASE)
+            .to_owned();
         let run = async |sql: &str| -> TestResult {
             let (transaction, _) = self
                 .database
                 .begin(vec![Statement::new(sql, Vec::new())])
                 .await
                 .map_err(|trouble| trouble.to_string())?;
-            transaction.commit(Vec::new()).await.map_err(|trouble| trouble.to_string())?;
+            transaction
+                .commit(Vec::new())
+                .await
+                .map_err(|trouble| trouble.to_string())?;
             Ok(())
         };
         run("ALTER TABLE contact_emails ADD COLUMN verified text").await?;
@@ -145,19 +180,42 @@ impl Place {
                 .map_err(|trouble| trouble.to_string())?;
             Ok(given.into_iter().flatten().flatten().flatten().collect())
         };
-        let three = list(&[("b@example.org", true), ("d@example.org", false), ("e@example.org", false)]);
+        let three = list(&[
+            ("b@example.org", true),
+            ("d@example.org", false),
+            ("e@example.org", false),
+        ]);
         let (status, answer) = call(service, "PUT", &path, Some(three)).await?;
         assert_eq!(status, StatusCode::OK, "{answer}");
-        let kept =
-            ["b@example.org, primary, as b@example.org", "d@example.org, as d@example.org", "e@example.org, new"];
-        assert_eq!(rows().await?, kept, "RES-person-29: a row stays with its entry");
+        let kept = [
+            "b@example.org, primary, as b@example.org",
+            "d@example.org, as d@example.org",
+            "e@example.org, new",
+        ];
+        assert_eq!(
+            rows().await?,
+            kept,
+            "RES-person-29: a row stays with its entry"
+        );
 
         let adds = "INSERT INTO contact_emails (contact_id, address, verified) SELECT id, 'f@example.org', 'as f' FROM contacts";
-        let meanwhile = Arc::new(Meanwhile { database: self.database(), adds });
+        let meanwhile = Arc::new(Meanwhile {
+            database: self.database(),
+            adds,
+        });
         let service = Self::new(meanwhile).service().await?;
-        let (status, answer) = call(service, "PUT", &path, Some(list(&[("d@example.org", true)]))).await?;
+        let (status, answer) = call(
+            service,
+            "PUT",
+            &path,
+            Some(list(&[("d@example.org", true)])),
+        )
+        .await?;
         assert_eq!(status, StatusCode::OK, "{answer}");
-        let kept = ["d@example.org, primary, as d@example.org", "f@example.org, as f"];
+        let kept = [
+            "d@example.org, primary, as d@example.org",
+            "f@example.org, as f",
+        ];
         assert_eq!(rows().await?, kept, "what was not read is not deleted");
         Ok(())
     }
@@ -184,9 +242,18 @@ impl Database for Meanwhile {
         self.database.read(statements).await
     }
 
-    async fn begin(&self, statements: Vec<Statement>) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
         let (transaction, given) = self.database.begin(statements).await?;
-        Ok((Box::new(Writes { transaction, adds: self.adds }), given))
+        Ok((
+            Box::new(Writes {
+                transaction,
+                adds: self.adds,
+            }),
+            given,
+        ))
     }
 }
 
@@ -196,10 +263,15 @@ impl Transaction for Writes {
         self.transaction.run(statements).await
     }
 
-    async fn commit(mut self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn commit(
+        mut self: Box<Self>,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<Row>>, Trouble> {
         // `create_own_tables` commits nothing behind its first statements.
         if !statements.is_empty() {
-            self.transaction.run(vec![Statement::new(self.adds, Vec::new())]).await?;
+            self.transaction
+                .run(vec![Statement::new(self.adds, Vec::new())])
+                .await?;
         }
         self.transaction.commit(statements).await
     }
@@ -236,11 +308,18 @@ async fn call_by(
     path: &str,
     body: Option<Value>,
 ) -> TestResult<(StatusCode, Value)> {
-    let request = Request::builder().method(method).uri(format!("{BASE}{path}"));
-    let request = request.header("SVC-API-Token", key).header("content-type", "application/json");
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("{BASE}{path}"));
+    let request = request
+        .header("SVC-API-Token", key)
+        .header("content-type", "application/json");
     let body = body.map(|body| body.to_string()).unwrap_or_default();
     let answer = service.oneshot(request.body(body)?).await?;
     let status = answer.status();
     let bytes = answer.into_body().collect().await?.to_bytes();
-    Ok((status, serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
+    Ok((
+        status,
+        serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+    ))
 }

@@ -1,6 +1,6 @@
-//! The demo's documentation held against the demo itself, over HTTP: every link on every page resolves, every request on every
-//! page is sent as it stands there and gets the status and an answer such as the page states, and every relation of every answer has a page
-//! (ENT-22, HAL-18).
+//! The demo's documentation held against the demo itself, over HTTP: every link on every page
+//! resolves, every request on every page is sent as it stands there and gets the status and an
+//! answer such as the page states, and every relation of every answer has a page (ENT-22, HAL-18).
 
 mod parse;
 mod reader;
@@ -20,7 +20,8 @@ use crate::support::{TestResult, client::link};
 const PAGES: usize = 80;
 
 #[tokio::test]
-async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_page_states() -> TestResult {
+async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_page_states()
+-> TestResult {
     for style in ["table", "examples"] {
         let site = Site::open(style, PAGES).await?;
         let mut sent = BTreeSet::new();
@@ -31,13 +32,22 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
             let mut reader = Reader::new(&site, number).await?;
             for shown in requests(page) {
                 let answer = reader.send(&shown).await?;
-                assert_eq!(answer.status, shown.status, "{style} {name}: {shown:?}: {}", answer.text());
+                assert_eq!(
+                    answer.status,
+                    shown.status,
+                    "{style} {name}: {shown:?}: {}",
+                    answer.text()
+                );
                 if let Some(expected) = &shown.answer {
                     answers += 1;
                     let real = serde_json::from_slice(&answer.body)?;
                     let mut other = Vec::new();
                     differences("", expected, &real, &mut other);
-                    assert!(other.is_empty(), "{style} {name} {}: {other:?}", shown.address);
+                    assert!(
+                        other.is_empty(),
+                        "{style} {name} {}: {other:?}",
+                        shown.address
+                    );
                 }
                 sent.insert(format!("{} {}", shown.method, shown.address));
             }
@@ -53,7 +63,10 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
         assert!(sent.len() > 90, "{style}: {}", sent.len());
         for kind in Kind::ALL {
             let of_kind = format!("/{}", kind.plural());
-            assert!(sent.iter().any(|request| request.contains(&of_kind)), "{style}: no request for {kind:?}");
+            assert!(
+                sent.iter().any(|request| request.contains(&of_kind)),
+                "{style}: no request for {kind:?}"
+            );
         }
     }
     Ok(())
@@ -74,14 +87,27 @@ async fn ent_22_the_pages_are_found_by_their_links_and_small_under_a_long_addres
 async fn ent_22_the_four_languages_of_an_example_say_the_same() -> TestResult {
     let site = Site::open("table", 1).await?;
     let people = requests(site.page("people")?);
-    let [list, create] = people.as_slice() else { panic!("{people:?}") };
+    let [list, create] = people.as_slice() else {
+        panic!("{people:?}")
+    };
     assert_eq!(
-        (list.method.as_str(), list.body.as_ref(), list.key_header.as_deref()),
+        (
+            list.method.as_str(),
+            list.body.as_ref(),
+            list.key_header.as_deref()
+        ),
         ("GET", None, Some("SVC-API-Token"))
     );
     assert_eq!((create.method.as_str(), create.status), ("POST", 201));
-    assert_eq!(create.body.as_ref().map(|body| body["given_name"].clone()), Some("Rosa".into()));
-    assert!(requests(site.page("capabilities")?).iter().all(|shown| shown.key_header.is_none()));
+    assert_eq!(
+        create.body.as_ref().map(|body| body["given_name"].clone()),
+        Some("Rosa".into())
+    );
+    assert!(
+        requests(site.page("capabilities")?)
+            .iter()
+            .all(|shown| shown.key_header.is_none())
+    );
     Ok(())
 }
 
@@ -100,17 +126,22 @@ async fn hal_18_every_relation_that_an_answer_has_leads_to_a_page() -> TestResul
     assert!(found.len() > 40, "{found:?}");
     assert!(link(&entry, "docs")?.starts_with(reader::BASE));
     for relation in found {
-        let (prefix, name) = relation.split_once(':').ok_or_else(|| format!("no prefix: {relation}"))?;
-        let curie =
-            curies.iter().find(|curie| curie["name"] == prefix).ok_or_else(|| format!("no curie: {relation}"))?;
+        let (prefix, name) = relation
+            .split_once(':')
+            .ok_or_else(|| format!("no prefix: {relation}"))?;
+        let curie = curies
+            .iter()
+            .find(|curie| curie["name"] == prefix)
+            .ok_or_else(|| format!("no curie: {relation}"))?;
         let template = curie["href"].as_str().ok_or("no template")?;
         reader.read_page(&template.replace("{rel}", name)).await?;
     }
     Ok(())
 }
 
-/// Where an answer is not such as a page shows: a member or a link that is not shown, or a value of another type. A page shows
-/// every member that there can be; of the objects in them, and of the records of a collection, only some.
+/// Where an answer is not such as a page shows: a member or a link that is not shown, or a value of
+/// another type. A page shows every member that there can be; of the objects in them, and of the
+/// records of a collection, only some.
 fn differences(path: &str, shown: &Value, real: &Value, found: &mut Vec<String>) {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -124,7 +155,12 @@ fn differences(path: &str, shown: &Value, real: &Value, found: &mut Vec<String>)
         }
         (Value::Array(shown), Value::Array(real)) => {
             for real in real {
-                differences(&format!("{path}/0"), shown.first().unwrap_or(&Value::Null), real, found);
+                differences(
+                    &format!("{path}/0"),
+                    shown.first().unwrap_or(&Value::Null),
+                    real,
+                    found,
+                );
             }
         }
         _ if std::mem::discriminant(shown) == std::mem::discriminant(real) => {}

@@ -18,30 +18,44 @@ pub(crate) struct Shown {
 
 /// The requests of a page; each language has to say the same.
 pub(crate) fn requests(page: &str) -> Vec<Shown> {
-    let shown = page.split("</code> is answered with <strong class=\"status\">").skip(1);
+    let shown = page
+        .split("</code> is answered with <strong class=\"status\">")
+        .skip(1);
     shown.map(one).collect()
 }
 
 fn one(part: &str) -> Shown {
     let status = part.split('<').next().unwrap().parse().unwrap();
     let block = |language: &str| {
-        let (_, code) =
-            part.split_once(&format!("<code class=\"{language}\">")).unwrap_or_else(|| panic!("{language}: {part}"));
+        let (_, code) = part
+            .split_once(&format!("<code class=\"{language}\">"))
+            .unwrap_or_else(|| panic!("{language}: {part}"));
         unescape(code.split_once("</code>").unwrap().0)
     };
     let curl = curl(&block("curl"), status);
-    for (language, read) in [("python", python as fn(&str, u16) -> Shown), ("javascript", javascript), ("rust", rust)] {
+    for (language, read) in [
+        ("python", python as fn(&str, u16) -> Shown),
+        ("javascript", javascript),
+        ("rust", rust),
+    ] {
         assert_eq!(read(&block(language), status), curl, "{language}");
     }
-    let answer = part.split_once("<summary>Answer</summary>").map(|(_, rest)| {
-        let (_, code) = rest.split_once("<code class=\"json\">").unwrap_or_else(|| panic!("no answer: {rest}"));
-        json(&unescape(code.split_once("</code>").unwrap().0))
-    });
+    let answer = part
+        .split_once("<summary>Answer</summary>")
+        .map(|(_, rest)| {
+            let (_, code) = rest
+                .split_once("<code class=\"json\">")
+                .unwrap_or_else(|| panic!("no answer: {rest}"));
+            json(&unescape(code.split_once("</code>").unwrap().0))
+        });
     Shown { answer, ..curl }
 }
 
 fn unescape(text: &str) -> String {
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"");
     text.replace("&#39;", "'").replace("&amp;", "&")
 }
 
@@ -49,7 +63,13 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|wrong| panic!("{wrong}: {text}"))
 }
 
-fn shown(method: &str, address: &str, headers: &[(String, String)], body: Option<Value>, status: u16) -> Shown {
+fn shown(
+    method: &str,
+    address: &str,
+    headers: &[(String, String)],
+    body: Option<Value>,
+    status: u16,
+) -> Shown {
     let mut key_header = None;
     for (name, value) in headers {
         match value.as_str() {
@@ -59,7 +79,14 @@ fn shown(method: &str, address: &str, headers: &[(String, String)], body: Option
             other => panic!("{name}: {other}"),
         }
     }
-    Shown { method: method.to_ascii_uppercase(), address: address.to_owned(), key_header, body, status, answer: None }
+    Shown {
+        method: method.to_ascii_uppercase(),
+        address: address.to_owned(),
+        key_header,
+        body,
+        status,
+        answer: None,
+    }
 }
 
 /// The words of a command, as a shell splits them.
@@ -89,7 +116,8 @@ fn words(command: &str) -> Vec<String> {
 fn curl(text: &str, status: u16) -> Shown {
     let mut words = words(text).into_iter();
     assert_eq!(words.next().as_deref(), Some("curl"));
-    let (mut method, mut address, mut headers, mut body) = ("GET".to_owned(), None, Vec::new(), None);
+    let (mut method, mut address, mut headers, mut body) =
+        ("GET".to_owned(), None, Vec::new(), None);
     while let Some(word) = words.next() {
         match word.as_str() {
             "-X" => method = words.next().unwrap(),
@@ -111,28 +139,52 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
 }
 
 fn header_object(text: &str) -> Vec<(String, String)> {
-    let Value::Object(headers) = json(&format!("{{{text}}}")) else { panic!("{text}") };
-    headers.into_iter().map(|(name, value)| (name, value.as_str().unwrap().to_owned())).collect()
+    let Value::Object(headers) = json(&format!("{{{text}}}")) else {
+        panic!("{text}")
+    };
+    headers
+        .into_iter()
+        .map(|(name, value)| (name, value.as_str().unwrap().to_owned()))
+        .collect()
 }
 
 fn python(text: &str, status: u16) -> Shown {
     let body = between(text, "r'''", "'''").map(json);
-    assert_eq!(between(text, "data=", ","), Some(if body.is_some() { "body.encode()" } else { "None" }));
+    assert_eq!(
+        between(text, "data=", ","),
+        Some(if body.is_some() {
+            "body.encode()"
+        } else {
+            "None"
+        })
+    );
     let headers = header_object(between(text, "headers={", "}").unwrap());
-    let (method, address) =
-        (between(text, "method=\"", "\"").unwrap(), between(text, "Request(\n    \"", "\"").unwrap());
+    let (method, address) = (
+        between(text, "method=\"", "\"").unwrap(),
+        between(text, "Request(\n    \"", "\"").unwrap(),
+    );
     shown(method, address, &headers, body, status)
 }
 
 fn javascript(text: &str, status: u16) -> Shown {
-    let headers = between(text, "headers: {", "}").map(header_object).unwrap_or_default();
+    let headers = between(text, "headers: {", "}")
+        .map(header_object)
+        .unwrap_or_default();
     let body = between(text, "JSON.stringify(", "),\n});").map(json);
-    let (method, address) = (between(text, "method: \"", "\"").unwrap(), between(text, "fetch(\"", "\"").unwrap());
+    let (method, address) = (
+        between(text, "method: \"", "\"").unwrap(),
+        between(text, "fetch(\"", "\"").unwrap(),
+    );
     shown(method, address, &headers, body, status)
 }
 
 fn rust(text: &str, status: u16) -> Shown {
-    let (method, rest) = text.split_once("ureq::").unwrap().1.split_once("(\"").unwrap();
+    let (method, rest) = text
+        .split_once("ureq::")
+        .unwrap()
+        .1
+        .split_once("(\"")
+        .unwrap();
     let address = rest.split_once('"').unwrap().0;
     let headers = rest.split(".header(\"").skip(1).map(|header| {
         let (name, rest) = header.split_once("\", \"").unwrap();

@@ -1,4 +1,5 @@
-//! Somebody who reads the pages of a demo and tries what they say, with a tenant and a key of their own.
+//! Somebody who reads the pages of a demo and tries what they say, with a tenant and a key of their
+//! own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,16 +34,38 @@ impl Site {
         let folder = tempfile::tempdir()?;
         let mut keys = String::new();
         for number in 0..readers {
-            write!(keys, "{}reader-{number}={}", if number > 0 { "," } else { "" }, key(number))?;
+            write!(
+                keys,
+                "{}reader-{number}={}",
+                if number > 0 { "," } else { "" },
+                key(number)
+            )?;
         }
-        let arguments = ["--people", "0", "--base-url", BASE, "--style", style, "--key", &keys];
+        let arguments = [
+            "--people",
+            "0",
+            "--base-url",
+            BASE,
+            "--style",
+            style,
+            "--key",
+            &keys,
+        ];
         let program = Program::demo(&folder.path().join("pages.db"), &arguments)?;
         let mut client = Client::connect(program.address()?, None).await?;
         let start = link(&client.get(path(BASE)?).await?, "docs")?;
         let server = BASE.split_once("/organisation").ok_or("no path")?.0;
         let pages = walk(&mut client, server, &start).await?.into_iter();
-        let name = |path: String| path.split_once("/docs/v1/").map_or(String::new(), |(_, name)| name.to_owned());
-        Ok(Self { program, readers, pages: pages.map(|(path, page)| (name(path), page)).collect(), _folder: folder })
+        let name = |path: String| {
+            path.split_once("/docs/v1/")
+                .map_or(String::new(), |(_, name)| name.to_owned())
+        };
+        Ok(Self {
+            program,
+            readers,
+            pages: pages.map(|(path, page)| (name(path), page)).collect(),
+            _folder: folder,
+        })
     }
 
     pub(crate) fn pages(&self) -> &BTreeMap<String, String> {
@@ -51,12 +74,18 @@ impl Site {
 
     /// The page of this name.
     pub(crate) fn page(&self, name: &str) -> TestResult<&str> {
-        Ok(self.pages.get(name).ok_or_else(|| format!("no page is called {name}"))?)
+        Ok(self
+            .pages
+            .get(name)
+            .ok_or_else(|| format!("no page is called {name}"))?)
     }
 
     /// The pages that show requests.
     pub(crate) fn with_requests(&self) -> impl Iterator<Item = (&str, &str)> {
-        let pages = self.pages.iter().filter(|(_, page)| !requests(page).is_empty());
+        let pages = self
+            .pages
+            .iter()
+            .filter(|(_, page)| !requests(page).is_empty());
         pages.map(|(name, page)| (name.as_str(), page.as_str()))
     }
 }
@@ -67,9 +96,15 @@ fn key(number: usize) -> String {
 
 /// The path of an address on this server; there is no other server to ask.
 fn path(address: &str) -> TestResult<&str> {
-    let Some((before, _)) = BASE.split_once("/organisation") else { return Err("no path".into()) };
+    let Some((before, _)) = BASE.split_once("/organisation") else {
+        return Err("no path".into());
+    };
     let path = address.strip_prefix(before).unwrap_or(address);
-    if path.starts_with("/organisation/api/v1/") { Ok(path) } else { Err(format!("elsewhere: {address}").into()) }
+    if path.starts_with("/organisation/api/v1/") {
+        Ok(path)
+    } else {
+        Err(format!("elsewhere: {address}").into())
+    }
 }
 
 pub(crate) struct Reader<'a> {
@@ -85,16 +120,24 @@ impl<'a> Reader<'a> {
         assert!(number < site.readers, "more pages than readers");
         let address = site.program.address()?;
         let keyed = Client::connect(address, Some(&key(number))).await?;
-        Ok(Self { site, keyed, keyless: Client::connect(address, None).await?, ids: BTreeMap::new() })
+        Ok(Self {
+            site,
+            keyed,
+            keyless: Client::connect(address, None).await?,
+            ids: BTreeMap::new(),
+        })
     }
 
-    /// Sends a request as a page shows it: with a key where it has one, and ids in place of the words that stand for them.
+    /// Sends a request as a page shows it: with a key where it has one, and ids in place of the
+    /// words that stand for them.
     pub(crate) async fn send(&mut self, shown: &Shown) -> TestResult<Answer> {
         let address = self.settled(&shown.address).await?;
         let body = match &shown.body {
             Some(body) => {
                 self.provide(body).await?;
-                Some(serde_json::from_str(&self.settled(&body.to_string()).await?)?)
+                Some(serde_json::from_str(
+                    &self.settled(&body.to_string()).await?,
+                )?)
             }
             None => None,
         };
@@ -103,14 +146,18 @@ impl<'a> Reader<'a> {
             Some(other) => return Err(format!("another header: {other}").into()),
             None => &mut self.keyless,
         };
-        let answer = client.send(&shown.method, path(&address)?, body.as_ref()).await?;
+        let answer = client
+            .send(&shown.method, path(&address)?, body.as_ref())
+            .await?;
         self.note(&shown.method, &address, &answer)?;
         Ok(answer)
     }
 
     /// What a page creates is what it goes on with.
     fn note(&mut self, method: &str, address: &str, answer: &Answer) -> TestResult {
-        let kind = Kind::ALL.iter().find(|kind| address.ends_with(&format!("/{}", kind.plural())));
+        let kind = Kind::ALL
+            .iter()
+            .find(|kind| address.ends_with(&format!("/{}", kind.plural())));
         let word = match kind {
             Some(kind) => ExampleRequest::id_of(*kind),
             None if address.ends_with("/webhooks") => ExampleRequest::WEBHOOK_ID.to_owned(),
@@ -118,7 +165,11 @@ impl<'a> Reader<'a> {
         };
         if method == "POST" && answer.status < 300 {
             let record = serde_json::from_slice(&answer.body)?;
-            let id = link(&record, "self")?.rsplit('/').next().ok_or("no id")?.to_owned();
+            let id = link(&record, "self")?
+                .rsplit('/')
+                .next()
+                .ok_or("no id")?
+                .to_owned();
             self.ids.insert(word, id);
         }
         Ok(())
@@ -126,7 +177,11 @@ impl<'a> Reader<'a> {
 
     /// What is at an address, or at a path below the entry point.
     pub(crate) async fn read(&mut self, address: &str) -> TestResult<Value> {
-        let address = if address.starts_with(BASE) { address.to_owned() } else { format!("{BASE}{address}") };
+        let address = if address.starts_with(BASE) {
+            address.to_owned()
+        } else {
+            format!("{BASE}{address}")
+        };
         self.keyed.get(path(&address)?).await
     }
 
@@ -141,19 +196,29 @@ impl<'a> Reader<'a> {
     /// The address of a record of a kind, made as the pages say.
     pub(crate) async fn address_of(&mut self, kind: Kind) -> TestResult<String> {
         let path = match kind.schema().home {
-            Some(home) => format!("{}/{}/{}", home.plural(), ExampleRequest::id_of(home), kind.plural()),
+            Some(home) => format!(
+                "{}/{}/{}",
+                home.plural(),
+                ExampleRequest::id_of(home),
+                kind.plural()
+            ),
             None => kind.plural().to_owned(),
         };
-        self.settled(&format!("{BASE}{path}/{}", ExampleRequest::id_of(kind))).await
+        self.settled(&format!("{BASE}{path}/{}", ExampleRequest::id_of(kind)))
+            .await
     }
 
-    /// The text with ids in place of the words that stand for them; records are made by the requests of other pages.
+    /// The text with ids in place of the words that stand for them; records are made by the
+    /// requests of other pages.
     async fn settled(&mut self, text: &str) -> TestResult<String> {
         let mut text = text.to_owned();
         for kind in Kind::ALL {
             let word = ExampleRequest::id_of(*kind);
             // `TAG_ID` is no part of another word.
-            let stands = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|it| it == word);
+            let stands = |text: &str| {
+                text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .any(|it| it == word)
+            };
             if !stands(&text) {
                 continue;
             }
@@ -165,30 +230,51 @@ impl<'a> Reader<'a> {
         }
         // The page that shows it makes one first.
         let webhook = self.ids.get(ExampleRequest::WEBHOOK_ID);
-        Ok(webhook.map_or(text.clone(), |id| text.replace(ExampleRequest::WEBHOOK_ID, id)))
+        Ok(webhook.map_or(text.clone(), |id| {
+            text.replace(ExampleRequest::WEBHOOK_ID, id)
+        }))
     }
 
     /// The id of a new record; of a stored query that is there, as no request creates one.
     async fn made(&mut self, kind: Kind) -> TestResult<String> {
         let record = if kind == Kind::Query {
-            self.keyed.walk(path(&format!("{BASE}queries"))?).await?.into_iter().next().ok_or("no query")?
+            self.keyed
+                .walk(path(&format!("{BASE}queries"))?)
+                .await?
+                .into_iter()
+                .next()
+                .ok_or("no query")?
         } else {
-            let name = if kind == Kind::Canvass { HelperName::RecordCanvass.relation() } else { kind.plural() };
-            let shown = requests(self.site.page(name)?).into_iter().find(|shown| shown.method == "POST");
+            let name = if kind == Kind::Canvass {
+                HelperName::RecordCanvass.relation()
+            } else {
+                kind.plural()
+            };
+            let shown = requests(self.site.page(name)?)
+                .into_iter()
+                .find(|shown| shown.method == "POST");
             let shown = shown.ok_or_else(|| format!("the page {name} creates nothing"))?;
             let answer = self.send(&shown).await?;
             assert_eq!(answer.status, shown.status, "{kind:?}: {}", answer.text());
             serde_json::from_slice(&answer.body)?
         };
-        Ok(link(&record, "self")?.rsplit('/').next().ok_or("no id")?.to_owned())
+        Ok(link(&record, "self")?
+            .rsplit('/')
+            .next()
+            .ok_or("no id")?
+            .to_owned())
     }
 
-    /// Sees that the tags and lists that a helper call names are there, as the page says they have to.
+    /// Sees that the tags and lists that a helper call names are there, as the page says they have
+    /// to.
     async fn provide(&mut self, body: &Value) -> TestResult {
         for (function, collection) in [("add_tags", "tags"), ("add_lists", "lists")] {
             for name in body[function].as_array().into_iter().flatten() {
                 let address = format!("{BASE}{collection}");
-                let answer = self.keyed.send("POST", path(&address)?, Some(&json!({ "name": name }))).await?;
+                let answer = self
+                    .keyed
+                    .send("POST", path(&address)?, Some(&json!({ "name": name })))
+                    .await?;
                 let is_there = answer.status == 400 && answer.text().contains("NAME_IN_USE");
                 assert!(answer.status < 300 || is_there, "{}", answer.text());
             }
@@ -203,7 +289,11 @@ pub(crate) fn relations(document: &Value, found: &mut BTreeSet<String>) {
         Value::Object(members) => {
             for (name, member) in members {
                 if name == "_links" || name == "_embedded" {
-                    let names = member.as_object().into_iter().flatten().map(|(name, _)| name.clone());
+                    let names = member
+                        .as_object()
+                        .into_iter()
+                        .flatten()
+                        .map(|(name, _)| name.clone());
                     found.extend(names.filter(|name| name.contains(':')));
                 }
                 relations(member, found);

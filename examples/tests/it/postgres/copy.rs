@@ -1,4 +1,5 @@
-//! `svc-demo copy`: a file moves into PostgreSQL whole, however often it is interrupted. `.ci/postgres` runs it.
+//! `svc-demo copy`: a file moves into PostgreSQL whole, however often it is interrupted.
+//! `.ci/postgres` runs it.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -55,29 +56,57 @@ fn options(place: &Server) -> Options {
 /// The command, into a schema.
 fn command(path: &Path, url: &str, schema: &str) -> Command {
     let mut command = demo(path);
-    command.args(["copy", "--from"]).arg(path).args(["--to", url, "--schema", schema]);
+    command
+        .args(["copy", "--from"])
+        .arg(path)
+        .args(["--to", url, "--schema", schema]);
     command
 }
 
 /// Each table of a schema with its number of rows, but for those that have no equal in the file.
 fn rows(server: &support::server::Server, schema: &str) -> Vec<String> {
-    let tables = ["record", "identifier", "email", "part", "holder", "outbox", "api_key", "tenant"];
+    let tables = [
+        "record",
+        "identifier",
+        "email",
+        "part",
+        "holder",
+        "outbox",
+        "api_key",
+        "tenant",
+    ];
     let counts = tables.map(|table| format!("SELECT '{table}', count(*) FROM {schema}.{table}"));
-    server.psql(&counts.join(" UNION ALL ")).lines().map(str::to_owned).collect()
+    server
+        .psql(&counts.join(" UNION ALL "))
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The same of the file.
 fn rows_of_file(path: &Path) -> TestResult<Vec<String>> {
     let file = rusqlite::Connection::open(path)?;
     let count = |table: &str| -> TestResult<i64> {
-        Ok(file.query_row(&format!("SELECT count(*) FROM {table}"), (), |row| row.get(0))?)
+        Ok(
+            file.query_row(&format!("SELECT count(*) FROM {table}"), (), |row| {
+                row.get(0)
+            })?,
+        )
     };
     let mut records = 0;
     for kind in Kind::ALL {
         records += count(kind.plural())?;
     }
     let mut rows = vec![format!("record|{records}")];
-    for table in ["identifier", "email", "part", "holder", "outbox", "api_key", "tenant"] {
+    for table in [
+        "identifier",
+        "email",
+        "part",
+        "holder",
+        "outbox",
+        "api_key",
+        "tenant",
+    ] {
         rows.push(format!("{table}|{}", count(table)?));
     }
     Ok(rows)
@@ -93,30 +122,71 @@ async fn same(file: &svc_sqlite::Store, copy: &Store, tenant: &Tenant) -> TestRe
 /// What the whole server does with calls: both stores come to the same.
 async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant) -> TestResult {
     let cx = cx(tenant);
-    let people = file.list(&cx, Kind::Person, &ListRequest::all(PageRequest::new(1, 40))).await?;
-    let newest = people.records.iter().map(|person| person.meta().modified).max().expect("people");
+    let people = file
+        .list(
+            &cx,
+            Kind::Person,
+            &ListRequest::all(PageRequest::new(1, 40)),
+        )
+        .await?;
+    let newest = people
+        .records
+        .iter()
+        .map(|person| person.meta().modified)
+        .max()
+        .expect("people");
     let mut known = 0;
     for person in &people.records {
         let fields = person.fields_object(file.share_names());
-        let Some(email) = svc_core::helper::emails(&fields).next() else { continue };
+        let Some(email) = svc_core::helper::emails(&fields).next() else {
+            continue;
+        };
         let key = Key::Email(email);
         let (here, there) = (file.find(&cx, &key).await?, copied.find(&cx, &key).await?);
-        assert_eq!(here.map(|it| it.meta().id.clone()), there.map(|it| it.meta().id.clone()));
+        assert_eq!(
+            here.map(|it| it.meta().id.clone()),
+            there.map(|it| it.meta().id.clone())
+        );
         known += 1;
     }
     assert!(known > 20, "{known}");
     // A new record is later than all that was brought, and counts.
-    let made = copied.write(&cx, Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person)))).await?;
-    let Outcome::Created { record, is_new: true } = made else { panic!("{made:?}") };
+    let made = copied
+        .write(
+            &cx,
+            Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person))),
+        )
+        .await?;
+    let Outcome::Created {
+        record,
+        is_new: true,
+    } = made
+    else {
+        panic!("{made:?}")
+    };
     assert!(record.meta().created > newest);
-    let after = copied.list(&cx, Kind::Person, &ListRequest::all(PageRequest::new(1, 1))).await?;
+    let after = copied
+        .list(&cx, Kind::Person, &ListRequest::all(PageRequest::new(1, 1)))
+        .await?;
     assert_eq!(after.total, people.total + 1);
-    copied.write(&cx, Call::new(&cx, Work::Delete(record.address()))).await?;
+    copied
+        .write(&cx, Call::new(&cx, Work::Delete(record.address())))
+        .await?;
     // What goes with people and events follows from holders, sums and links that are not sent.
-    let events = file.list(&cx, Kind::Event, &ListRequest::all(PageRequest::new(1, 2))).await?;
-    for at in people.records.iter().chain(&events.records).map(svc_core::raw::RawRecord::address) {
+    let events = file
+        .list(&cx, Kind::Event, &ListRequest::all(PageRequest::new(1, 2)))
+        .await?;
+    for at in people
+        .records
+        .iter()
+        .chain(&events.records)
+        .map(svc_core::raw::RawRecord::address)
+    {
         let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
-        let (told, meant) = (file.write(&cx, delete(&at)).await, copied.write(&cx, delete(&at)).await);
+        let (told, meant) = (
+            file.write(&cx, delete(&at)).await,
+            copied.write(&cx, delete(&at)).await,
+        );
         assert_eq!(told.is_ok(), meant.is_ok(), "{at:?}: {told:?} {meant:?}");
     }
     same(file, copied, tenant).await?;
@@ -133,19 +203,30 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     let file = open(&path);
     let tenants = file.tenants()?;
     assert_eq!(tenants.len(), 2);
-    let issued = file.create_key(&tenants[0], KeyOptions::new("kept").read_only()).await?;
-    let gone = file.create_key(&tenants[0], KeyOptions::new("revoked")).await?;
-    assert!(file.revoke_key(&gone.id, KeyWebhooks::Disable).await?.was_in_force);
+    let issued = file
+        .create_key(&tenants[0], KeyOptions::new("kept").read_only())
+        .await?;
+    let gone = file
+        .create_key(&tenants[0], KeyOptions::new("revoked"))
+        .await?;
+    assert!(
+        file.revoke_key(&gone.id, KeyWebhooks::Disable)
+            .await?
+            .was_in_force
+    );
     let to = || place(&server.url(), &schema);
 
     // It ends after each part, and goes on; what is dropped in the middle of a part also does.
-    let waits =
-        format!("SELECT count(*) FROM pg_locks WHERE relation = to_regclass('{schema}.record') AND NOT granted");
+    let waits = format!(
+        "SELECT count(*) FROM pg_locks WHERE relation = to_regclass('{schema}.record') AND NOT granted"
+    );
     let (mut ends, mut last) = (0, HashMap::new());
     let copied = loop {
         if ends % 3 == 2 {
             let holder = support::client(&server.url()).await;
-            holder.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record IN SHARE MODE")).await?;
+            holder
+                .batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record IN SHARE MODE"))
+                .await?;
             let place = to()?;
             tokio::select! {
                 copied = copy(&path, &place, |_| true) => panic!("it has written: {copied:?}"),
@@ -156,7 +237,10 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
         let place = to()?;
         let part = copy(&path, &place, |step| {
             let before = last.get(step.tenant).copied().unwrap_or_default();
-            assert!(step.done <= step.all && (step.verifies || step.done >= before), "{step:?}");
+            assert!(
+                step.done <= step.all && (step.verifies || step.done >= before),
+                "{step:?}"
+            );
             if !step.verifies {
                 last.insert(step.tenant.to_owned(), step.done);
             }
@@ -183,7 +267,10 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     for (token, is_taken) in [(KEY, true), (&*issued.token, true), (&*gone.token, false)] {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let credentials = || Credentials::new(Some(token), &headers, &extensions, Timestamp::now());
-        let (here, there) = (file.authenticate(credentials()).await?, target.authenticate(credentials()).await?);
+        let (here, there) = (
+            file.authenticate(credentials()).await?,
+            target.authenticate(credentials()).await?,
+        );
         assert_eq!(here.is_some(), is_taken);
         assert_eq!(format!("{here:?}"), format!("{there:?}"));
     }
@@ -193,12 +280,26 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     }
 
     // A second copy changes nothing, and compares again.
-    let numbers = || server.psql(&format!("SELECT tenant, seq, clock FROM {schema}.ledger ORDER BY tenant"));
+    let numbers = || {
+        server.psql(&format!(
+            "SELECT tenant, seq, clock FROM {schema}.ledger ORDER BY tenant"
+        ))
+    };
     let before = numbers();
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
     assert!(status.success(), "{errors}");
-    assert_eq!(said.matches("copied before; every record compared again, and both are the same").count(), 2, "{said}");
-    assert!(said.contains(&copied[0].digest) && !said.contains("keys") && !said.contains("A server runs"), "{said}");
+    assert_eq!(
+        said.matches("copied before; every record compared again, and both are the same")
+            .count(),
+        2,
+        "{said}"
+    );
+    assert!(
+        said.contains(&copied[0].digest)
+            && !said.contains("keys")
+            && !said.contains("A server runs"),
+        "{said}"
+    );
     assert_eq!(numbers(), before);
     for tenant in &tenants {
         goes_on_alike(&file, &target, tenant).await?;
@@ -206,7 +307,8 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     Ok(())
 }
 
-/// A file that is copied again: keys follow it, changed records are told, and a database in use is left alone.
+/// A file that is copied again: keys follow it, changed records are told, and a database in use is
+/// left alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_changed_after_a_copy_is_told() -> TestResult {
@@ -217,24 +319,36 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     let file = open(&path);
     let tenants = file.tenants()?;
     let tenant = &tenants[0];
-    let revoked = file.create_key(tenant, KeyOptions::new("revoked later")).await?;
+    let revoked = file
+        .create_key(tenant, KeyOptions::new("revoked later"))
+        .await?;
     let to = || place(&server.url(), &schema);
     let again = async || -> TestResult<(State, usize)> {
-        let copied = copy(&path, &to()?, |_| true).await?.expect("it is complete");
+        let copied = copy(&path, &to()?, |_| true)
+            .await?
+            .expect("it is complete");
         Ok((copied[0].state, copied[0].keys))
     };
     assert_eq!(again().await?.0, State::Copied);
     assert_eq!(again().await?, (State::Same, 0));
 
-    let added = file.create_key(tenant, KeyOptions::new("added later")).await?;
+    let added = file
+        .create_key(tenant, KeyOptions::new("added later"))
+        .await?;
     file.revoke_key(&revoked.id, KeyWebhooks::Disable).await?;
     assert_eq!(again().await?, (State::Same, 2));
     assert_eq!(again().await?, (State::Same, 0));
     let target = Store::connect(options(&to()?)).await?;
     for (token, is_taken) in [(&added.token, true), (&revoked.token, false)] {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
-        let caller =
-            target.authenticate(Credentials::new(Some(token), &headers, &extensions, Timestamp::now())).await?;
+        let caller = target
+            .authenticate(Credentials::new(
+                Some(token),
+                &headers,
+                &extensions,
+                Timestamp::now(),
+            ))
+            .await?;
         assert_eq!(caller.is_some(), is_taken);
     }
 
@@ -248,18 +362,25 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     // The file goes on: what it stores is not there, and the command says so.
     let program = Program::demo(&path, &[])?;
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
-    assert!(status.success() && said.contains("A server runs on the file"), "{said}{errors}");
+    assert!(
+        status.success() && said.contains("A server runs on the file"),
+        "{said}{errors}"
+    );
     program.terminate()?;
     assert!(program.end()?.0.success());
     file.write(&cx(tenant), create).await?;
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
     assert!(!status.success(), "{said}");
-    assert!(errors.contains("changed in the file since it was copied") && errors.contains("--schema"), "{errors}");
+    assert!(
+        errors.contains("changed in the file since it was copied") && errors.contains("--schema"),
+        "{errors}"
+    );
     assert_eq!(rows(server, &schema), before);
     Ok(())
 }
 
-/// Whatever a history has made moves, and goes on alike: sums, parts, holders, links that are not sent, responses to send.
+/// Whatever a history has made moves, and goes on alike: sums, parts, holders, links that are not
+/// sent, responses to send.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn whatever_there_may_be_moves() -> TestResult {
@@ -271,18 +392,39 @@ async fn whatever_there_may_be_moves() -> TestResult {
     let histories = Laws::new().histories(16).calls(80).seed(7_000);
     let checked = histories.check(async || {
         let number = number.fetch_add(1, Ordering::Relaxed);
-        let one = made.ensure_tenant(&format!("one{number}")).await.expect("a tenant");
-        (made.clone(), [one, made.ensure_tenant(&format!("two{number}")).await.expect("a tenant")])
+        let one = made
+            .ensure_tenant(&format!("one{number}"))
+            .await
+            .expect("a tenant");
+        (
+            made.clone(),
+            [
+                one,
+                made.ensure_tenant(&format!("two{number}"))
+                    .await
+                    .expect("a tenant"),
+            ],
+        )
     });
     checked.await?;
     drop(made);
     let to = || place(&server.url(), &schema);
-    let copied = copy(&path, &to()?, |_| true).await?.expect("it is complete");
-    assert!(copied.iter().map(|copied| copied.records).sum::<u64>() > 300, "{copied:?}");
+    let copied = copy(&path, &to()?, |_| true)
+        .await?
+        .expect("it is complete");
+    assert!(
+        copied.iter().map(|copied| copied.records).sum::<u64>() > 300,
+        "{copied:?}"
+    );
     let counts = rows_of_file(&path)?;
     assert_eq!(rows(server, &schema), counts);
     let is_seen = |table: &&str| !counts.iter().any(|count| *count == format!("{table}|0"));
-    assert!(["part", "holder", "outbox", "identifier", "email"].iter().all(is_seen), "{counts:?}");
+    assert!(
+        ["part", "holder", "outbox", "identifier", "email"]
+            .iter()
+            .all(is_seen),
+        "{counts:?}"
+    );
     let (file, target) = (open(&path), Store::connect(options(&to()?)).await?);
     for tenant in file.tenants()? {
         let cx = cx(&tenant);
@@ -294,7 +436,10 @@ async fn whatever_there_may_be_moves() -> TestResult {
         // None of it gets a date.
         for at in all.iter().map(svc_core::raw::RawRecord::address) {
             let delete = || Call::new(&cx, Work::Delete(at.clone()));
-            let (told, meant) = (file.write(&cx, delete()).await, target.write(&cx, delete()).await);
+            let (told, meant) = (
+                file.write(&cx, delete()).await,
+                target.write(&cx, delete()).await,
+            );
             assert_eq!(told.is_ok(), meant.is_ok(), "{at:?}: {told:?} {meant:?}");
         }
         same(&file, &target, &tenant).await?;
@@ -303,7 +448,8 @@ async fn whatever_there_may_be_moves() -> TestResult {
     Ok(())
 }
 
-/// The program is killed as a power failure would, in the middle of a part, and started again until it is done.
+/// The program is killed as a power failure would, in the middle of a part, and started again until
+/// it is done.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_copy_that_is_killed_goes_on() -> TestResult {
@@ -331,7 +477,9 @@ async fn a_copy_that_is_killed_goes_on() -> TestResult {
     let mut kills = 0;
     let said = loop {
         server.psql(&format!("UPDATE {schema}.allowed SET parts = 1"));
-        holder.batch_execute(&format!("SELECT pg_advisory_lock({lock})")).await?;
+        holder
+            .batch_execute(&format!("SELECT pg_advisory_lock({lock})"))
+            .await?;
         let mut child = command(&path, &server.url(), &schema)
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
@@ -346,9 +494,15 @@ async fn a_copy_that_is_killed_goes_on() -> TestResult {
             child.kill()?;
         }
         let output = child.wait_with_output()?;
-        holder.batch_execute(&format!("SELECT pg_advisory_unlock({lock})")).await?;
+        holder
+            .batch_execute(&format!("SELECT pg_advisory_unlock({lock})"))
+            .await?;
         if let Some(status) = status {
-            assert!(status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                status.success(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             break String::from_utf8_lossy(&output.stdout).into_owned();
         }
         kills += 1;
@@ -391,8 +545,13 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     assert_eq!(copy(&path, &to()?, |_| false).await?, None);
     let target = Store::connect(options(&to()?)).await?;
     target.write(&cx(&tenant), create.clone()).await?;
-    let trouble = copy(&path, &to()?, |_| true).await.expect_err("others wrote");
-    assert!(trouble.what().contains("that this copy has not brought"), "{trouble}");
+    let trouble = copy(&path, &to()?, |_| true)
+        .await
+        .expect_err("others wrote");
+    assert!(
+        trouble.what().contains("that this copy has not brought"),
+        "{trouble}"
+    );
 
     // Somebody writes into the file.
     let schema = server.schema();
@@ -400,21 +559,44 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     assert_eq!(copy(&path, &to()?, |_| false).await?, None);
     let file = open(&path);
     file.write(&cx(&tenant), create).await?;
-    let trouble = copy(&path, &to()?, |_| true).await.expect_err("the file was written to");
-    assert!(trouble.what().contains("were changed in the file since the copy began"), "{trouble}");
+    let trouble = copy(&path, &to()?, |_| true)
+        .await
+        .expect_err("the file was written to");
+    assert!(
+        trouble
+            .what()
+            .contains("were changed in the file since the copy began"),
+        "{trouble}"
+    );
 
     // The share objects have other names.
     let schema = server.schema();
     let names = svc_core::link::ShareNames::new("one_share", "two_share").expect("names");
-    Store::connect(Options::new(&server.url())?.schema(&schema).share_names(names)).await?;
-    let trouble = copy(&path, &place(&server.url(), &schema)?, |_| true).await.expect_err("other names");
+    Store::connect(
+        Options::new(&server.url())?
+            .schema(&schema)
+            .share_names(names),
+    )
+    .await?;
+    let trouble = copy(&path, &place(&server.url(), &schema)?, |_| true)
+        .await
+        .expect_err("other names");
     assert!(trouble.what().contains("one_share"), "{trouble}");
 
     // No server answers; the password is in no line.
     let closed = ClosedPort::new();
-    let url = format!("postgres://svc:planted-password@127.0.0.1:{}/postgres", closed.number());
+    let url = format!(
+        "postgres://svc:planted-password@127.0.0.1:{}/postgres",
+        closed.number()
+    );
     let (status, said, errors) = outcome(&mut command(&path, &url, "svc"))?;
-    assert!(!status.success() && errors.contains("what to do"), "{errors}");
-    assert!(!said.contains("planted") && !errors.contains("planted"), "{said}{errors}");
+    assert!(
+        !status.success() && errors.contains("what to do"),
+        "{errors}"
+    );
+    assert!(
+        !said.contains("planted") && !errors.contains("planted"),
+        "{said}{errors}"
+    );
     Ok(())
 }

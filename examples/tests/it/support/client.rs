@@ -17,35 +17,72 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) async fn connect(address: SocketAddr, key: Option<&str>) -> TestResult<Self> {
         let key_header = "SVC-API-Token".to_owned();
-        Ok(Self { raw: Raw::connect(address).await?, key: key.map(str::to_owned), key_header, is_strict: true })
+        Ok(Self {
+            raw: Raw::connect(address).await?,
+            key: key.map(str::to_owned),
+            key_header,
+            is_strict: true,
+        })
     }
 
     /// With another name of the key header.
     pub(crate) fn key_header(self, name: &str) -> Self {
-        Self { key_header: name.to_owned(), ..self }
+        Self {
+            key_header: name.to_owned(),
+            ..self
+        }
     }
 
     /// It does not ask that what is not taken be an error (UND-22).
     pub(crate) fn lenient(self) -> Self {
-        Self { is_strict: false, ..self }
+        Self {
+            is_strict: false,
+            ..self
+        }
     }
 
     /// Sends a request to an absolute address, or to a path.
-    pub(crate) async fn send(&mut self, method: &str, address: &str, body: Option<&Value>) -> TestResult<Answer> {
+    pub(crate) async fn send(
+        &mut self,
+        method: &str,
+        address: &str,
+        body: Option<&Value>,
+    ) -> TestResult<Answer> {
         self.send_with(method, address, body, "").await
     }
 
     /// Posts with a key, so that the request may come again (IDM-01).
-    pub(crate) async fn post_again(&mut self, address: &str, body: &Value, key: &str) -> TestResult<Answer> {
-        self.send_with("POST", address, Some(body), &format!("Idempotency-Key: \"{key}\"\r\n")).await
+    pub(crate) async fn post_again(
+        &mut self,
+        address: &str,
+        body: &Value,
+        key: &str,
+    ) -> TestResult<Answer> {
+        self.send_with(
+            "POST",
+            address,
+            Some(body),
+            &format!("Idempotency-Key: \"{key}\"\r\n"),
+        )
+        .await
     }
 
-    async fn send_with(&mut self, method: &str, address: &str, body: Option<&Value>, more: &str) -> TestResult<Answer> {
+    async fn send_with(
+        &mut self,
+        method: &str,
+        address: &str,
+        body: Option<&Value>,
+        more: &str,
+    ) -> TestResult<Answer> {
         let path = match address.split_once("://") {
             Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
             None => address,
         };
-        let key = self.key.as_ref().map(|key| format!("{}: {key}\r\n", self.key_header)).unwrap_or_default();
+        let key = self
+            .key
+            .as_ref()
+            .map(|key| format!("{}: {key}\r\n", self.key_header))
+            .unwrap_or_default();
         let body = body.map(Value::to_string).unwrap_or_default();
         let media = match (body.is_empty(), self.is_strict) {
             (true, _) => "",
@@ -84,7 +121,10 @@ impl Client {
         let mut members = Vec::new();
         while let Some(address) = next {
             let page = self.get(&address).await?;
-            let embedded = page["_embedded"].as_object().and_then(|all| all.values().next()).ok_or("no members")?;
+            let embedded = page["_embedded"]
+                .as_object()
+                .and_then(|all| all.values().next())
+                .ok_or("no members")?;
             members.extend(embedded.as_array().ok_or("no array")?.iter().cloned());
             next = link(&page, "next").ok();
         }
@@ -95,5 +135,7 @@ impl Client {
 /// The address behind a link of a document.
 pub(crate) fn link(document: &Value, name: &str) -> TestResult<String> {
     let href = document["_links"][name]["href"].as_str();
-    Ok(href.ok_or_else(|| format!("no link {name} in {document}"))?.to_owned())
+    Ok(href
+        .ok_or_else(|| format!("no link {name} in {document}"))?
+        .to_owned())
 }

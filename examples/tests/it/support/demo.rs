@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use super::TestResult;
 use super::program::{KEY, Program};
 
-/// How often a demo is asked that still loads its data; it holds each question back for some seconds.
+/// How often a demo is asked that still loads its data; it holds each question back for some
+/// seconds.
 const TRIES: usize = 60;
 
 /// A command that runs the demo, whatever the environment of the test says.
@@ -44,10 +45,12 @@ impl Program {
         Self::start(&mut command)
     }
 
-    /// Waits for the data of a demo as the interface tells its clients to: who is put off comes again (UND-36).
+    /// Waits for the data of a demo as the interface tells its clients to: who is put off comes
+    /// again (UND-36).
     pub(crate) fn loaded(self) -> TestResult<Self> {
         let path = self.base_url.splitn(4, '/').nth(3).ok_or("no path")?;
-        let request = format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         let mut answer = String::new();
         for _ in 0..TRIES {
             let mut stream = TcpStream::connect(self.address()?)?;

@@ -28,7 +28,10 @@ pub(crate) struct Program {
 impl Program {
     /// Starts a program and reads what it says up to its `curl` line.
     pub(crate) fn start(command: &mut Command) -> TestResult<Self> {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
         let mut out = BufReader::new(child.stdout.take().ok_or("no output")?);
         let mut errors = child.stderr.take().ok_or("no errors")?;
         let errors = std::thread::spawn(move || {
@@ -45,9 +48,20 @@ impl Program {
                 return Err(format!("{}: {said}{errors}", child.wait()?).into());
             }
             said.push_str(&line);
-            if let Some(base_url) = line.trim().strip_prefix("curl").and_then(|rest| rest.split(' ').next_back()) {
+            if let Some(base_url) = line
+                .trim()
+                .strip_prefix("curl")
+                .and_then(|rest| rest.split(' ').next_back())
+            {
                 let base_url = base_url.to_owned();
-                return Ok(Self { child, out, rest: String::new(), errors: Some(errors), base_url, said });
+                return Ok(Self {
+                    child,
+                    out,
+                    rest: String::new(),
+                    errors: Some(errors),
+                    base_url,
+                    said,
+                });
             }
         }
     }
@@ -93,8 +107,19 @@ impl Program {
     /// What it logged has no key and no personal value, whatever it was asked (UND-42).
     fn look_at_log(&mut self) {
         let _ = self.out.read_to_string(&mut self.rest);
-        let errors = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
-        for secret in [KEY, "svck_", "other-key", "late-key", "@example.org", "PLANTED"] {
+        let errors = self
+            .errors
+            .take()
+            .and_then(|errors| errors.join().ok())
+            .unwrap_or_default();
+        for secret in [
+            KEY,
+            "svck_",
+            "other-key",
+            "late-key",
+            "@example.org",
+            "PLANTED",
+        ] {
             for log in [&self.rest, &errors] {
                 let at = log.lines().find(|line| line.contains(secret));
                 assert!(at.is_none(), "the log has {secret:?}: {at:?}");
@@ -115,7 +140,9 @@ impl Drop for Program {
 }
 
 /// What a program says that ends by itself: its exit code, output and errors.
-pub(crate) fn outcome(command: &mut Command) -> Result<(ExitStatus, String, String), Box<dyn Error>> {
+pub(crate) fn outcome(
+    command: &mut Command,
+) -> Result<(ExitStatus, String, String), Box<dyn Error>> {
     let output = command.output()?;
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ok((output.status, text(output.stdout), text(output.stderr)))

@@ -37,34 +37,55 @@ impl Answer {
 
 impl Raw {
     pub(crate) async fn connect(address: SocketAddr) -> TestResult<Self> {
-        Ok(Self { stream: TcpStream::connect(address).await?, waiting: Vec::new() })
+        Ok(Self {
+            stream: TcpStream::connect(address).await?,
+            waiting: Vec::new(),
+        })
     }
 
     /// The same, from this address: all of 127.0.0.0/8 are this machine's own on Linux.
-    pub(crate) async fn connect_from(source: impl Into<IpAddr>, address: SocketAddr) -> TestResult<Self> {
+    pub(crate) async fn connect_from(
+        source: impl Into<IpAddr>,
+        address: SocketAddr,
+    ) -> TestResult<Self> {
         let socket = TcpSocket::new_v4()?;
         socket.bind((source.into(), 0).into())?;
-        Ok(Self { stream: socket.connect(address).await?, waiting: Vec::new() })
+        Ok(Self {
+            stream: socket.connect(address).await?,
+            waiting: Vec::new(),
+        })
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) -> TestResult {
         Ok(self.stream.write_all(bytes.as_ref()).await?)
     }
 
-    /// Reads one answer with `Content-Length`; one without a body when the status or the length says so.
+    /// Reads one answer with `Content-Length`; one without a body when the status or the length
+    /// says so.
     pub(crate) async fn answer(&mut self) -> TestResult<Answer> {
         let end = loop {
-            if let Some(end) = self.waiting.windows(4).position(|window| window == b"\r\n\r\n") {
+            if let Some(end) = self
+                .waiting
+                .windows(4)
+                .position(|window| window == b"\r\n\r\n")
+            {
                 break end + 4;
             }
             if self.more().await? == 0 {
                 let so_far = String::from_utf8_lossy(&self.waiting).into_owned();
-                return Err(format!("the connection ended before an answer was complete: {so_far:?}").into());
+                return Err(format!(
+                    "the connection ended before an answer was complete: {so_far:?}"
+                )
+                .into());
             }
         };
         let head = String::from_utf8(self.waiting.drain(..end).collect())?;
         let status = head.split(' ').nth(1).ok_or("no status")?.parse()?;
-        let mut answer = Answer { status, head, body: Vec::new() };
+        let mut answer = Answer {
+            status,
+            head,
+            body: Vec::new(),
+        };
         if status < 200 {
             return Ok(answer);
         }

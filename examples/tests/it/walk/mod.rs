@@ -1,5 +1,6 @@
-//! The walk that `tests/it/browser/walk.rs` records in the explorer, as the Rust test and as the check that it is exported as: both
-//! are compiled as they were downloaded, run against a fresh demo each, and tell the same records (point 6 of the pages).
+//! The walk that `tests/it/browser/walk.rs` records in the explorer, as the Rust test and as the
+//! check that it is exported as: both are compiled as they were downloaded, run against a fresh
+//! demo each, and tell the same records (point 6 of the pages).
 
 #[rustfmt::skip]
 mod recorded_check;
@@ -18,38 +19,59 @@ use crate::support::walk::{RECORDS, fresh_demo, told};
 /// A timeout that a busy machine does not reach.
 const PATIENT: Duration = Duration::from_secs(5 * 60);
 
-/// What a test of this program says of the records, when it is run by its name against a fresh demo.
+/// What a test of this program says of the records, when it is run by its name against a fresh
+/// demo.
 fn run(test: &str) -> TestResult<String> {
     let (demo, _folder) = fresh_demo()?;
     let mut command = Command::new(std::env::current_exe()?);
-    command.args([test, "--exact", "--ignored", "--nocapture", "--test-threads=2"]);
+    command.args([
+        test,
+        "--exact",
+        "--ignored",
+        "--nocapture",
+        "--test-threads=2",
+    ]);
     command.env("SVC_BASE", &demo.base_url).env("SVC_KEY", KEY);
     let (status, said, errors) = outcome(&mut command)?;
-    assert!(status.success() && said.contains("running 1 test"), "{test}: {said}{errors}");
+    assert!(
+        status.success() && said.contains("running 1 test"),
+        "{test}: {said}{errors}"
+    );
     Ok(said)
 }
 
 #[test]
 fn the_rust_test_does_the_walk_again() -> TestResult {
     let program = include_str!("recorded_walk.rs");
-    assert_eq!(told(&run("walk::recorded_walk::recorded_walk")?, program), RECORDS);
+    assert_eq!(
+        told(&run("walk::recorded_walk::recorded_walk")?, program),
+        RECORDS
+    );
     Ok(())
 }
 
 #[test]
 fn the_check_does_the_walk_again() -> TestResult {
     let program = include_str!("recorded_check.rs");
-    assert_eq!(told(&run("walk::recorded_check_by_itself")?, program), RECORDS);
+    assert_eq!(
+        told(&run("walk::recorded_check_by_itself")?, program),
+        RECORDS
+    );
     Ok(())
 }
 
-/// What the head of the exported check says, in a program of its own, so that its output can be read.
+/// What the head of the exported check says, in a program of its own, so that its output can be
+/// read.
 #[tokio::test]
 #[ignore = "is run by another test"]
 async fn recorded_check_by_itself() -> TestResult {
     let target = Remote::new(&std::env::var("SVC_BASE")?)?;
     let keys = Keys::primary(std::env::var("SVC_KEY")?);
-    let report = Suite::new(target).keys(keys).timeout(PATIENT).own(recorded_check::RECORDED_WALK).await?;
+    let report = Suite::new(target)
+        .keys(keys)
+        .timeout(PATIENT)
+        .own(recorded_check::RECORDED_WALK)
+        .await?;
     report.assert_held();
     Ok(())
 }
@@ -62,16 +84,32 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
     async fn look(cx: &Cx) -> Result<(), Stop> {
         let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
         let people = entry.at(&["_links", "svc:people", "href"])?;
-        cx.step(1, "GET", &people).without_key().expect(401, &[]).await?;
-        cx.step(2, "POST", &people).body("{\"given_name\": \"Ida\"}").expect(201, &[]).await?;
-        cx.step(3, "POST", &people).body("{\"given_name\": 4}").expect(400, &["NO_SUCH_CODE"]).await?;
+        cx.step(1, "GET", &people)
+            .without_key()
+            .expect(401, &[])
+            .await?;
+        cx.step(2, "POST", &people)
+            .body("{\"given_name\": \"Ida\"}")
+            .expect(201, &[])
+            .await?;
+        cx.step(3, "POST", &people)
+            .body("{\"given_name\": 4}")
+            .expect(400, &["NO_SUCH_CODE"])
+            .await?;
         Ok(())
     }
     let (demo, _folder) = fresh_demo()?;
-    let suite = Suite::new(Remote::new(&demo.base_url)?).keys(Keys::primary(KEY)).timeout(PATIENT);
-    let report = suite.own(Check::own("own/otherwise", |cx| Box::pin(look(cx)))).await?;
+    let suite = Suite::new(Remote::new(&demo.base_url)?)
+        .keys(Keys::primary(KEY))
+        .timeout(PATIENT);
+    let report = suite
+        .own(Check::own("own/otherwise", |cx| Box::pin(look(cx))))
+        .await?;
     let end = &report.checks[0].end;
-    assert!(end.starts_with("failed: step 3: expected 400 NO_SUCH_CODE, found POST "), "{end}");
+    assert!(
+        end.starts_with("failed: step 3: expected 400 NO_SUCH_CODE, found POST "),
+        "{end}"
+    );
     assert_eq!((report.clean_up.created, report.clean_up.removed), (1, 1));
     let failed = std::panic::catch_unwind(|| report.assert_held());
     assert!(failed.is_err());

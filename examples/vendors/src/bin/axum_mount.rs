@@ -1,4 +1,5 @@
-//! The interface inside an existing axum program, under `/api/v1`: `cargo run --bin axum_mount [ADDRESS [FILE]]`.
+//! The interface inside an existing axum program, under `/api/v1`:
+//! `cargo run --bin axum_mount [ADDRESS [FILE]]`.
 
 use axum::Router;
 use axum::routing::get;
@@ -10,23 +11,33 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> svc_core::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8081")).await?;
+    let listener =
+        TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8081")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
 
     // The backend. Yours implements the traits of `svc_core::ops` over your own tables instead.
-    let store = Store::open(Options::new(arguments.next().as_deref().unwrap_or("mounted.db")))?;
+    let store = Store::open(Options::new(
+        arguments.next().as_deref().unwrap_or("mounted.db"),
+    ))?;
     let tenant = store.ensure_tenant("mine").await?;
-    let key = store.create_key(&tenant, KeyOptions::new("mounting example")).await?;
+    let key = store
+        .create_key(&tenant, KeyOptions::new("mounting example"))
+        .await?;
 
     let api = store
-        .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")))
+        .register_all(Api::builder(
+            Vendor::new("Acme", "Acme CRM").namespace("acme"),
+        ))
         .base_url(&base_url)
         .authenticator(store.clone())
         .build()?;
 
     // axum takes the prefix off the path, and the fallback sees what begins with it.
     let app = Router::new()
-        .route("/", get(|| async { "The pages of the program that was there before." }))
+        .route(
+            "/",
+            get(|| async { "The pages of the program that was there before." }),
+        )
         .nest_service("/api/v1", SvcService::new(api));
 
     println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);

@@ -1,5 +1,6 @@
 //! The conformance suite against a vendor's own service, in process: no port, no second program.
-//! `cargo run --bin compliance_check [quick|default|deep]`; the exit code is that of `svc-conformance`.
+//! `cargo run --bin compliance_check [quick|default|deep]`; the exit code is that of
+//! `svc-conformance`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -17,9 +18,12 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         Some("quick") => Intensity::Quick,
         Some("deep") => Intensity::Deep,
         None | Some("default") => Intensity::Default,
-        Some(other) => return Err(format!("`{other}` is no intensity: quick, default or deep").into()),
+        Some(other) => {
+            return Err(format!("`{other}` is no intensity: quick, default or deep").into());
+        }
     };
-    // The vendor's service, with data of its own that nobody else uses, and a key for each thing that the suite tries.
+    // The vendor's service, with data of its own that nobody else uses, and a key for each thing
+    // that the suite tries.
     let crm = Arc::new(Crm::open(":memory:")?);
     let (acme, other) = (crm.company("Acme").await?, crm.company("Other").await?);
     let keys = Keys::primary(crm.new_key(acme, true).await?)
@@ -27,7 +31,9 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         .restricted(crm.new_key(acme, false).await?, "people.create");
     let service = interface(&crm, BASE)?.under("/api/v1");
     // The suite reads what the service declares, tries all of it, and removes what it made.
-    let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys).profile(Profile::Actions);
+    let suite = Suite::new(InProcess::new(service).base(BASE))
+        .keys(keys)
+        .profile(Profile::Actions);
     let report = suite.intensity(intensity).seed(42).run().await?;
     println!("{report}");
     Ok(ExitCode::from(report.exit_code()))

@@ -1,8 +1,9 @@
-//! Petitions in memory, where the library composes the helper from plain `Create`, `Get` and `Find`:
-//! `cargo run --bin composed [ADDRESS]`.
+//! Petitions in memory, where the library composes the helper from plain `Create`, `Get` and
+//! `Find`: `cargo run --bin composed [ADDRESS]`.
 //!
-//! Such a helper has no transaction around it. Where a part fails, the rest stays, and the answer says resource by
-//! resource what became of it (ERR-29 to ERR-33). The program prints such an answer when it starts.
+//! Such a helper has no transaction around it. Where a part fails, the rest stays, and the answer
+//! says resource by resource what became of it (ERR-29 to ERR-33). The program prints such an
+//! answer when it starts.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,8 +18,8 @@ use svc_core::link::Address;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
 use svc_core::raw::RawDraft;
 use svc_core::{
-    Api, Context, Create, CreateRequest, Created, Error, Find, FindKey, Get, Record, Result, Tenant, Update,
-    UpdateRequest, Vendor,
+    Api, Context, Create, CreateRequest, Created, Error, Find, FindKey, Get, Record, Result,
+    Tenant, Update, UpdateRequest, Vendor,
 };
 use svc_core::{record::Meta, value::Timestamp};
 use svc_tower::{SvcService, server::Server};
@@ -47,9 +48,15 @@ impl Memory {
     fn first<R: Resource>(&self, holds: impl Fn(&Row) -> bool) -> Option<Record<R>> {
         let rows = self.rows();
         let row = rows.iter().find(|row| row.kind == R::KIND && holds(row))?;
-        let meta = Meta::new(row.number.into(), row.made).modified(row.changed).identifiers(&row.draft.identifiers);
+        let meta = Meta::new(row.number.into(), row.made)
+            .modified(row.changed)
+            .identifiers(&row.draft.identifiers);
         let record = Record::new(meta, R::from_object(&row.draft.fields));
-        let links = row.draft.links.iter().filter_map(|(name, to)| Some((LinkKey::named(name)?, to)));
+        let links = row
+            .draft
+            .links
+            .iter()
+            .filter_map(|(name, to)| Some((LinkKey::named(name)?, to)));
         Some(links.fold(record, |record, (link, to)| record.linked(link, to.clone())))
     }
 }
@@ -57,7 +64,10 @@ impl Memory {
 #[async_trait]
 impl<R: Resource> Get<R> for Memory {
     async fn get(&self, _: &Context, at: &Address) -> Result<Option<Record<R>>> {
-        Ok(at.id.number().and_then(|number| self.first(|row| row.number == number)))
+        Ok(at
+            .id
+            .number()
+            .and_then(|number| self.first(|row| row.number == number)))
     }
 }
 
@@ -68,23 +78,44 @@ impl<R: Resource> Create<R> for Memory {
             // Under one lock: two callers at once get two numbers.
             let mut rows = self.rows();
             let number = i64::try_from(rows.len())?;
-            rows.push(Row { kind: R::KIND, number, made: cx.now, changed: cx.now, draft: request.draft.into_raw() });
+            rows.push(Row {
+                kind: R::KIND,
+                number,
+                made: cx.now,
+                changed: cx.now,
+                draft: request.draft.into_raw(),
+            });
             number
         };
-        self.first(|row| row.number == number).map(Created::new).ok_or_else(Error::not_found)
+        self.first(|row| row.number == number)
+            .map(Created::new)
+            .ok_or_else(Error::not_found)
     }
 }
 
 #[async_trait]
 impl Update<Person> for Memory {
-    async fn update(&self, cx: &Context, request: UpdateRequest<Person>) -> Result<Option<Record<Person>>> {
+    async fn update(
+        &self,
+        cx: &Context,
+        request: UpdateRequest<Person>,
+    ) -> Result<Option<Record<Person>>> {
         let is_meant = |row: &Row| Some(row.number) == request.at.id.number();
-        if let Some(row) = self.rows().iter_mut().find(|row| row.kind == Kind::Person && is_meant(row)) {
+        if let Some(row) = self
+            .rows()
+            .iter_mut()
+            .find(|row| row.kind == Kind::Person && is_meant(row))
+        {
             request.check_unchanged(row.changed)?; // since the helper read it
             let (mut fields, patch) = (row.draft.fields.clone(), request.patch.as_raw());
-            patch.apply_to(&mut fields, cx.now).map_err(Error::refused)?;
+            patch
+                .apply_to(&mut fields, cx.now)
+                .map_err(Error::refused)?;
             row.draft.fields = fields;
-            row.draft.identifiers = patch.identifiers.clone().unwrap_or_else(|| row.draft.identifiers.clone());
+            row.draft.identifiers = patch
+                .identifiers
+                .clone()
+                .unwrap_or_else(|| row.draft.identifiers.clone());
             row.changed = cx.now.after(row.changed);
         }
         Ok(self.first(is_meant))
@@ -96,7 +127,9 @@ impl Find<Person> for Memory {
     async fn find(&self, _: &Context, key: &FindKey) -> Result<Option<Record<Person>>> {
         Ok(self.first(|row| match key {
             FindKey::Match(MatchKey::Identifier(sought)) => row.draft.identifiers.contains(sought),
-            FindKey::Match(MatchKey::Email(sought)) => emails(&row.draft.fields).any(|email| email == *sought),
+            FindKey::Match(MatchKey::Email(sought)) => {
+                emails(&row.draft.fields).any(|email| email == *sought)
+            }
             _ => false,
         }))
     }
@@ -105,7 +138,9 @@ impl Find<Person> for Memory {
 #[async_trait]
 impl Find<Tag> for Memory {
     async fn find(&self, _: &Context, key: &FindKey) -> Result<Option<Record<Tag>>> {
-        let FindKey::Name(sought) = key else { return Ok(None) };
+        let FindKey::Name(sought) = key else {
+            return Ok(None);
+        };
         Ok(self.first(|row| Tag::from_object(&row.draft.fields).name.as_deref() == Some(sought)))
     }
 }
@@ -126,9 +161,16 @@ fn interface(memory: &Arc<Memory>, base_url: &str, key: &str) -> Result<SvcServi
 
 /// The answer to a request, as a client with the key would get it.
 async fn post(service: &SvcService, key: &str, path: &str, body: &str) -> Result<String> {
-    let request = Request::post(path).header("SVC-API-Token", key).header(CONTENT_TYPE, "application/json");
-    let response = service.clone().oneshot(request.body(Body::from(body.to_owned()))?).await?;
-    Ok(String::from_utf8(response.into_body().collect().await?.to_bytes().into())?)
+    let request = Request::post(path)
+        .header("SVC-API-Token", key)
+        .header(CONTENT_TYPE, "application/json");
+    let response = service
+        .clone()
+        .oneshot(request.body(Body::from(body.to_owned()))?)
+        .await?;
+    Ok(String::from_utf8(
+        response.into_body().collect().await?.to_bytes().into(),
+    )?)
 }
 
 #[tokio::main]
@@ -141,7 +183,16 @@ async fn main() -> Result<()> {
     post(&service, &key, "/petitions", r#"{"title": "More trees"}"#).await?;
     // The tag is none: its entry fails, person and signature are there.
     let signing = r#"{"person": {"given_name": "Ada"}, "add_tags": ["nobody-made-this-tag"]}"#;
-    println!("{}", post(&service, &key, "/petitions/0/record_signature_helper", signing).await?);
+    println!(
+        "{}",
+        post(
+            &service,
+            &key,
+            "/petitions/0/record_signature_helper",
+            signing
+        )
+        .await?
+    );
     let app = Router::new().nest_service("/api/v1", service);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");
     Server::new(app).run(listener).await?;

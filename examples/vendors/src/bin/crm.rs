@@ -10,7 +10,8 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8086")).await?;
+    let listener =
+        TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8086")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
     let crm = Arc::new(Crm::open(arguments.next().as_deref().unwrap_or("crm.db"))?);
     let key = crm.new_key(crm.company("Acme").await?, true).await?;

@@ -1,7 +1,8 @@
-//! The interface under other addresses and other names: `cargo run --bin custom_layout [ADDRESS [FILE]]`.
+//! The interface under other addresses and other names:
+//! `cargo run --bin custom_layout [ADDRESS [FILE]]`.
 //!
-//! An own [`Layout`], an own [`Dialect`] (prefix, key header, version field), and a relation that the interface does not
-//! have. Clients that follow links notice nothing of it.
+//! An own [`Layout`], an own [`Dialect`] (prefix, key header, version field), and a relation that
+//! the interface does not have. Clients that follow links notice nothing of it.
 
 use axum::Router;
 use axum::routing::get;
@@ -15,7 +16,8 @@ use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
-/// `all/people`, `one/people/7`, `one/signatures/7.3`, `of/people/7/signatures`, `do/person_signup_helper` ...
+/// `all/people`, `one/people/7`, `one/signatures/7.3`, `of/people/7/signatures`,
+/// `do/person_signup_helper` ...
 #[derive(Debug)]
 struct Verbs;
 
@@ -23,13 +25,25 @@ impl Layout for Verbs {
     fn path(&self, target: &Target, out: &mut String) {
         let path = match target {
             Target::EntryPoint => String::new(),
-            Target::Collection { kind, scope: Scope::All } => format!("all/{}", kind.plural()),
-            Target::Collection { kind, scope: Scope::Under(above) } => {
+            Target::Collection {
+                kind,
+                scope: Scope::All,
+            } => format!("all/{}", kind.plural()),
+            Target::Collection {
+                kind,
+                scope: Scope::Under(above),
+            } => {
                 format!("of/{}/{}", record(above), kind.plural())
             }
             Target::Record(address) => format!("one/{}", record(address)),
-            Target::Helper { helper, container: None } => format!("do/{}", helper.relation()),
-            Target::Helper { helper, container: Some(above) } => format!("do/{}/{}", helper.relation(), record(above)),
+            Target::Helper {
+                helper,
+                container: None,
+            } => format!("do/{}", helper.relation()),
+            Target::Helper {
+                helper,
+                container: Some(above),
+            } => format!("do/{}/{}", helper.relation(), record(above)),
             // Documents about the interface stay where they are by convention: below `docs/`.
             document => return ConventionalLayout.path(document, out),
         };
@@ -42,18 +56,30 @@ impl Layout for Verbs {
             [""] => Target::EntryPoint,
             ["all", kind] => {
                 let kind = Kind::from_plural(kind).filter(|kind| kind.schema().has_collection())?;
-                Target::Collection { kind, scope: Scope::All }
+                Target::Collection {
+                    kind,
+                    scope: Scope::All,
+                }
             }
             ["of", above, ids, kind] => {
                 let (above, kind) = (address(above, ids)?, Kind::from_plural(kind)?);
                 kind.schema().scopes().find(|scope| *scope == above.kind)?;
-                Target::Collection { kind, scope: Scope::Under(above) }
+                Target::Collection {
+                    kind,
+                    scope: Scope::Under(above),
+                }
             }
             ["one", kind, ids] => Target::Record(address(kind, ids)?),
-            ["do", name] => Target::Helper { helper: helper(name, None)?, container: None },
+            ["do", name] => Target::Helper {
+                helper: helper(name, None)?,
+                container: None,
+            },
             ["do", name, above, ids] => {
                 let above = address(above, ids)?;
-                Target::Helper { helper: helper(name, Some(above.kind))?, container: Some(above) }
+                Target::Helper {
+                    helper: helper(name, Some(above.kind))?,
+                    container: Some(above),
+                }
             }
             ["docs", ..] => ConventionalLayout.route(path)?,
             _ => return None,
@@ -63,7 +89,11 @@ impl Layout for Verbs {
 
 /// `people/7`, or `signatures/7.3` for signature 3 of petition 7: an id never has a dot.
 fn record(address: &Address) -> String {
-    let parent = address.parent.as_ref().map(|parent| format!("{parent}.")).unwrap_or_default();
+    let parent = address
+        .parent
+        .as_ref()
+        .map(|parent| format!("{parent}."))
+        .unwrap_or_default();
     format!("{}/{parent}{}", address.kind.plural(), address.id)
 }
 
@@ -78,26 +108,46 @@ fn address(kind: &str, ids: &str) -> Option<Address> {
 }
 
 fn helper(name: &str, container: Option<Kind>) -> Option<HelperName> {
-    HelperName::ALL.iter().copied().find(|helper| helper.relation() == name && helper.container() == container)
+    HelperName::ALL
+        .iter()
+        .copied()
+        .find(|helper| helper.relation() == name && helper.container() == container)
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8085")).await?;
+    let listener =
+        TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8085")).await?;
     let site = format!("http://{}", listener.local_addr()?);
-    let store = Store::open(Options::new(arguments.next().as_deref().unwrap_or("custom_layout.db")))?;
-    let key = store.create_key(&store.ensure_tenant("mine").await?, KeyOptions::new("custom layout")).await?;
+    let store = Store::open(Options::new(
+        arguments.next().as_deref().unwrap_or("custom_layout.db"),
+    ))?;
+    let key = store
+        .create_key(
+            &store.ensure_tenant("mine").await?,
+            KeyOptions::new("custom layout"),
+        )
+        .await?;
 
     let dialect = Dialect::with_prefix("acme").ok_or_else(|| Error::unexpected("no prefix"))?;
     let header = http::HeaderName::from_static("x-acme-key");
     // `crm:shop` on the entry point; the curie leads to the page below `relations/`.
-    let shop =
-        OwnRelations::new(format!("{site}/relations/")).link("shop", format!("{site}/shop"), "Shop for supporters");
+    let shop = OwnRelations::new(format!("{site}/relations/")).link(
+        "shop",
+        format!("{site}/shop"),
+        "Shop for supporters",
+    );
     let api = store
-        .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("crm")))
+        .register_all(Api::builder(
+            Vendor::new("Acme", "Acme CRM").namespace("crm"),
+        ))
         .base_url(&format!("{site}/hub/"))
-        .dialect(dialect.key_header_name(header.clone()).version_field_name("acme_release"))
+        .dialect(
+            dialect
+                .key_header_name(header.clone())
+                .version_field_name("acme_release"),
+        )
         .layout(Verbs)
         .own_relations(shop)
         .authenticator(store.clone())
@@ -105,7 +155,10 @@ async fn main() -> Result<()> {
 
     let app = Router::new()
         .route("/shop", get(|| async { "Badges and banners." }))
-        .route("/relations/shop", get(|| async { "`crm:shop`: where supporters buy badges and banners." }))
+        .route(
+            "/relations/shop",
+            get(|| async { "`crm:shop`: where supporters buy badges and banners." }),
+        )
         .nest_service("/hub", SvcService::new(api));
     println!("curl -H '{header}: {}' {site}/hub/", key.token);
     Server::new(app).run(listener).await?;

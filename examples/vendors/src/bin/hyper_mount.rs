@@ -1,7 +1,8 @@
 //! The interface under bare hyper: `cargo run --bin hyper_mount [ADDRESS [FILE]]`.
 //!
-//! Whole in itself, so that it can be copied: its backend is that of `axum_mount`, line by line. For a program that has such a
-//! loop already: it limits the time for a head and nothing else, where `svc_tower::server` limits all that clients can draw out.
+//! Whole in itself, so that it can be copied: its backend is that of `axum_mount`, line by line.
+//! For a program that has such a loop already: it limits the time for a head and nothing else,
+//! where `svc_tower::server` limits all that clients can draw out.
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,15 +15,22 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> svc_core::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8082")).await?;
+    let listener =
+        TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8082")).await?;
     let base_url = format!("http://{}/", listener.local_addr()?);
 
-    let store = Store::open(Options::new(arguments.next().as_deref().unwrap_or("mounted.db")))?;
+    let store = Store::open(Options::new(
+        arguments.next().as_deref().unwrap_or("mounted.db"),
+    ))?;
     let tenant = store.ensure_tenant("mine").await?;
-    let key = store.create_key(&tenant, KeyOptions::new("mounting example")).await?;
+    let key = store
+        .create_key(&tenant, KeyOptions::new("mounting example"))
+        .await?;
 
     let api = store
-        .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")))
+        .register_all(Api::builder(
+            Vendor::new("Acme", "Acme CRM").namespace("acme"),
+        ))
         .base_url(&base_url)
         .authenticator(store.clone())
         .build()?;
@@ -34,7 +42,9 @@ async fn main() -> svc_core::Result<()> {
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
             let mut server = http1::Builder::new();
-            let connection = server.timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+            let connection = server
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), service);
             if let Err(error) = connection.await {
                 eprintln!("a connection ended: {error}");
             }

@@ -1,4 +1,5 @@
-//! A newsletter with one table, which takes sign-ups and nothing else: `cargo run --bin signup_only [ADDRESS [FILE]]`.
+//! A newsletter with one table, which takes sign-ups and nothing else:
+//! `cargo run --bin signup_only [ADDRESS [FILE]]`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +10,9 @@ use svc_core::auth::{FixedKeys, Rights};
 use svc_core::helper::{EntryStatus, Outcome, PersonSignup, Plan};
 use svc_core::model::Person;
 use svc_core::record::Meta;
-use svc_core::{Api, Code, Context, Error, Helper, Problem, Record, Result, Tenant, Vendor, writable};
+use svc_core::{
+    Api, Code, Context, Error, Helper, Problem, Record, Result, Tenant, Vendor, writable,
+};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
@@ -34,11 +37,18 @@ impl Newsletter {
     /// The number of the subscriber with this address, and whether it is a new one.
     fn subscribe(&self, email: &str, name: Option<&str>) -> rusqlite::Result<(i64, bool)> {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = "UPDATE subscribers SET name = coalesce(?2, name) WHERE email = ?1 RETURNING number";
-        if let Some(number) = table.query_row(known, (email, name), |row| row.get(0)).optional()? {
+        let known =
+            "UPDATE subscribers SET name = coalesce(?2, name) WHERE email = ?1 RETURNING number";
+        if let Some(number) = table
+            .query_row(known, (email, name), |row| row.get(0))
+            .optional()?
+        {
             return Ok((number, false));
         }
-        table.execute("INSERT INTO subscribers (email, name) VALUES (?1, ?2)", (email, name))?;
+        table.execute(
+            "INSERT INTO subscribers (email, name) VALUES (?1, ?2)",
+            (email, name),
+        )?;
         Ok((table.last_insert_rowid(), true))
     }
 }
@@ -49,7 +59,11 @@ impl Helper<PersonSignup> for Newsletter {
         let person = plan.required_person()?;
         let Some(email) = person.emails().next() else {
             let text = "A subscriber has an e-mail address.";
-            return Err(Error::invalid(Problem::new(Code::FieldRequired, "person.email_addresses", text)));
+            return Err(Error::invalid(Problem::new(
+                Code::FieldRequired,
+                "person.email_addresses",
+                text,
+            )));
         };
         let (number, is_new) = self.subscribe(&email, person.fields().given_name.as_deref())?;
         let record = Record::new(Meta::new(number.into(), cx.now), person.fields());
@@ -61,7 +75,9 @@ fn interface(newsletter: &Arc<Newsletter>, base_url: &str, key: &str) -> Result<
     let api = Api::builder(Vendor::new("Weekly", "Weekly newsletter").namespace("weekly"))
         .base_url(base_url)
         .authenticator(FixedKeys::new().key(key, Tenant::new("weekly"), Rights::all()))
-        .resource::<Person, _>(newsletter, |people| people.writable(writable!(person::{given_name, email_addresses})))
+        .resource::<Person, _>(newsletter, |people| {
+            people.writable(writable!(person::{given_name, email_addresses}))
+        })
         .helper::<PersonSignup>(newsletter)
         .build()?;
     Ok(SvcService::new(api))
@@ -70,9 +86,12 @@ fn interface(newsletter: &Arc<Newsletter>, base_url: &str, key: &str) -> Result<
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8083")).await?;
+    let listener =
+        TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8083")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
-    let newsletter = Arc::new(Newsletter::open(arguments.next().as_deref().unwrap_or("newsletter.db"))?);
+    let newsletter = Arc::new(Newsletter::open(
+        arguments.next().as_deref().unwrap_or("newsletter.db"),
+    )?);
     let key = uuid::Uuid::new_v4().to_string();
     let app = Router::new().nest_service("/api/v1", interface(&newsletter, &base_url, &key)?);
     println!("curl -H 'SVC-API-Token: {key}' {base_url}");

@@ -13,10 +13,15 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let url = arguments.next().ok_or("the URL of a database is missing").map_err(svc_core::Error::unexpected)?;
-    let listener = TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8087")).await?;
+    let url = arguments
+        .next()
+        .ok_or("the URL of a database is missing")
+        .map_err(svc_core::Error::unexpected)?;
+    let listener =
+        TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8087")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
-    let service = interface(&Arc::new(Crm::at(&url, 16)?), &base_url)?.request_timeout(Some(Duration::from_secs(5)));
+    let service = interface(&Arc::new(Crm::at(&url, 16)?), &base_url)?
+        .request_timeout(Some(Duration::from_secs(5)));
     let pages = Router::new().route("/", get(|| async { "The pages that were there before." }));
     axum::serve(listener, pages.nest_service("/api/v1", service)).await?;
     Ok(())

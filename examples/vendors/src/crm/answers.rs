@@ -1,4 +1,5 @@
-//! The answers of calls that may come again, in the transaction of the call. Those of a customer go with the customer.
+//! The answers of calls that may come again, in the transaction of the call. Those of a customer go
+//! with the customer.
 
 use std::sync::Arc;
 
@@ -11,18 +12,35 @@ use super::existing::Crm;
 impl Idempotency for Crm {
     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
         let sql = "SELECT answer FROM kept_answers WHERE company_no = ?1 AND key = ?2";
-        let rows = self.tx(cx).await?.query(sql, &[&cx.tenant.number(), &&**key]).await?;
+        let rows = self
+            .tx(cx)
+            .await?
+            .query(sql, &[&cx.tenant.number(), &&**key])
+            .await?;
         Ok(rows.first().map(|row| row.get("answer")).transpose()?)
     }
 
     async fn remember(&self, cx: &Context, kept: Kept) -> Result<()> {
-        let (company, customer) = (cx.tenant.number(), kept.people.first().and_then(svc_core::value::Id::number));
+        let (company, customer) = (
+            cx.tenant.number(),
+            kept.people.first().and_then(svc_core::value::Id::number),
+        );
         let tx = self.tx(cx).await?;
         let old = "DELETE FROM kept_answers WHERE company_no = ?1 AND kept_at < ?2";
-        tx.execute(old, &[&company, &kept.oldest().micros()]).await?;
-        let sql =
-            "INSERT INTO kept_answers (company_no, key, customer_no, answer, kept_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-        tx.execute(sql, &[&company, &&*kept.key, &customer, &&*kept.answer, &kept.at.micros()]).await?;
+        tx.execute(old, &[&company, &kept.oldest().micros()])
+            .await?;
+        let sql = "INSERT INTO kept_answers (company_no, key, customer_no, answer, kept_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        tx.execute(
+            sql,
+            &[
+                &company,
+                &&*kept.key,
+                &customer,
+                &&*kept.answer,
+                &kept.at.micros(),
+            ],
+        )
+        .await?;
         Ok(())
     }
 }

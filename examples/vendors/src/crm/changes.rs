@@ -1,7 +1,9 @@
-//! The change feed: by a number that each change of a row is given in its transaction, and a log of what was deleted.
+//! The change feed: by a number that each change of a row is given in its transaction, and a log of
+//! what was deleted.
 //!
-//! The database gives the numbers itself, so that what other programs of the vendor write is told, too. Whoever takes one holds the
-//! row of its company until the commit: a later number is committed later. The same number is the version of the row.
+//! The database gives the numbers itself, so that what other programs of the vendor write is told,
+//! too. Whoever takes one holds the row of its company until the commit: a later number is
+//! committed later. The same number is the version of the row.
 
 use async_trait::async_trait;
 use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
@@ -34,8 +36,14 @@ struct Told {
 
 impl Told {
     fn of<R: Mapped>() -> Self {
-        let mut links = R::LINKS.iter().filter(|(link, ..)| R::SCHEMA.parent == Some(link.name()));
-        Self { table: R::TABLE, kind: R::KIND, above: links.next().map(|(_, column, ..)| *column) }
+        let mut links = R::LINKS
+            .iter()
+            .filter(|(link, ..)| R::SCHEMA.parent == Some(link.name()));
+        Self {
+            table: R::TABLE,
+            kind: R::KIND,
+            above: links.next().map(|(_, column, ..)| *column),
+        }
     }
 
     fn all() -> [Self; 5] {
@@ -50,7 +58,11 @@ impl Told {
 
     /// What numbers the changes of the table, deletions that follow from others among them.
     fn triggers(&self) -> String {
-        let (table, above) = (self.table, self.above.map_or("NULL".to_owned(), |it| format!("OLD.{it}")));
+        let (table, above) = (
+            self.table,
+            self.above
+                .map_or("NULL".to_owned(), |it| format!("OLD.{it}")),
+        );
         let next = "UPDATE companies SET last_change = last_change + 1 WHERE company_no =";
         let last = "(SELECT last_change FROM companies WHERE company_no =";
         let number = format!(
@@ -87,7 +99,11 @@ impl Told {
 
 /// The tables and triggers of the feed.
 pub(super) fn schema() -> String {
-    Told::all().iter().fold(DELETIONS.to_owned(), |schema, told| schema + &told.triggers())
+    Told::all()
+        .iter()
+        .fold(DELETIONS.to_owned(), |schema, told| {
+            schema + &told.triggers()
+        })
 }
 
 #[async_trait]
@@ -98,35 +114,61 @@ impl Changes for Crm {
         let last: i64 = tx.query_one(last, &[&company]).await?.get("last_change")?;
         // A cursor is the company and a number: that of another company is none here.
         let cursor = |no: i64| format!("{}-{no}", company.unwrap_or_default());
-        let after = request.after.as_deref().unwrap_or_default().rsplit('-').next().and_then(|no| no.parse().ok());
+        let after = request
+            .after
+            .as_deref()
+            .unwrap_or_default()
+            .rsplit('-')
+            .next()
+            .and_then(|no| no.parse().ok());
         let after = match &request.after {
             None => 0,
-            Some(given) => match after.filter(|no| (0..=last).contains(no) && cursor(*no) == *given) {
-                Some(no) => no,
-                None => return Ok(Feed::Unknown),
-            },
+            Some(given) => {
+                match after.filter(|no| (0..=last).contains(no) && cursor(*no) == *given) {
+                    Some(no) => no,
+                    None => return Ok(Feed::Unknown),
+                }
+            }
         };
         let tables = Told::all();
         let deleted = "SELECT change_no, kept_in, row_no, above_no, deleted_at AS at, 'deleted' AS what FROM deletions
                        WHERE company_no = ?1 AND change_no > ?2";
-        let rows = tables.iter().fold(deleted.to_owned(), |sql, told| sql + " UNION ALL " + &told.rows());
+        let rows = tables.iter().fold(deleted.to_owned(), |sql, told| {
+            sql + " UNION ALL " + &told.rows()
+        });
         // One more than is told says whether there is more.
         let rows = format!("{rows} ORDER BY change_no LIMIT ?3 + 1");
         let mut rows = tx.query(&rows, &[&company, &after, &request.size]).await?;
         let has_more = rows.len() > usize::try_from(request.size)?;
         rows.truncate(usize::try_from(request.size)?);
-        let next = rows.last().filter(|_| has_more).map(|row| row.get("change_no")).transpose()?.unwrap_or(last);
+        let next = rows
+            .last()
+            .filter(|_| has_more)
+            .map(|row| row.get("change_no"))
+            .transpose()?
+            .unwrap_or(last);
         let mut entries = Vec::new();
         for row in &rows {
             let (table, what): (String, String) = (row.get("kept_in")?, row.get("what")?);
-            let told = tables.iter().find(|told| told.table == table && request.kinds.contains(&told.kind));
+            let told = tables
+                .iter()
+                .find(|told| told.table == table && request.kinds.contains(&told.kind));
             let what = What::ALL.into_iter().find(|known| known.as_str() == what);
             if let (Some(told), Some(what)) = (told, what) {
                 let no: i64 = row.get("change_no")?;
-                let change = ChangedRecord::new(what, Timestamp::from_micros(row.get("at")?), told.address(row)?);
+                let change = ChangedRecord::new(
+                    what,
+                    Timestamp::from_micros(row.get("at")?),
+                    told.address(row)?,
+                );
                 entries.push(FeedEntry::new(cursor(no - 1), change));
             }
         }
-        Ok(Feed::Page(ChangesPage::new(entries, cursor(next), cursor(last), has_more)))
+        Ok(Feed::Page(ChangesPage::new(
+            entries,
+            cursor(next),
+            cursor(last),
+            has_more,
+        )))
     }
 }

@@ -1,5 +1,6 @@
-//! An asynchronous database client in the manner of `tokio-postgres`: a pool, transactions, rows by the names of their columns.
-//! It stands for the client that a vendor has; below it is SQLite, with a thread for each connection.
+//! An asynchronous database client in the manner of `tokio-postgres`: a pool, transactions, rows by
+//! the names of their columns. It stands for the client that a vendor has; below it is SQLite, with
+//! a thread for each connection.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -22,7 +23,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Opens the file, which only its owner can read when it is new, and runs the statements of `schema` on each connection.
+    /// Opens the file, which only its owner can read when it is new, and runs the statements of
+    /// `schema` on each connection.
     ///
     /// # Errors
     ///
@@ -33,12 +35,17 @@ impl Pool {
         if size > 1 {
             make_private(file);
         }
-        let idle = (0..size).map(|_| connect(file, schema)).collect::<Result<_>>()?;
-        Ok(Self { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(size)) })
+        let idle = (0..size)
+            .map(|_| connect(file, schema))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            idle: Arc::new(Mutex::new(idle)),
+            permits: Arc::new(Semaphore::new(size)),
+        })
     }
 
-    /// Begins a transaction that may write: it has the lock of the writers from the beginning, so that nothing that it has
-    /// read is changed before it ends.
+    /// Begins a transaction that may write: it has the lock of the writers from the beginning, so
+    /// that nothing that it has read is changed before it ends.
     ///
     /// # Errors
     ///
@@ -57,9 +64,20 @@ impl Pool {
     }
 
     async fn acquire(&self) -> Result<Pooled> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| gone())?;
-        let jobs = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Ok(Pooled { jobs: jobs.ok_or_else(gone)?, idle: Arc::clone(&self.idle), _permit: permit })
+        let permit = Arc::clone(&self.permits)
+            .acquire_owned()
+            .await
+            .map_err(|_| gone())?;
+        let jobs = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        Ok(Pooled {
+            jobs: jobs.ok_or_else(gone)?,
+            idle: Arc::clone(&self.idle),
+            _permit: permit,
+        })
     }
 }
 
@@ -72,7 +90,10 @@ pub struct Transaction {
 
 impl Transaction {
     async fn open(connection: Pooled, begin: &'static str) -> Result<Self> {
-        let transaction = Self { connection, is_over: false };
+        let transaction = Self {
+            connection,
+            is_over: false,
+        };
         transaction.batch_execute(begin).await?;
         Ok(transaction)
     }
@@ -94,7 +115,9 @@ impl Transaction {
     ///
     /// The database failed.
     pub async fn batch_execute(&self, sql: &'static str) -> Result<()> {
-        self.connection.run(move |connection| connection.execute_batch(sql)).await
+        self.connection
+            .run(move |connection| connection.execute_batch(sql))
+            .await
     }
 
     /// All rows of a query.
@@ -108,10 +131,19 @@ impl Transaction {
             let mut statement = connection.prepare_cached(&sql)?;
             let columns: Arc<[String]> = statement.column_names().map(str::to_owned).collect();
             let values = |row: &rusqlite::Row<'_>| {
-                (0..columns.len()).map(|place| row.get::<_, Value>(place)).collect::<Result<_>>()
+                (0..columns.len())
+                    .map(|place| row.get::<_, Value>(place))
+                    .collect::<Result<_>>()
             };
-            let row = |row: &rusqlite::Row<'_>| Ok(Row { columns: Arc::clone(&columns), values: values(row)? });
-            statement.query_map(params_from_iter(params), row)?.collect()
+            let row = |row: &rusqlite::Row<'_>| {
+                Ok(Row {
+                    columns: Arc::clone(&columns),
+                    values: values(row)?,
+                })
+            };
+            statement
+                .query_map(params_from_iter(params), row)?
+                .collect()
         };
         self.connection.run(query).await
     }
@@ -131,7 +163,9 @@ impl Transaction {
     ///
     /// The database failed.
     pub async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Row> {
-        self.query_opt(sql, params).await?.ok_or(Error::QueryReturnedNoRows)
+        self.query_opt(sql, params)
+            .await?
+            .ok_or(Error::QueryReturnedNoRows)
     }
 
     /// How many rows a statement changed.
@@ -141,15 +175,24 @@ impl Transaction {
     /// The database failed.
     pub async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize> {
         let (sql, params) = (sql.to_owned(), owned(params)?);
-        self.connection.run(move |connection| connection.prepare_cached(&sql)?.execute(params_from_iter(params))).await
+        self.connection
+            .run(move |connection| {
+                connection
+                    .prepare_cached(&sql)?
+                    .execute(params_from_iter(params))
+            })
+            .await
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
         if !self.is_over {
-            // It fails where the transaction has not begun or has ended, and then there is nothing to undo.
-            let _ = self.connection.send(Box::new(|connection| drop(connection.execute_batch("ROLLBACK"))));
+            // It fails where the transaction has not begun or has ended, and then there is nothing
+            // to undo.
+            let _ = self.connection.send(Box::new(|connection| {
+                drop(connection.execute_batch("ROLLBACK"))
+            }));
         }
     }
 }
@@ -171,7 +214,8 @@ impl Row {
         let place = self.columns.iter().position(|name| name == column);
         let value = place.and_then(|place| self.values.get(place));
         let value = value.ok_or_else(|| Error::InvalidColumnName(column.to_owned()))?;
-        T::column_result(ValueRef::from(value)).map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
+        T::column_result(ValueRef::from(value))
+            .map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))
     }
 }
 
@@ -189,20 +233,29 @@ impl Pooled {
         self.jobs.send(job).map_err(|_| gone())
     }
 
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Connection) -> Result<T> + Send + 'static) -> Result<T> {
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
-        self.send(Box::new(move |connection| drop(answer.send(work(connection)))))?;
+        self.send(Box::new(move |connection| {
+            drop(answer.send(work(connection)))
+        }))?;
         answered.await.map_err(|_| gone())?
     }
 }
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.jobs.clone());
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(self.jobs.clone());
     }
 }
 
-/// Makes a file that only its owner can read, unless there is one. Where it cannot be made, SQLite says so.
+/// Makes a file that only its owner can read, unless there is one. Where it cannot be made, SQLite
+/// says so.
 fn make_private(file: &str) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -231,5 +284,8 @@ fn owned(params: &[Param<'_>]) -> Result<Vec<Value>> {
 }
 
 fn gone() -> Error {
-    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_MISUSE), Some("the connection is gone".to_owned()))
+    Error::SqliteFailure(
+        ffi::Error::new(ffi::SQLITE_MISUSE),
+        Some("the connection is gone".to_owned()),
+    )
 }

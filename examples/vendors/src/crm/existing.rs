@@ -1,5 +1,5 @@
-//! What the vendor had before: a CRM with its own tables, numbers, keys and pages. Nothing here knows of the interface,
-//! save that the schema takes in what numbers the changes of rows.
+//! What the vendor had before: a CRM with its own tables, numbers, keys and pages. Nothing here
+//! knows of the interface, save that the schema takes in what numbers the changes of rows.
 
 use std::sync::Arc;
 
@@ -126,7 +126,9 @@ impl Crm {
     ///
     /// SQLite cannot open it.
     pub fn open(file: &str) -> Result<Self> {
-        Ok(Self { pool: Pool::open(file, &(SCHEMA.to_owned() + &changes::schema()))? })
+        Ok(Self {
+            pool: Pool::open(file, &(SCHEMA.to_owned() + &changes::schema()))?,
+        })
     }
 
     /// The number of the company of this name, which is founded when it is new.
@@ -136,8 +138,14 @@ impl Crm {
     /// The database failed.
     pub async fn company(&self, name: &str) -> Result<i64> {
         let tx = self.pool.begin().await?;
-        tx.execute("INSERT OR IGNORE INTO companies (name) VALUES (?1)", &[&name]).await?;
-        let row = tx.query_one("SELECT company_no FROM companies WHERE name = ?1", &[&name]).await?;
+        tx.execute(
+            "INSERT OR IGNORE INTO companies (name) VALUES (?1)",
+            &[&name],
+        )
+        .await?;
+        let row = tx
+            .query_one("SELECT company_no FROM companies WHERE name = ?1", &[&name])
+            .await?;
         tx.commit().await?;
         row.get("company_no")
     }
@@ -150,7 +158,11 @@ impl Crm {
     pub async fn new_key(&self, company: i64, may_write: bool) -> Result<String> {
         let key = uuid::Uuid::new_v4().to_string();
         let tx = self.pool.begin().await?;
-        tx.execute("INSERT INTO api_clients VALUES (?1, ?2, ?3)", &[&Self::secret(&key), &company, &may_write]).await?;
+        tx.execute(
+            "INSERT INTO api_clients VALUES (?1, ?2, ?3)",
+            &[&Self::secret(&key), &company, &may_write],
+        )
+        .await?;
         tx.commit().await?;
         Ok(key)
     }
@@ -163,7 +175,12 @@ impl Crm {
     /// How many campaigns there are: of customers, strangers learn nothing.
     async fn campaigns(&self) -> Result<i64> {
         let sql = "SELECT count(*) AS campaigns FROM campaigns";
-        self.pool.snapshot().await?.query_one(sql, &[]).await?.get("campaigns")
+        self.pool
+            .snapshot()
+            .await?
+            .query_one(sql, &[])
+            .await?
+            .get("campaigns")
     }
 }
 

@@ -12,9 +12,24 @@ impl Authenticator for Crm {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let secret = Self::secret(credentials.key.unwrap_or_default());
         let sql = "SELECT company_no, may_write FROM api_clients WHERE secret = ?1";
-        let Some(client) = self.pool.snapshot().await?.query_opt(sql, &[&secret]).await? else { return Ok(None) };
-        let rights = if client.get("may_write")? { Rights::all() } else { Rights::read_only() };
-        Ok(Some((Tenant::from(client.get::<i64>("company_no")?), Caller::with_rights(rights))))
+        let Some(client) = self
+            .pool
+            .snapshot()
+            .await?
+            .query_opt(sql, &[&secret])
+            .await?
+        else {
+            return Ok(None);
+        };
+        let rights = if client.get("may_write")? {
+            Rights::all()
+        } else {
+            Rights::read_only()
+        };
+        Ok(Some((
+            Tenant::from(client.get::<i64>("company_no")?),
+            Caller::with_rights(rights),
+        )))
     }
 }
 
@@ -22,7 +37,15 @@ impl Authenticator for Crm {
 impl AnonymousTenant for Crm {
     async fn tenant_of(&self, campaign: &Address) -> Result<Option<Tenant>> {
         let sql = "SELECT company_no FROM campaigns WHERE campaign_no = ?1";
-        let campaign = self.pool.snapshot().await?.query_opt(sql, &[&campaign.id.number()]).await?;
-        Ok(campaign.map(|row| row.get::<i64>("company_no")).transpose()?.map(Tenant::from))
+        let campaign = self
+            .pool
+            .snapshot()
+            .await?
+            .query_opt(sql, &[&campaign.id.number()])
+            .await?;
+        Ok(campaign
+            .map(|row| row.get::<i64>("company_no"))
+            .transpose()?
+            .map(Tenant::from))
     }
 }

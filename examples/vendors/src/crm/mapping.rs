@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use svc_core::field_set::LinkKey;
 use svc_core::model::shared::EmailAddress;
-use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging, signature, tagging};
+use svc_core::model::{
+    Kind, Person, Petition, Resource, Signature, Tag, Tagging, signature, tagging,
+};
 use svc_core::record::{Computed, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
 use svc_core::{Record, Result, helper::MatchKey, ops::FindKey};
@@ -13,8 +15,8 @@ use super::client::{Param, Row, Transaction};
 /// A link, the column behind it, and the kind and the table that it leads to.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
-/// A kind that has a table. Every table has `company_no`, `entered_at`, `edited_at` and `change_no`, and a number as its
-/// row id.
+/// A kind that has a table. Every table has `company_no`, `entered_at`, `edited_at` and
+/// `change_no`, and a number as its row id.
 #[async_trait]
 pub(super) trait Mapped: Resource {
     const TABLE: &'static str;
@@ -47,10 +49,14 @@ pub(super) trait Mapped: Resource {
             FindKey::Name(name) => Some((format!("{} = ?2", Self::NAME?), name.clone())),
             FindKey::Match(MatchKey::Identifier(identifier)) => {
                 let refs = "SELECT row_no FROM external_refs WHERE company_no = ?1 AND ref = ?2";
-                Some((format!("rowid IN ({refs} AND kept_in = '{}')", Self::TABLE), identifier.to_string()))
+                Some((
+                    format!("rowid IN ({refs} AND kept_in = '{}')", Self::TABLE),
+                    identifier.to_string(),
+                ))
             }
             FindKey::Match(MatchKey::Email(address)) if Self::KIND == Kind::Person => {
-                let emails = "SELECT customer_no FROM customer_emails WHERE address = ?2 COLLATE NOCASE";
+                let emails =
+                    "SELECT customer_no FROM customer_emails WHERE address = ?2 COLLATE NOCASE";
                 Some((format!("customer_no IN ({emails})"), address.clone()))
             }
             _ => None,
@@ -67,32 +73,44 @@ impl Mapped for Person {
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
         let emails: Vec<Email> = serde_json::from_str(&row.get::<String>("emails")?)?;
-        let emails = emails.into_iter().map(|(address, is_main, used_for, newsletter)| {
-            let mut email = EmailAddress::default();
-            email.primary = is_main.map(|is_main| is_main != 0);
-            email.address = address;
-            email.address_type = used_for.as_deref().map(FlexEnum::parse);
-            email.status = newsletter.as_deref().and_then(ClosedEnum::parse);
-            email
-        });
+        let emails = emails
+            .into_iter()
+            .map(|(address, is_main, used_for, newsletter)| {
+                let mut email = EmailAddress::default();
+                email.primary = is_main.map(|is_main| is_main != 0);
+                email.address = address;
+                email.address_type = used_for.as_deref().map(FlexEnum::parse);
+                email.status = newsletter.as_deref().and_then(ClosedEnum::parse);
+                email
+            });
         let mut person = Self::default();
         (person.given_name, person.family_name) = (row.get("first_name")?, row.get("last_name")?);
         person.source = row.get("comes_from")?;
-        person.email_addresses = Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty());
+        person.email_addresses =
+            Some(emails.collect()).filter(|emails: &Vec<_>| !emails.is_empty());
         Ok(Record::new(meta, person))
     }
 
     fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
-        vec![("first_name", &self.given_name), ("last_name", &self.family_name), ("comes_from", &self.source)]
+        vec![
+            ("first_name", &self.given_name),
+            ("last_name", &self.family_name),
+            ("comes_from", &self.source),
+        ]
     }
 
     async fn write_parts(&self, tx: &Transaction, no: i64) -> Result<()> {
-        tx.execute("DELETE FROM customer_emails WHERE customer_no = ?1", &[&no]).await?;
+        tx.execute("DELETE FROM customer_emails WHERE customer_no = ?1", &[&no])
+            .await?;
         for email in self.email_addresses.iter().flatten() {
             let used_for = email.address_type.as_ref().map(FlexEnum::as_str);
             let newsletter = email.status.map(ClosedEnum::as_str);
             let sql = "INSERT INTO customer_emails VALUES (?1, ?2, ?3, ?4, ?5)";
-            tx.execute(sql, &[&no, &email.address, &email.primary, &used_for, &newsletter]).await?;
+            tx.execute(
+                sql,
+                &[&no, &email.address, &email.primary, &used_for, &newsletter],
+            )
+            .await?;
         }
         Ok(())
     }
@@ -116,15 +134,29 @@ impl Mapped for Petition {
     }
 
     fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
-        vec![("headline", &self.title), ("teaser", &self.summary), ("demand", &self.petition_text)]
+        vec![
+            ("headline", &self.title),
+            ("teaser", &self.summary),
+            ("demand", &self.petition_text),
+        ]
     }
 }
 
 impl Mapped for Signature {
     const TABLE: &'static str = "campaign_responses";
     const LINKS: &'static [Link<Self>] = &[
-        (signature::link::petition, "campaign_no", Kind::Petition, Petition::TABLE),
-        (signature::link::person, "customer_no", Kind::Person, Person::TABLE),
+        (
+            signature::link::petition,
+            "campaign_no",
+            Kind::Petition,
+            Petition::TABLE,
+        ),
+        (
+            signature::link::person,
+            "customer_no",
+            Kind::Person,
+            Person::TABLE,
+        ),
     ];
 
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>> {
@@ -157,7 +189,12 @@ impl Mapped for Tagging {
     const TABLE: &'static str = "customer_labels";
     const LINKS: &'static [Link<Self>] = &[
         (tagging::link::tag, "label_no", Kind::Tag, Tag::TABLE),
-        (tagging::link::person, "customer_no", Kind::Person, Person::TABLE),
+        (
+            tagging::link::person,
+            "customer_no",
+            Kind::Person,
+            Person::TABLE,
+        ),
     ];
 
     fn from_row(_: &Row, meta: Meta) -> Result<Record<Self>> {

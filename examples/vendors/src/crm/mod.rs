@@ -1,10 +1,11 @@
 //! A vendor's CRM, and the interface on top of its own tables.
 //!
-//! [`existing`] is what was there before, over the asynchronous database client of [`client`]. The rest is the integration: a
-//! mapping of five tables in `mapping`, the operations over whatever is mapped in `operations`, the transactions that they
-//! work in in `transactions`, the answers of calls that come again in `answers`, what was changed since in `changes`, the vendor's
-//! keys in `keys`, and here what is offered of it. Helpers are the library's: it composes them of the operations, each call in one
-//! transaction.
+//! [`existing`] is what was there before, over the asynchronous database client of [`client`]. The
+//! rest is the integration: a mapping of five tables in `mapping`, the operations over whatever is
+//! mapped in `operations`, the transactions that they work in in `transactions`, the answers of
+//! calls that come again in `answers`, what was changed since in `changes`, the vendor's keys in
+//! `keys`, and here what is offered of it. Helpers are the library's: it composes them of the
+//! operations, each call in one transaction.
 
 mod answers;
 mod changes;
@@ -55,7 +56,14 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
                 .writable(writable!(petition::{title, summary, petition_text}))
         })
         .resource::<Signature, _>(crm, |signatures| {
-            let signatures = signatures.under::<Petition>().under::<Person>().get().create().update().delete().find();
+            let signatures = signatures
+                .under::<Petition>()
+                .under::<Person>()
+                .get()
+                .create()
+                .update()
+                .delete()
+                .find();
             signatures
                 .readable(fields!(signature::{action_date, comments}))
                 .writable(writable!(signature::{action_date, comments}))
@@ -69,8 +77,15 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
                 .writable(writable!(tag::{name, description}))
         })
         .resource::<Tagging, _>(crm, |taggings| {
-            let taggings = taggings.under::<Tag>().under::<Person>().get().create().delete();
-            taggings.readable(fields!(tagging::{item_type})).writable(writable!(tagging::{}))
+            let taggings = taggings
+                .under::<Tag>()
+                .under::<Person>()
+                .get()
+                .create()
+                .delete();
+            taggings
+                .readable(fields!(tagging::{item_type}))
+                .writable(writable!(tagging::{}))
         })
         .compose::<PersonSignup>()
         .compose::<RecordSignature>()

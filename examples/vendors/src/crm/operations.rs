@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use rusqlite::ErrorCode;
 use svc_core::{
-    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find, FindKey, Get, List, ListRequest,
-    Page, Problem, Record, Result, Update, UpdateRequest, filter::Plan, filter::Point, helper::MatchKey, link::Address,
-    model::Kind, model::Tagging, record::Meta,
+    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find, FindKey,
+    Get, List, ListRequest, Page, Problem, Record, Result, Update, UpdateRequest, filter::Plan,
+    filter::Point, helper::MatchKey, link::Address, model::Kind, model::Tagging, record::Meta,
 };
 
 use super::client::{Param, Row, Transaction};
@@ -27,30 +27,52 @@ impl<R: Mapped> List<R> for Crm {
                         continue;
                     }
                     Point::Email(address) => FindKey::Match(MatchKey::Email(address)),
-                    Point::Identifier(identifier) => FindKey::Match(MatchKey::Identifier(identifier)),
+                    Point::Identifier(identifier) => {
+                        FindKey::Match(MatchKey::Identifier(identifier))
+                    }
                     Point::Name(name) => FindKey::Name(name),
                     _ => continue,
                 };
-                let Some((condition, value)) = R::having(&key) else { continue };
-                found.extend(select(&tx, cx, &format!("{condition} ORDER BY rowid"), &[&value]).await?);
+                let Some((condition, value)) = R::having(&key) else {
+                    continue;
+                };
+                found.extend(
+                    select(&tx, cx, &format!("{condition} ORDER BY rowid"), &[&value]).await?,
+                );
             }
             return request.page_of(found);
         }
         let (column, above) = match &request.scope {
             svc_core::link::Scope::All => ("?2", None),
             svc_core::link::Scope::Under(above) => {
-                let mut links = R::LINKS.iter().filter(|(_, _, kind, _)| *kind == above.kind);
+                let mut links = R::LINKS
+                    .iter()
+                    .filter(|(_, _, kind, _)| *kind == above.kind);
                 let (_, column, _, table) = links.next().ok_or_else(Error::not_found)?;
                 let found = exists(&tx, cx, table, above).await?;
-                found.then_some((*column, above.id.number())).ok_or_else(Error::not_found)?
+                found
+                    .then_some((*column, above.id.number()))
+                    .ok_or_else(Error::not_found)?
             }
             _ => return Err(Error::not_found()),
         };
         // Other programs write these rows: the total is counted, by an index.
-        let count = format!("SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2", R::TABLE);
-        let total: i64 = tx.query_one(&count, &[&cx.tenant.number(), &above]).await?.get("total")?;
+        let count = format!(
+            "SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2",
+            R::TABLE
+        );
+        let total: i64 = tx
+            .query_one(&count, &[&cx.tenant.number(), &above])
+            .await?
+            .get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
-        let records = select(&tx, cx, &condition, &[&above, &request.page.size, &request.page.offset()]).await?;
+        let records = select(
+            &tx,
+            cx,
+            &condition,
+            &[&above, &request.page.size, &request.page.offset()],
+        )
+        .await?;
         Ok(Page::new(records, total.try_into()?))
     }
 }
@@ -65,9 +87,18 @@ impl<R: Mapped> Get<R> for Crm {
 #[async_trait]
 impl<R: Mapped> Find<R> for Crm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
-        let Some((condition, value)) = R::having(key) else { return Ok(None) };
+        let Some((condition, value)) = R::having(key) else {
+            return Ok(None);
+        };
         let tx = self.tx(cx).await?;
-        Ok(select(&tx, cx, &format!("{condition} ORDER BY rowid LIMIT 1"), &[&value]).await?.pop())
+        Ok(select(
+            &tx,
+            cx,
+            &format!("{condition} ORDER BY rowid LIMIT 1"),
+            &[&value],
+        )
+        .await?
+        .pop())
     }
 }
 
@@ -75,7 +106,12 @@ impl<R: Mapped> Find<R> for Crm {
 impl<R: Mapped> Create<R> for Crm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let tx = self.tx(cx).await?;
-        let links: Vec<_> = request.draft.links().iter().map(|(name, to)| (*name, Some(to.clone()))).collect();
+        let links: Vec<_> = request
+            .draft
+            .links()
+            .iter()
+            .map(|(name, to)| (*name, Some(to.clone())))
+            .collect();
         let links = columns::<R>(&tx, cx, &links).await?;
         if let (Kind::Tagging, [(tag, tag_no), (person, person_no)]) = (R::KIND, links.as_slice()) {
             let both = &format!("{tag} = ?2 AND {person} = ?3");
@@ -84,12 +120,27 @@ impl<R: Mapped> Create<R> for Crm {
             }
         }
         let (company, now) = (cx.tenant.number(), cx.now.micros());
-        let mut new: Vec<(&str, Param<'_>)> = vec![("company_no", &company), ("entered_at", &now), ("edited_at", &now)];
+        let mut new: Vec<(&str, Param<'_>)> = vec![
+            ("company_no", &company),
+            ("entered_at", &now),
+            ("edited_at", &now),
+        ];
         new.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
         let (names, values): (Vec<&str>, Vec<Param<'_>>) = new.into_iter().unzip();
         let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
-        let row = format!("{} ({}) VALUES ({})", R::TABLE, names.join(", "), places.join(", "));
-        let no = tx.query_one(&format!("INSERT INTO {row} RETURNING rowid AS row_no"), &values).await?.get("row_no")?;
+        let row = format!(
+            "{} ({}) VALUES ({})",
+            R::TABLE,
+            names.join(", "),
+            places.join(", ")
+        );
+        let no = tx
+            .query_one(
+                &format!("INSERT INTO {row} RETURNING rowid AS row_no"),
+                &values,
+            )
+            .await?
+            .get("row_no")?;
         refs::save::<R>(&tx, cx, no, request.draft.identifiers()).await?;
         let record = write(&tx, cx, no, cx.now, &request.draft.fields(), &[]).await?;
         Ok(Created::new(record))
@@ -100,7 +151,9 @@ impl<R: Mapped> Create<R> for Crm {
 impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
-        let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(None) };
+        let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
+            return Ok(None);
+        };
         request.check_unchanged(known.meta())?;
         let no = known.meta().id.number().ok_or_else(Error::not_found)?;
         let links = columns::<R>(&tx, cx, request.patch.links()).await?;
@@ -108,7 +161,15 @@ impl<R: Mapped> Update<R> for Crm {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
         }
         let fields = request.patch.apply(&known.fields(), cx.now)?;
-        let record = write(&tx, cx, no, cx.now.after(known.meta().modified), &fields, &links).await?;
+        let record = write(
+            &tx,
+            cx,
+            no,
+            cx.now.after(known.meta().modified),
+            &fields,
+            &links,
+        )
+        .await?;
         Ok(Some(record))
     }
 }
@@ -117,17 +178,31 @@ impl<R: Mapped> Update<R> for Crm {
 impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
-        let Some(known) = read::<R>(&tx, cx, &request.at).await? else { return Ok(false) };
+        let Some(known) = read::<R>(&tx, cx, &request.at).await? else {
+            return Ok(false);
+        };
         request.check_unchanged(known.meta())?;
         let no = known.meta().id.number();
         refs::forget::<R>(&tx, "rowid", no).await?;
         // Labels go with the customer and with the label.
-        for (_, column, ..) in Tagging::LINKS.iter().filter(|(.., table)| *table == R::TABLE) {
+        for (_, column, ..) in Tagging::LINKS
+            .iter()
+            .filter(|(.., table)| *table == R::TABLE)
+        {
             refs::forget::<Tagging>(&tx, column, no).await?;
         }
-        match tx.execute(&format!("DELETE FROM {} WHERE rowid = ?1", R::TABLE), &[&no]).await {
+        match tx
+            .execute(
+                &format!("DELETE FROM {} WHERE rowid = ?1", R::TABLE),
+                &[&no],
+            )
+            .await
+        {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                return Err(Error::invalid(Problem::general(Code::HasDependents, Code::HasDependents.meaning())));
+                return Err(Error::invalid(Problem::general(
+                    Code::HasDependents,
+                    Code::HasDependents.meaning(),
+                )));
             }
             deleted => deleted?,
         };
@@ -138,12 +213,21 @@ impl<R: Mapped> Delete<R> for Crm {
 /// Whether a record that a link or a path names is one of this company.
 async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &Address) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
-    Ok(tx.query_opt(&sql, &[&cx.tenant.number(), &at.id.number()]).await?.is_some())
+    Ok(tx
+        .query_opt(&sql, &[&cx.tenant.number(), &at.id.number()])
+        .await?
+        .is_some())
 }
 
 /// The record at an address.
-async fn read<R: Mapped>(tx: &Transaction, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
-    let found = select::<R>(tx, cx, "rowid = ?2", &[&at.id.number()]).await?.pop();
+async fn read<R: Mapped>(
+    tx: &Transaction,
+    cx: &Context,
+    at: &Address,
+) -> Result<Option<Record<R>>> {
+    let found = select::<R>(tx, cx, "rowid = ?2", &[&at.id.number()])
+        .await?
+        .pop();
     Ok(found.filter(|record| at.admits_parent(record.parent())))
 }
 
@@ -155,16 +239,24 @@ async fn select<R: Mapped>(
     values: &[Param<'_>],
 ) -> Result<Vec<Record<R>>> {
     let what = format!("*, rowid AS row_no, {}, {}", refs::column::<R>(), R::MORE);
-    let sql = format!("SELECT {what} FROM {} AS it WHERE company_no = ?1 AND {condition}", R::TABLE);
+    let sql = format!(
+        "SELECT {what} FROM {} AS it WHERE company_no = ?1 AND {condition}",
+        R::TABLE
+    );
     let company = cx.tenant.number();
-    let values: Vec<Param<'_>> = std::iter::once(&company as Param<'_>).chain(values.iter().copied()).collect();
+    let values: Vec<Param<'_>> = std::iter::once(&company as Param<'_>)
+        .chain(values.iter().copied())
+        .collect();
     tx.query(&sql, &values).await?.iter().map(record).collect()
 }
 
 fn record<R: Mapped>(row: &Row) -> Result<Record<R>> {
     let moment = |name| row.get(name).map(svc_core::value::Timestamp::from_micros);
-    let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?).modified(moment("edited_at")?);
-    let meta = meta.version(row.get("change_no")?).identifiers(&refs::of(row)?);
+    let meta = Meta::new(row.get::<i64>("row_no")?.into(), moment("entered_at")?)
+        .modified(moment("edited_at")?);
+    let meta = meta
+        .version(row.get("change_no")?)
+        .identifiers(&refs::of(row)?);
     let mut record = R::from_row(row, meta)?;
     for (link, column, kind, _) in R::LINKS {
         if let Some(no) = row.get::<Option<i64>>(column)? {
@@ -182,17 +274,27 @@ async fn columns<R: Mapped>(
 ) -> Result<Vec<(&'static str, Option<i64>)>> {
     let (mut columns, mut problems) = (Vec::new(), Vec::new());
     for (link, column, kind, table) in R::LINKS {
-        let Some((name, to)) = links.iter().find(|(name, _)| *name == link.name()) else { continue };
+        let Some((name, to)) = links.iter().find(|(name, _)| *name == link.name()) else {
+            continue;
+        };
         if let Some(to) = to
             && !exists(tx, cx, table, to).await?
         {
             let is_container = R::SCHEMA.parent == Some(*name);
             let problem = Problem::leads_nowhere(*kind, name);
-            problems.push((!is_container).then_some(problem).ok_or_else(Error::not_found)?);
+            problems.push(
+                (!is_container)
+                    .then_some(problem)
+                    .ok_or_else(Error::not_found)?,
+            );
         }
         columns.push((*column, to.as_ref().and_then(|to| to.id.number())));
     }
-    if problems.is_empty() { Ok(columns) } else { Err(Error::refused(problems)) }
+    if problems.is_empty() {
+        Ok(columns)
+    } else {
+        Err(Error::refused(problems))
+    }
 }
 
 /// Puts fields and links into a row that is there.
@@ -207,16 +309,42 @@ async fn write<R: Mapped>(
     let edited = edited.micros();
     let mut columns = fields.columns();
     if let Some((column, name)) = columns.iter().find(|(column, _)| R::NAME == Some(*column)) {
-        let sql = format!("SELECT 1 FROM {} WHERE company_no = ?1 AND {column} = ?2 AND rowid <> ?3", R::TABLE);
-        if tx.query_opt(&sql, &[&cx.tenant.number(), name, &no]).await?.is_some() {
-            return Err(Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning())));
+        let sql = format!(
+            "SELECT 1 FROM {} WHERE company_no = ?1 AND {column} = ?2 AND rowid <> ?3",
+            R::TABLE
+        );
+        if tx
+            .query_opt(&sql, &[&cx.tenant.number(), name, &no])
+            .await?
+            .is_some()
+        {
+            return Err(Error::invalid(Problem::new(
+                Code::NameInUse,
+                "name",
+                Code::NameInUse.meaning(),
+            )));
         }
     }
     columns.push(("edited_at", &edited));
     columns.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
-    let set: Vec<String> = (2..).zip(&columns).map(|(place, (column, _))| format!("{column} = ?{place}")).collect();
-    let values: Vec<Param<'_>> = std::iter::once(&no as Param<'_>).chain(columns.into_iter().map(|it| it.1)).collect();
-    tx.execute(&format!("UPDATE {} SET {} WHERE rowid = ?1", R::TABLE, set.join(", ")), &values).await?;
+    let set: Vec<String> = (2..)
+        .zip(&columns)
+        .map(|(place, (column, _))| format!("{column} = ?{place}"))
+        .collect();
+    let values: Vec<Param<'_>> = std::iter::once(&no as Param<'_>)
+        .chain(columns.into_iter().map(|it| it.1))
+        .collect();
+    tx.execute(
+        &format!(
+            "UPDATE {} SET {} WHERE rowid = ?1",
+            R::TABLE,
+            set.join(", ")
+        ),
+        &values,
+    )
+    .await?;
     fields.write_parts(tx, no).await?;
-    read(tx, cx, &Address::top(R::KIND, no.into())).await?.ok_or_else(Error::not_found)
+    read(tx, cx, &Address::top(R::KIND, no.into()))
+        .await?
+        .ok_or_else(Error::not_found)
 }

@@ -9,33 +9,61 @@ use super::mapping::Mapped;
 /// The identifiers of a row, as a column of it.
 pub(super) fn column<R: Mapped>() -> String {
     let refs = "SELECT json_group_array(ref ORDER BY rowid) FROM external_refs";
-    format!("({refs} WHERE kept_in = '{}' AND row_no = it.rowid) AS refs", R::TABLE)
+    format!(
+        "({refs} WHERE kept_in = '{}' AND row_no = it.rowid) AS refs",
+        R::TABLE
+    )
 }
 
 /// The identifiers in a row.
 pub(super) fn of(row: &Row) -> Result<Vec<Identifier>> {
     let refs: Vec<String> = serde_json::from_str(&row.get::<String>("refs")?)?;
-    Ok(refs.iter().filter_map(|text| Identifier::parse(text)).collect())
+    Ok(refs
+        .iter()
+        .filter_map(|text| Identifier::parse(text))
+        .collect())
 }
 
 /// Gives a row these identifiers, unless another row has one of them (UND-24).
-pub(super) async fn save<R: Mapped>(tx: &Transaction, cx: &Context, no: i64, all: &[Identifier]) -> Result<()> {
+pub(super) async fn save<R: Mapped>(
+    tx: &Transaction,
+    cx: &Context,
+    no: i64,
+    all: &[Identifier],
+) -> Result<()> {
     let all = serde_json::to_string(&all.iter().map(Identifier::as_str).collect::<Vec<_>>())?;
     let taken = "SELECT key AS place FROM json_each(?4) JOIN external_refs ON ref = value
                  WHERE company_no = ?1 AND kept_in = ?2 AND row_no <> ?3 ORDER BY key";
-    let taken = tx.query(taken, &[&cx.tenant.number(), &R::TABLE, &no, &all]).await?;
+    let taken = tx
+        .query(taken, &[&cx.tenant.number(), &R::TABLE, &no, &all])
+        .await?;
     if !taken.is_empty() {
-        let problem = |row: &Row| Ok(Problem::identifier_in_use(usize::try_from(row.get::<i64>("place")?)?));
-        return Err(Error::refused(taken.iter().map(problem).collect::<Result<_>>()?));
+        let problem = |row: &Row| {
+            Ok(Problem::identifier_in_use(usize::try_from(
+                row.get::<i64>("place")?,
+            )?))
+        };
+        return Err(Error::refused(
+            taken.iter().map(problem).collect::<Result<_>>()?,
+        ));
     }
-    tx.execute("DELETE FROM external_refs WHERE kept_in = ?1 AND row_no = ?2", &[&R::TABLE, &no]).await?;
+    tx.execute(
+        "DELETE FROM external_refs WHERE kept_in = ?1 AND row_no = ?2",
+        &[&R::TABLE, &no],
+    )
+    .await?;
     let save = "INSERT INTO external_refs SELECT ?1, ?2, ?3, value FROM json_each(?4) ORDER BY key";
-    tx.execute(save, &[&cx.tenant.number(), &R::TABLE, &no, &all]).await?;
+    tx.execute(save, &[&cx.tenant.number(), &R::TABLE, &no, &all])
+        .await?;
     Ok(())
 }
 
 /// Forgets the identifiers of the rows whose column has this number, before these rows go away.
-pub(super) async fn forget<R: Mapped>(tx: &Transaction, column: &str, no: Option<i64>) -> Result<()> {
+pub(super) async fn forget<R: Mapped>(
+    tx: &Transaction,
+    column: &str,
+    no: Option<i64>,
+) -> Result<()> {
     let rows = format!("SELECT rowid FROM {} WHERE {column} = ?2", R::TABLE);
     let sql = format!("DELETE FROM external_refs WHERE kept_in = ?1 AND row_no IN ({rows})");
     tx.execute(&sql, &[&R::TABLE, &no]).await?;

@@ -27,7 +27,8 @@ impl Transactions for Crm {
 }
 
 impl Crm {
-    /// What an operation works in: a read that a client asks for is in no transaction of the library's.
+    /// What an operation works in: a read that a client asks for is in no transaction of the
+    /// library's.
     pub(super) async fn tx(&self, cx: &Context) -> Result<Arc<Transaction>> {
         match cx.transaction::<Self>() {
             Some(open) => Ok(open),

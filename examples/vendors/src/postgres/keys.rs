@@ -13,21 +13,44 @@ impl Authenticator for Crm {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let hash = Sha256::digest(credentials.key.unwrap_or_default());
         let sql = "SELECT org_id, scope FROM api_keys WHERE token_hash = $1";
-        let rows = self.connect().await?.query(sql, &[&hash.as_slice()]).await?;
-        let Some(key) = rows.first() else { return Ok(None) };
+        let rows = self
+            .connect()
+            .await?
+            .query(sql, &[&hash.as_slice()])
+            .await?;
+        let Some(key) = rows.first() else {
+            return Ok(None);
+        };
         let rights = match key.try_get("scope")? {
             "all" => Rights::all(),
-            only => Rights::only(only.split(' ').map(str::parse).collect::<Result<Vec<_>, _>>()?),
+            only => Rights::only(
+                only.split(' ')
+                    .map(str::parse)
+                    .collect::<Result<Vec<_>, _>>()?,
+            ),
         };
-        Ok(Some((Tenant::from(key.try_get::<_, i64>("org_id")?), Caller::with_rights(rights))))
+        Ok(Some((
+            Tenant::from(key.try_get::<_, i64>("org_id")?),
+            Caller::with_rights(rights),
+        )))
     }
 }
 
 #[async_trait]
 impl AnonymousTenant for Crm {
     async fn tenant_of(&self, at: &Address) -> Result<Option<Tenant>> {
-        let rows =
-            self.connect().await?.query("SELECT org_id FROM events WHERE public_id = $1", &[&at.id.uuid()]).await?;
-        Ok(rows.first().map(|row| row.try_get::<_, i64>("org_id")).transpose()?.map(Tenant::from))
+        let rows = self
+            .connect()
+            .await?
+            .query(
+                "SELECT org_id FROM events WHERE public_id = $1",
+                &[&at.id.uuid()],
+            )
+            .await?;
+        Ok(rows
+            .first()
+            .map(|row| row.try_get::<_, i64>("org_id"))
+            .transpose()?
+            .map(Tenant::from))
     }
 }

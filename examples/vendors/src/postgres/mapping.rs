@@ -1,12 +1,15 @@
 //! Which of the vendor's tables and columns are what in the interface.
 
-use svc_core::model::{Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging};
+use svc_core::model::{
+    Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging,
+};
 use svc_core::{field_set::LinkKey, helper::MatchKey, ops::FindKey};
 
 /// A link, the column behind it, and the kind and the table that it leads to.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
-/// A kind that has a table, which is called `it`. Every table has `id`, `public_id`, `updated_at` and `refs`.
+/// A kind that has a table, which is called `it`. Every table has `id`, `public_id`, `updated_at`
+/// and `refs`.
 pub(super) trait Mapped: Resource {
     const TABLE: &'static str;
     /// Whose a row is.
@@ -23,13 +26,18 @@ pub(super) trait Mapped: Resource {
     /// What becomes of a row that is there already with the same links.
     const AGAIN: &'static str = "";
 
-    /// The condition under which a row has a key, which is `$2`, and the key; of several the oldest row.
+    /// The condition under which a row has a key, which is `$2`, and the key; of several the oldest
+    /// row.
     fn having(key: &FindKey) -> Option<(&'static str, String)> {
         let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)
             ORDER BY it.id LIMIT 1";
         match (Self::KIND, key) {
-            (_, FindKey::Match(MatchKey::Identifier(it))) => Some(("it.refs @> ARRAY[$2]", it.to_string())),
-            (Kind::Person, FindKey::Match(MatchKey::Email(address))) => Some((emails, address.clone())),
+            (_, FindKey::Match(MatchKey::Identifier(it))) => {
+                Some(("it.refs @> ARRAY[$2]", it.to_string()))
+            }
+            (Kind::Person, FindKey::Match(MatchKey::Email(address))) => {
+                Some((emails, address.clone()))
+            }
             (Kind::Tag, FindKey::Name(name)) => Some(("it.name = $2", name.clone())),
             _ => None,
         }
@@ -41,8 +49,10 @@ impl Mapped for Person {
     const READ: &'static str = "json_build_object('given_name', it.first_name, 'family_name', it.last_name,
         'email_addresses', (SELECT json_agg(json_build_object('address', address, 'primary', is_primary) ORDER BY id)
             FROM contact_emails WHERE contact_id = it.id))";
-    const WRITE: &'static [(&'static str, &'static str)] =
-        &[("first_name", "f->>'given_name'"), ("last_name", "f->>'family_name'")];
+    const WRITE: &'static [(&'static str, &'static str)] = &[
+        ("first_name", "f->>'given_name'"),
+        ("last_name", "f->>'family_name'"),
+    ];
     const PARTS: Option<&'static str> = Some(
         "WITH gone AS (DELETE FROM contact_emails WHERE contact_id = $1)
         INSERT INTO contact_emails (contact_id, address, is_primary)
@@ -62,10 +72,16 @@ impl Mapped for Tagging {
     const ORG: &'static str = "(SELECT org_id FROM groups WHERE groups.id = it.group_id)";
     const MADE: &'static str = "added_at";
     const READ: &'static str = "json_build_object()";
-    const AGAIN: &'static str = "ON CONFLICT (contact_id, group_id) DO UPDATE SET contact_id = excluded.contact_id";
+    const AGAIN: &'static str =
+        "ON CONFLICT (contact_id, group_id) DO UPDATE SET contact_id = excluded.contact_id";
     const LINKS: &'static [Link<Self>] = &[
         (tagging::link::tag, "group_id", Kind::Tag, Tag::TABLE),
-        (tagging::link::person, "contact_id", Kind::Person, Person::TABLE),
+        (
+            tagging::link::person,
+            "contact_id",
+            Kind::Person,
+            Person::TABLE,
+        ),
     ];
 }
 
@@ -87,13 +103,25 @@ impl Mapped for Attendance {
     const ORG: &'static str = "(SELECT org_id FROM events WHERE events.id = it.event_id)";
     const READ: &'static str = "json_build_object('status',
         CASE it.answer WHEN 'yes' THEN 'accepted' WHEN 'no' THEN 'declined' ELSE 'tentative' END)";
-    const WRITE: &'static [(&'static str, &'static str)] =
-        &[("answer", "CASE f->>'status' WHEN 'declined' THEN 'no' WHEN 'tentative' THEN 'maybe' ELSE 'yes' END")];
+    const WRITE: &'static [(&'static str, &'static str)] = &[(
+        "answer",
+        "CASE f->>'status' WHEN 'declined' THEN 'no' WHEN 'tentative' THEN 'maybe' ELSE 'yes' END",
+    )];
     const AGAIN: &'static str = "ON CONFLICT (event_id, contact_id) DO UPDATE SET answer = excluded.answer,
         updated_at = greatest(excluded.updated_at, it.updated_at + interval '1 microsecond'),
         refs = it.refs || ARRAY(SELECT ref FROM unnest(excluded.refs) AS ref WHERE ref <> ALL (it.refs))";
     const LINKS: &'static [Link<Self>] = &[
-        (attendance::link::event, "event_id", Kind::Event, Event::TABLE),
-        (attendance::link::person, "contact_id", Kind::Person, Person::TABLE),
+        (
+            attendance::link::event,
+            "event_id",
+            Kind::Event,
+            Event::TABLE,
+        ),
+        (
+            attendance::link::person,
+            "contact_id",
+            Kind::Person,
+            Person::TABLE,
+        ),
     ];
 }

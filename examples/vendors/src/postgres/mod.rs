@@ -1,8 +1,10 @@
-//! A vendor's program over PostgreSQL: the interface on tables that were there before (`tables.sql`, and beside it what was
-//! added, in `more.sql`), by per-operation traits, with helpers that the library composes of them.
+//! A vendor's program over PostgreSQL: the interface on tables that were there before
+//! (`tables.sql`, and beside it what was added, in `more.sql`), by per-operation traits, with
+//! helpers that the library composes of them.
 //!
-//! The mapping of five tables stands in `mapping`, the operations over whatever is mapped in `operations`, the pool and the
-//! transactions of calls in `transactions`, the keys in `keys`, and here what is offered of it.
+//! The mapping of five tables stands in `mapping`, the operations over whatever is mapped in
+//! `operations`, the pool and the transactions of calls in `transactions`, the keys in `keys`, and
+//! here what is offered of it.
 
 mod keys;
 mod mapping;

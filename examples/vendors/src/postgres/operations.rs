@@ -6,8 +6,8 @@ use svc_core::read::Json;
 use svc_core::record::Meta;
 use svc_core::value::{Identifier, Timestamp};
 use svc_core::{
-    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey, Get, List,
-    ListRequest, Page, Problem, Record, Result, Update, UpdateRequest,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey,
+    Get, List, ListRequest, Page, Problem, Record, Result, Update, UpdateRequest,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -29,38 +29,62 @@ impl<R: Mapped> List<R> for Crm {
                 let (_, column, _, table) = link.ok_or_else(Error::not_found)?;
                 let found = format!("FROM {table} WHERE org_id = $1 AND public_id = $2");
                 let condition = format!("it.{column} = (SELECT id {found})");
-                (condition, format!("EXISTS (SELECT {found})"), Some(above.id.uuid().ok_or_else(Error::not_found)?))
+                (
+                    condition,
+                    format!("EXISTS (SELECT {found})"),
+                    Some(above.id.uuid().ok_or_else(Error::not_found)?),
+                )
             }
             _ => return Err(Error::not_found()),
         };
         let what = format!("count(*) AS total, {exists} AS found");
-        let count = format!("SELECT {what} FROM {} it WHERE {} = $1 AND {condition}", R::TABLE, R::ORG);
+        let count = format!(
+            "SELECT {what} FROM {} it WHERE {} = $1 AND {condition}",
+            R::TABLE,
+            R::ORG
+        );
         let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
         // Both are on their way at once.
-        let (org, size, offset) = (cx.tenant.number(), i64::from(request.page.size), request.page.offset());
-        let (one, other): ([Param<'_>; 2], [Param<'_>; 3]) = ([&org, &above], [&above, &size, &offset]);
-        let (counted, rows) = tokio::try_join!(tx.query(&count, &one), select(&tx, cx, &condition, &other))?;
+        let (org, size, offset) = (
+            cx.tenant.number(),
+            i64::from(request.page.size),
+            request.page.offset(),
+        );
+        let (one, other): ([Param<'_>; 2], [Param<'_>; 3]) =
+            ([&org, &above], [&above, &size, &offset]);
+        let (counted, rows) =
+            tokio::try_join!(tx.query(&count, &one), select(&tx, cx, &condition, &other))?;
         let counted = counted.first().ok_or_else(Error::not_found)?;
         if !counted.try_get::<_, bool>("found")? {
             return Err(Error::not_found());
         }
         let records = rows.into_iter().map(|(_, record)| record).collect();
-        Ok(Page::new(records, counted.try_get::<_, i64>("total")?.try_into()?))
+        Ok(Page::new(
+            records,
+            counted.try_get::<_, i64>("total")?.try_into()?,
+        ))
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Get<R> for Crm {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
-        Ok(read(&*self.tx(cx).await?, cx, at, "").await?.map(|(_, record)| record))
+        Ok(read(&*self.tx(cx).await?, cx, at, "")
+            .await?
+            .map(|(_, record)| record))
     }
 }
 
 #[async_trait]
 impl<R: Mapped> Find<R> for Crm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
-        let Some((condition, value)) = R::having(key) else { return Ok(None) };
-        Ok(select(&*self.tx(cx).await?, cx, condition, &[&value]).await?.pop().map(|(_, record)| record))
+        let Some((condition, value)) = R::having(key) else {
+            return Ok(None);
+        };
+        Ok(select(&*self.tx(cx).await?, cx, condition, &[&value])
+            .await?
+            .pop()
+            .map(|(_, record)| record))
     }
 }
 
@@ -71,9 +95,15 @@ impl<R: Mapped> Create<R> for Crm {
         let mut problems = taken::<R>(&tx, cx, None, draft.identifiers()).await?;
         let mut links = Vec::new();
         for (link, column, kind, table) in R::LINKS {
-            let Some(to) = draft.link_to(*link) else { continue };
+            let Some(to) = draft.link_to(*link) else {
+                continue;
+            };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
-            match tx.query(&sql, &[&cx.tenant.number(), &to.id.uuid()]).await?.first() {
+            match tx
+                .query(&sql, &[&cx.tenant.number(), &to.id.uuid()])
+                .await?
+                .first()
+            {
                 Some(row) => links.push((*column, row.try_get::<_, i64>("id")?)),
                 None if R::SCHEMA.parent == Some(link.name()) => return Err(Error::not_found()),
                 None => problems.push(Problem::leads_nowhere(*kind, link.name())),
@@ -84,18 +114,43 @@ impl<R: Mapped> Create<R> for Crm {
         let mut columns = vec![(R::MADE, now), ("updated_at", now), ("refs", "$3::text[]")];
         columns.extend((R::ORG == "it.org_id").then_some(("org_id", "org")));
         columns.extend(R::WRITE);
-        columns.extend(links.iter().zip(["$5::bigint", "$6::bigint"]).map(|((column, _), place)| (*column, place)));
+        columns.extend(
+            links
+                .iter()
+                .zip(["$5::bigint", "$6::bigint"])
+                .map(|((column, _), place)| (*column, place)),
+        );
         let (names, of): (Vec<&str>, Vec<&str>) = columns.into_iter().unzip();
         let from = "FROM (SELECT $1::bigint AS org, $4::text::json AS f) AS sent";
-        let row = format!("{} AS it ({}) SELECT {} {from} {}", R::TABLE, names.join(", "), of.join(", "), R::AGAIN);
-        let (org, moment, refs) = (cx.tenant.number(), cx.now.to_string(), texts(draft.identifiers()));
+        let row = format!(
+            "{} AS it ({}) SELECT {} {from} {}",
+            R::TABLE,
+            names.join(", "),
+            of.join(", "),
+            R::AGAIN
+        );
+        let (org, moment, refs) = (
+            cx.tenant.number(),
+            cx.now.to_string(),
+            texts(draft.identifiers()),
+        );
         let fields = Json::Object(draft.as_raw().fields.clone()).to_string();
         let mut values: Vec<Param<'_>> = vec![&org, &moment, &refs, &fields];
         values.extend(links.iter().map(|(_, id)| id as Param<'_>));
-        let made = tx.query(&format!("INSERT INTO {row} RETURNING id, xmax = 0 AS is_new"), &values).await?.pop();
+        let made = tx
+            .query(
+                &format!("INSERT INTO {row} RETURNING id, xmax = 0 AS is_new"),
+                &values,
+            )
+            .await?
+            .pop();
         let row = made.ok_or_else(Error::not_found)?;
         let record = written(&tx, cx, row.try_get("id")?, &fields).await?;
-        Ok(if row.try_get("is_new")? { Created::new(record) } else { Created::existing(record) })
+        Ok(if row.try_get("is_new")? {
+            Created::new(record)
+        } else {
+            Created::existing(record)
+        })
     }
 }
 
@@ -103,16 +158,36 @@ impl<R: Mapped> Create<R> for Crm {
 impl<R: Mapped> Update<R> for Crm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
-        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(None) };
+        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else {
+            return Ok(None);
+        };
         request.check_unchanged(known.meta().modified)?;
         let sent = request.patch.identifiers();
         refuse(taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?)?;
         let changed = Draft::new(&request.patch.apply(&known.fields(), cx.now)?).into_raw();
         let fields = Json::Object(changed.fields).to_string();
-        let columns: Vec<String> = R::WRITE.iter().map(|(column, of)| format!(", {column} = {of}")).collect();
-        let values = format!("updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}", columns.concat());
-        let sql = format!("UPDATE {} it SET {values} FROM (SELECT $4::text::json AS f) sent WHERE id = $1", R::TABLE);
-        tx.query(&sql, &[&id, &cx.now.after(known.meta().modified).to_string(), &sent.map(texts), &fields]).await?;
+        let columns: Vec<String> = R::WRITE
+            .iter()
+            .map(|(column, of)| format!(", {column} = {of}"))
+            .collect();
+        let values = format!(
+            "updated_at = $2::text::timestamptz, refs = coalesce($3, refs){}",
+            columns.concat()
+        );
+        let sql = format!(
+            "UPDATE {} it SET {values} FROM (SELECT $4::text::json AS f) sent WHERE id = $1",
+            R::TABLE
+        );
+        tx.query(
+            &sql,
+            &[
+                &id,
+                &cx.now.after(known.meta().modified).to_string(),
+                &sent.map(texts),
+                &fields,
+            ],
+        )
+        .await?;
         written(&tx, cx, id, &fields).await.map(Some)
     }
 }
@@ -121,16 +196,31 @@ impl<R: Mapped> Update<R> for Crm {
 impl<R: Mapped> Delete<R> for Crm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
-        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else { return Ok(false) };
+        let Some((id, known)) = read::<R>(&tx, cx, &request.at, "FOR UPDATE OF it").await? else {
+            return Ok(false);
+        };
         request.check_unchanged(known.meta().modified)?;
-        tx.query(&format!("DELETE FROM {} WHERE id = $1", R::TABLE), &[&id]).await?;
+        tx.query(&format!("DELETE FROM {} WHERE id = $1", R::TABLE), &[&id])
+            .await?;
         Ok(true)
     }
 }
 
 /// The record at an address, and the number of its row.
-async fn read<R: Mapped>(tx: &Tx, cx: &Context, at: &Address, lock: &str) -> Result<Option<(i64, Record<R>)>> {
-    let found = select::<R>(tx, cx, &format!("it.public_id = $2 {lock}"), &[&at.id.uuid()]).await?.pop();
+async fn read<R: Mapped>(
+    tx: &Tx,
+    cx: &Context,
+    at: &Address,
+    lock: &str,
+) -> Result<Option<(i64, Record<R>)>> {
+    let found = select::<R>(
+        tx,
+        cx,
+        &format!("it.public_id = $2 {lock}"),
+        &[&at.id.uuid()],
+    )
+    .await?
+    .pop();
     Ok(found.filter(|(_, record)| at.admits_parent(record.parent())))
 }
 
@@ -143,45 +233,104 @@ async fn written<R: Mapped>(tx: &Tx, cx: &Context, id: i64, fields: &String) -> 
     found.map(|(_, record)| record).ok_or_else(Error::not_found)
 }
 
-/// The records of this organisation under a condition, whose values are counted from `$2`, with the numbers of their rows.
-async fn select<R: Mapped>(tx: &Tx, cx: &Context, condition: &str, values: &[Param<'_>]) -> Result<Rows<R>> {
-    let link = |(_, at, _, table): &_| format!(", (SELECT public_id FROM {table} WHERE id = it.{at}) AS {at}");
+/// The records of this organisation under a condition, whose values are counted from `$2`, with the
+/// numbers of their rows.
+async fn select<R: Mapped>(
+    tx: &Tx,
+    cx: &Context,
+    condition: &str,
+    values: &[Param<'_>],
+) -> Result<Rows<R>> {
+    let link = |(_, at, _, table): &_| {
+        format!(", (SELECT public_id FROM {table} WHERE id = it.{at}) AS {at}")
+    };
     let links: String = R::LINKS.iter().map(link).collect();
     let micros = |of| format!("(extract(epoch FROM it.{of}) * 1000000)::bigint");
-    let times = format!("{} AS made, {} AS changed", micros(R::MADE), micros("updated_at"));
-    let what = format!("it.id, public_id, {times}, it.refs, ({})::text AS fields", R::READ);
-    let sql = format!("SELECT {what}{links} FROM {} it WHERE {} = $1 AND {condition}", R::TABLE, R::ORG);
+    let times = format!(
+        "{} AS made, {} AS changed",
+        micros(R::MADE),
+        micros("updated_at")
+    );
+    let what = format!(
+        "it.id, public_id, {times}, it.refs, ({})::text AS fields",
+        R::READ
+    );
+    let sql = format!(
+        "SELECT {what}{links} FROM {} it WHERE {} = $1 AND {condition}",
+        R::TABLE,
+        R::ORG
+    );
     let org = cx.tenant.number();
-    let values: Vec<Param<'_>> = std::iter::once(&org as Param<'_>).chain(values.iter().copied()).collect();
+    let values: Vec<Param<'_>> = std::iter::once(&org as Param<'_>)
+        .chain(values.iter().copied())
+        .collect();
     tx.query(&sql, &values).await?.iter().map(record).collect()
 }
 
 fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     let moment = |name| row.try_get(name).map(Timestamp::from_micros);
-    let refs: Vec<_> = row.try_get::<_, Vec<&str>>("refs")?.into_iter().filter_map(Identifier::parse).collect();
+    let refs: Vec<_> = row
+        .try_get::<_, Vec<&str>>("refs")?
+        .into_iter()
+        .filter_map(Identifier::parse)
+        .collect();
     let id = row.try_get::<_, Uuid>("public_id")?;
-    let meta = Meta::new(id.into(), moment("made")?).modified(moment("changed")?).identifiers(&refs);
+    let meta = Meta::new(id.into(), moment("made")?)
+        .modified(moment("changed")?)
+        .identifiers(&refs);
     let fields = Json::read_kept(row.try_get::<_, &str>("fields")?.as_bytes());
-    let fields = fields.as_ref().and_then(Json::as_object).map(R::from_object).unwrap_or_default();
+    let fields = fields
+        .as_ref()
+        .and_then(Json::as_object)
+        .map(R::from_object)
+        .unwrap_or_default();
     let mut record = Record::new(meta, fields);
     for (link, column, kind, _) in R::LINKS {
-        record = record.linked(*link, Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()));
+        record = record.linked(
+            *link,
+            Address::top(*kind, row.try_get::<_, Uuid>(*column)?.into()),
+        );
     }
     Ok((row.try_get("id")?, record))
 }
 
 /// A problem for each identifier that another row has (UND-24).
-async fn taken<R: Mapped>(tx: &Tx, cx: &Context, own: Option<i64>, sent: &[Identifier]) -> Result<Vec<Problem>> {
-    let other = format!("SELECT FROM {} it WHERE {} = $1 AND refs @> ARRAY[ref]", R::TABLE, R::ORG);
+async fn taken<R: Mapped>(
+    tx: &Tx,
+    cx: &Context,
+    own: Option<i64>,
+    sent: &[Identifier],
+) -> Result<Vec<Problem>> {
+    let other = format!(
+        "SELECT FROM {} it WHERE {} = $1 AND refs @> ARRAY[ref]",
+        R::TABLE,
+        R::ORG
+    );
     let of = "unnest($2::text[]) WITH ORDINALITY AS sent(ref, n)";
-    let sql = format!("SELECT n - 1 AS n FROM {of} WHERE EXISTS ({other} AND id IS DISTINCT FROM $3) ORDER BY n");
+    let sql = format!(
+        "SELECT n - 1 AS n FROM {of} WHERE EXISTS ({other} AND id IS DISTINCT FROM $3) ORDER BY n"
+    );
     let (org, refs) = (cx.tenant.number(), texts(sent));
-    let rows = if sent.is_empty() { Vec::new() } else { tx.query(&sql, &[&org, &refs, &own]).await? };
-    rows.iter().map(|row| Ok(Problem::identifier_in_use(row.try_get::<_, i64>("n")?.try_into()?))).collect()
+    let rows = if sent.is_empty() {
+        Vec::new()
+    } else {
+        tx.query(&sql, &[&org, &refs, &own]).await?
+    };
+    rows.iter()
+        .map(|row| {
+            Ok(Problem::identifier_in_use(
+                row.try_get::<_, i64>("n")?.try_into()?,
+            ))
+        })
+        .collect()
 }
 
 fn refuse(wrong: Vec<Problem>) -> Result<()> {
-    if wrong.is_empty() { Ok(()) } else { Err(Error::refused(wrong)) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::refused(wrong))
+    }
 }
 
 fn texts(identifiers: &[Identifier]) -> Vec<String> {

@@ -25,10 +25,16 @@ impl Crm {
     pub fn at(url: &str, connections: usize) -> Result<Self> {
         let mut config: Config = url.parse()?;
         // Whoever waits for a lock waits for less than a request does.
-        config.options("-c TimeZone=UTC -c statement_timeout=4000").connect_timeout(Duration::from_millis(500));
+        config
+            .options("-c TimeZone=UTC -c statement_timeout=4000")
+            .connect_timeout(Duration::from_millis(500));
         let pool = Pool::builder(Manager::new(config, NoTls)).max_size(connections);
-        let pool = pool.wait_timeout(Some(Duration::from_secs(2))).runtime(Runtime::Tokio1);
-        Ok(Self { pool: pool.build()? })
+        let pool = pool
+            .wait_timeout(Some(Duration::from_secs(2)))
+            .runtime(Runtime::Tokio1);
+        Ok(Self {
+            pool: pool.build()?,
+        })
     }
 
     /// What an operation works in: the transaction of its call, or a connection to read from.
@@ -40,7 +46,10 @@ impl Crm {
     }
 
     pub(super) async fn connect(&self) -> Result<Tx> {
-        Ok(Tx { connection: Some(self.pool.get().await?), is_open: false })
+        Ok(Tx {
+            connection: Some(self.pool.get().await?),
+            is_open: false,
+        })
     }
 }
 
@@ -53,13 +62,17 @@ pub struct Tx {
 
 impl Tx {
     fn connection(&self) -> Result<&Object> {
-        self.connection.as_ref().ok_or_else(|| Error::unexpected("a connection that was given back"))
+        self.connection
+            .as_ref()
+            .ok_or_else(|| Error::unexpected("a connection that was given back"))
     }
 
     /// All rows of a query.
     pub(super) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
         let connection = self.connection()?;
-        Ok(connection.query(&connection.prepare_cached(sql).await?, params).await?)
+        Ok(connection
+            .query(&connection.prepare_cached(sql).await?, params)
+            .await?)
     }
 }
 
@@ -85,7 +98,12 @@ impl Transactions for Crm {
 
     async fn lock(&self, tx: &Tx, keys: &[LockKey]) -> Result<()> {
         let numbers: Vec<i64> = keys.iter().map(LockKey::number).collect();
-        tx.query("SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k", &[&numbers]).await.map(drop)
+        tx.query(
+            "SELECT pg_advisory_xact_lock(k) FROM unnest($1::bigint[]) AS k",
+            &[&numbers],
+        )
+        .await
+        .map(drop)
     }
 
     async fn savepoint(&self, tx: &Tx, savepoint: Savepoint) -> Result<()> {
@@ -114,9 +132,14 @@ pub(super) fn meaning(error: &(dyn StdError + 'static)) -> Option<Error> {
         None => error.downcast_ref::<tokio_postgres::Error>()?,
     };
     match error.code().map_or("", SqlState::code) {
-        "" => (error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<io::Error>)).then(away),
+        "" => (error.is_closed() || error.source().is_some_and(<dyn StdError>::is::<io::Error>))
+            .then(away),
         "40001" | "40P01" => Some(Error::rolled_back()),
-        "23505" => Some(Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning()))),
+        "23505" => Some(Error::invalid(Problem::new(
+            Code::NameInUse,
+            "name",
+            Code::NameInUse.meaning(),
+        ))),
         // It waited too long, is full, starts or stops.
         code => matches!(code.get(..2), Some("57" | "53" | "08")).then(away),
     }

@@ -1,4 +1,5 @@
-//! The `compliance_check` example: it prints the report of its own service, and ends as the program would.
+//! The `compliance_check` example: it prints the report of its own service, and ends as the program
+//! would.
 
 use std::process::Command;
 
@@ -6,9 +7,13 @@ use std::process::Command;
 fn it_prints_a_report_and_finds_nothing_wrong() {
     let check = || Command::new(env!("CARGO_BIN_EXE_compliance_check"));
     let output = check().arg("quick").output().expect("the program");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("RESULT ") && !said.contains("FAIL ") && !said.contains("ERROR "), "{said}");
+    assert!(
+        said.contains("RESULT ") && !said.contains("FAIL ") && !said.contains("ERROR "),
+        "{said}"
+    );
     assert!(said.contains("RESULT conformant"), "{said}");
     let output = check().arg("gentle").output().expect("the program");
     assert_eq!(output.status.code(), Some(1));

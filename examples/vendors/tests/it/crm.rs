@@ -1,4 +1,5 @@
-//! The `crm` example under the conformance suite and under many callers at once, and how long its integration is.
+//! The `crm` example under the conformance suite and under many callers at once, and how long its
+//! integration is.
 
 use std::error::Error;
 use std::path::Path;
@@ -25,14 +26,30 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
         .other_tenant(crm.new_key(other, true).await?)
         .restricted(crm.new_key(acme, false).await?, "people.create");
     let service = interface(&crm, BASE)?.under("/api/v1");
-    let suite = Suite::new(InProcess::new(service).base(BASE)).keys(keys).profile(Profile::Actions);
+    let suite = Suite::new(InProcess::new(service).base(BASE))
+        .keys(keys)
+        .profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
-    assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
-    assert!(report.count(Outcome::Pass) > 100 && report.profile_lacks.is_empty(), "{report}");
-    let undecided: Vec<&str> = report.with(Outcome::Inconclusive).map(|row| row.id.as_str()).collect();
+    assert_eq!(
+        report.count(Outcome::Fail) + report.count(Outcome::Error),
+        0,
+        "{report}"
+    );
+    assert!(
+        report.count(Outcome::Pass) > 100 && report.profile_lacks.is_empty(),
+        "{report}"
+    );
+    let undecided: Vec<&str> = report
+        .with(Outcome::Inconclusive)
+        .map(|row| row.id.as_str())
+        .collect();
     assert_eq!((report.exit_code(), undecided), (0, Vec::new()), "{report}");
-    assert_eq!((report.clean_up.removed, report.clean_up.left.len()), (report.clean_up.created, 0), "{report}");
+    assert_eq!(
+        (report.clean_up.removed, report.clean_up.left.len()),
+        (report.clean_up.created, 0),
+        "{report}"
+    );
     Ok(())
 }
 
@@ -54,13 +71,15 @@ async fn send(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn hlp_04_equal_sign_ups_at_once_make_one_contact() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn hlp_04_equal_sign_ups_at_once_make_one_contact() -> Result<(), Box<dyn Error + Send + Sync>>
+{
     let folder = tempfile::tempdir()?;
     let api = Arc::new(opened(&folder.path().join("crm.db")).await?);
     let mut calls = tokio::task::JoinSet::new();
     for _ in 0..20 {
         let api = Arc::clone(&api);
-        let person = json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]});
+        let person =
+            json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]});
         calls.spawn(async move { send(&api, "people", Some(json!({ "person": person }))).await });
     }
     let mut made = 0;
@@ -70,7 +89,11 @@ async fn hlp_04_equal_sign_ups_at_once_make_one_contact() -> Result<(), Box<dyn 
         made += u32::from(status == StatusCode::CREATED);
     }
     let (_, people) = send(&api, "people", None).await?;
-    assert_eq!((made, &people["total_records"]), (1, &json!(1)), "HLP-04: {people}");
+    assert_eq!(
+        (made, &people["total_records"]),
+        (1, &json!(1)),
+        "HLP-04: {people}"
+    );
     Ok(())
 }
 
@@ -80,19 +103,40 @@ async fn err_34_hlp_10_a_call_that_is_refused_in_the_middle_leaves_nobody_behind
     let folder = tempfile::tempdir()?;
     let api = opened(&folder.path().join("crm.db")).await?;
     for title in ["one", "other"] {
-        assert_eq!(send(&api, "petitions", Some(json!({"title": title}))).await?.0, StatusCode::CREATED);
+        assert_eq!(
+            send(&api, "petitions", Some(json!({"title": title})))
+                .await?
+                .0,
+            StatusCode::CREATED
+        );
     }
-    let signed = send(&api, "petitions/2/record_signature_helper", Some(json!({"identifiers": ["a:1"]}))).await?;
+    let signed = send(
+        &api,
+        "petitions/2/record_signature_helper",
+        Some(json!({"identifiers": ["a:1"]})),
+    )
+    .await?;
     assert_eq!(signed.0, StatusCode::OK, "HLP-06: {}", signed.1);
     let person = json!({"given_name": "Ada", "identifiers": ["a:2"]});
     // The person can be made; the signature is refused, or the tag that comes after it.
     for (refused, code) in [
-        (json!({"person": person, "identifiers": ["a:1"]}), "IDENTIFIER_IN_USE"),
-        (json!({"person": person, "add_tags": ["nobody-made-this-tag"]}), "TAG_NAME_DOES_NOT_EXIST"),
+        (
+            json!({"person": person, "identifiers": ["a:1"]}),
+            "IDENTIFIER_IN_USE",
+        ),
+        (
+            json!({"person": person, "add_tags": ["nobody-made-this-tag"]}),
+            "TAG_NAME_DOES_NOT_EXIST",
+        ),
     ] {
-        let (status, answer) = send(&api, "petitions/1/record_signature_helper", Some(refused)).await?;
+        let (status, answer) =
+            send(&api, "petitions/1/record_signature_helper", Some(refused)).await?;
         let error = &answer["svc:error"];
-        assert_eq!((status, &error["request_type"]), (StatusCode::BAD_REQUEST, &json!("atomic")), "ERR-34");
+        assert_eq!(
+            (status, &error["request_type"]),
+            (StatusCode::BAD_REQUEST, &json!("atomic")),
+            "ERR-34"
+        );
         let described = &error["resource_status"][0]["error_descriptions"][0];
         assert_eq!(described["error_code"], code, "ERR-34: {answer}");
         for left in ["people", "petitions/1/signatures"] {
@@ -111,57 +155,127 @@ async fn ask(
     if_match: Option<&str>,
     body: Option<Value>,
 ) -> Result<(StatusCode, String, Value), Box<dyn Error + Send + Sync>> {
-    let request = Request::builder().method(method).uri(format!("/api/v1/{path}")).header("SVC-API-Token", key);
-    let request = if_match.into_iter().fold(request, |request, tag| request.header(IF_MATCH, tag));
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("/api/v1/{path}"))
+        .header("SVC-API-Token", key);
+    let request = if_match
+        .into_iter()
+        .fold(request, |request, tag| request.header(IF_MATCH, tag));
     let request = request.header(CONTENT_TYPE, "application/json");
     let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
     let answer = service.clone().oneshot(request.body(body)?).await?;
-    let tag = answer.headers().get(ETAG).map(|tag| tag.to_str().map(str::to_owned)).transpose()?.unwrap_or_default();
-    let (status, body) = (answer.status(), answer.into_body().collect().await?.to_bytes());
-    Ok((status, tag, serde_json::from_slice(&body).unwrap_or_default()))
+    let tag = answer
+        .headers()
+        .get(ETAG)
+        .map(|tag| tag.to_str().map(str::to_owned))
+        .transpose()?
+        .unwrap_or_default();
+    let (status, body) = (
+        answer.status(),
+        answer.into_body().collect().await?.to_bytes(),
+    );
+    Ok((
+        status,
+        tag,
+        serde_json::from_slice(&body).unwrap_or_default(),
+    ))
 }
 
 /// The ids of a page's records.
 fn ids(page: &Value, relation: &str) -> Vec<String> {
     let records = page["_embedded"][relation].as_array().into_iter().flatten();
     records
-        .filter_map(|record| Some(record["_links"]["self"]["href"].as_str()?.rsplit('/').next()?.to_owned()))
+        .filter_map(|record| {
+            Some(
+                record["_links"]["self"]["href"]
+                    .as_str()?
+                    .rsplit('/')
+                    .next()?
+                    .to_owned(),
+            )
+        })
         .collect()
 }
 
 #[tokio::test]
-async fn flt_01_flt_03_what_has_an_index_is_looked_up_and_nothing_else() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn flt_01_flt_03_what_has_an_index_is_looked_up_and_nothing_else()
+-> Result<(), Box<dyn Error + Send + Sync>> {
     let folder = tempfile::tempdir()?;
     let api = opened(&folder.path().join("crm.db")).await?;
     for (name, reference) in [("ada", "a:1"), ("grace", "a:2"), ("ada", "a:3")] {
         let address = json!([{ "address": format!("{name}@example.org") }]);
         let person = json!({ "email_addresses": address, "identifiers": [reference] });
-        assert_eq!(send(&api, "people", Some(person)).await?.0, StatusCode::CREATED);
+        assert_eq!(
+            send(&api, "people", Some(person)).await?.0,
+            StatusCode::CREATED
+        );
     }
-    assert_eq!(send(&api, "tags", Some(json!({"name": "volunteer"}))).await?.0, StatusCode::CREATED);
-    let own = send(&api, "people/2", None).await?.1["identifiers"][0].as_str().ok_or("no identifier")?.to_owned();
+    assert_eq!(
+        send(&api, "tags", Some(json!({"name": "volunteer"})))
+            .await?
+            .0,
+        StatusCode::CREATED
+    );
+    let own = send(&api, "people/2", None).await?.1["identifiers"][0]
+        .as_str()
+        .ok_or("no identifier")?
+        .to_owned();
     for (filter, relation, expected) in [
-        ("people?filter=email_address eq 'ADA@example.org'", "svc:people", &["1", "3"][..]),
-        ("people?filter=email_address eq 'ada@example.org' and identifiers ne 'a:3'", "svc:people", &["1"]),
-        ("people?filter=identifiers in ('a:2', 'a:3', 'a:4')", "svc:people", &["2", "3"]),
-        (&format!("people?filter=identifiers eq '{own}'"), "svc:people", &["2"]),
-        ("petitions?filter=identifiers eq 'a:1'", "svc:petitions", &[]),
+        (
+            "people?filter=email_address eq 'ADA@example.org'",
+            "svc:people",
+            &["1", "3"][..],
+        ),
+        (
+            "people?filter=email_address eq 'ada@example.org' and identifiers ne 'a:3'",
+            "svc:people",
+            &["1"],
+        ),
+        (
+            "people?filter=identifiers in ('a:2', 'a:3', 'a:4')",
+            "svc:people",
+            &["2", "3"],
+        ),
+        (
+            &format!("people?filter=identifiers eq '{own}'"),
+            "svc:people",
+            &["2"],
+        ),
+        (
+            "petitions?filter=identifiers eq 'a:1'",
+            "svc:petitions",
+            &[],
+        ),
         ("tags?filter=name eq 'volunteer'", "svc:tags", &["1"]),
     ] {
         let (status, page) = send(&api, &filter.replace(' ', "%20"), None).await?;
         assert_eq!(
             (status, ids(&page, relation)),
-            (StatusCode::OK, expected.iter().map(|id| (*id).to_owned()).collect()),
+            (
+                StatusCode::OK,
+                expected.iter().map(|id| (*id).to_owned()).collect()
+            ),
             "{filter}"
         );
-        assert_eq!(page["total_records"], json!(expected.len()), "FLT-08: {filter}");
+        assert_eq!(
+            page["total_records"],
+            json!(expected.len()),
+            "FLT-08: {filter}"
+        );
     }
-    for filter in
-        ["people?filter=modified_date gt '2026-11-01T00:00:00Z'", "people/1/signatures?filter=identifiers eq 'a:1'"]
-    {
+    for filter in [
+        "people?filter=modified_date gt '2026-11-01T00:00:00Z'",
+        "people/1/signatures?filter=identifiers eq 'a:1'",
+    ] {
         let (status, answer) = send(&api, &filter.replace(' ', "%20"), None).await?;
-        let code = &answer["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"];
-        assert_eq!((status, code), (StatusCode::BAD_REQUEST, &json!("FILTER_INVALID")), "{filter}: {answer}");
+        let code =
+            &answer["svc:error"]["resource_status"][0]["error_descriptions"][0]["error_code"];
+        assert_eq!(
+            (status, code),
+            (StatusCode::BAD_REQUEST, &json!("FILTER_INVALID")),
+            "{filter}: {answer}"
+        );
     }
     Ok(())
 }
@@ -173,25 +287,56 @@ async fn told(
 ) -> Result<(Vec<[String; 2]>, Value), Box<dyn Error + Send + Sync>> {
     let (_, page) = send(api, behind, None).await?;
     let entry = |entry: &Value| {
-        let links = entry["_links"].as_object().into_iter().flatten().filter(|(rel, _)| *rel != "self");
-        let href = links.filter_map(|(_, link)| link["href"].as_str()?.strip_prefix(BASE)).collect::<String>();
+        let links = entry["_links"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(rel, _)| *rel != "self");
+        let href = links
+            .filter_map(|(_, link)| link["href"].as_str()?.strip_prefix(BASE))
+            .collect::<String>();
         [entry["what"].as_str().unwrap_or_default().to_owned(), href]
     };
-    Ok((page["_embedded"]["ext:changes"].as_array().into_iter().flatten().map(entry).collect(), page))
+    Ok((
+        page["_embedded"]["ext:changes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(entry)
+            .collect(),
+        page,
+    ))
 }
 
 #[tokio::test]
-async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids()
+-> Result<(), Box<dyn Error + Send + Sync>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("crm.db");
     let api = opened(&file).await?;
     let (_, start) = send(&api, "changes", None).await?;
-    let behind =
-        start["_links"]["last"]["href"].as_str().and_then(|href| href.strip_prefix(BASE)).ok_or("no last")?.to_owned();
-    assert_eq!(send(&api, "people", Some(json!({"given_name": "Ada"}))).await?.0, StatusCode::CREATED);
-    assert_eq!(send(&api, "tags", Some(json!({"name": "volunteer"}))).await?.0, StatusCode::CREATED);
+    let behind = start["_links"]["last"]["href"]
+        .as_str()
+        .and_then(|href| href.strip_prefix(BASE))
+        .ok_or("no last")?
+        .to_owned();
+    assert_eq!(
+        send(&api, "people", Some(json!({"given_name": "Ada"})))
+            .await?
+            .0,
+        StatusCode::CREATED
+    );
+    assert_eq!(
+        send(&api, "tags", Some(json!({"name": "volunteer"})))
+            .await?
+            .0,
+        StatusCode::CREATED
+    );
     let tagged = json!({"_links": {"svc:person": {"href": format!("{BASE}people/1")}}});
-    assert_eq!(send(&api, "tags/1/taggings", Some(tagged)).await?.0, StatusCode::CREATED);
+    assert_eq!(
+        send(&api, "tags/1/taggings", Some(tagged)).await?.0,
+        StatusCode::CREATED
+    );
     // The vendor's own program, which knows nothing of the feed, and one that rolls back.
     let vendor = rusqlite::Connection::open(&file)?;
     vendor.execute_batch(
@@ -202,31 +347,57 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids() -> Result<
     let (all, _) = told(&api, &behind).await?;
     assert_eq!(
         all,
-        [entry("created", "people/1"), entry("created", "tags/1/taggings/1"), entry("changed", "tags/1")],
+        [
+            entry("created", "people/1"),
+            entry("created", "tags/1/taggings/1"),
+            entry("changed", "tags/1")
+        ],
         "SYN-04"
     );
     // A label goes with its customer, and both are told.
-    assert_eq!(ask(&api, "DELETE", "people/1", None, None).await?.0, StatusCode::NO_CONTENT);
+    assert_eq!(
+        ask(&api, "DELETE", "people/1", None, None).await?.0,
+        StatusCode::NO_CONTENT
+    );
     let (all, page) = told(&api, &behind).await?;
     let mut gone = all[1..].to_vec();
     gone.sort();
     assert_eq!(
         (&all[0], gone),
-        (&entry("changed", "tags/1"), vec![entry("deleted", "people/1"), entry("deleted", "tags/1/taggings/1")])
+        (
+            &entry("changed", "tags/1"),
+            vec![
+                entry("deleted", "people/1"),
+                entry("deleted", "tags/1/taggings/1")
+            ]
+        )
     );
     // In pages of one, none is missed and none is told twice.
     let (mut pages, mut next) = (Vec::new(), Some(format!("{behind}&per_page=1")));
     while let Some(at) = next {
         let (entries, page) = told(&api, &at).await?;
         pages.extend(entries);
-        next = page["_links"]["next"]["href"].as_str().and_then(|href| href.strip_prefix(BASE)).map(str::to_owned);
+        next = page["_links"]["next"]["href"]
+            .as_str()
+            .and_then(|href| href.strip_prefix(BASE))
+            .map(str::to_owned);
     }
     assert_eq!(pages, all, "SYN-04");
     // Of another company it is no cursor.
     let crm = Crm::open(&file.to_string_lossy())?;
-    let other = (api.0.clone(), crm.new_key(crm.company("Other").await?, true).await?);
-    let last = page["_links"]["last"]["href"].as_str().and_then(|href| href.strip_prefix(BASE)).ok_or("no last")?;
-    assert_eq!(send(&other, last, None).await?.0, StatusCode::BAD_REQUEST, "SYN-09");
+    let other = (
+        api.0.clone(),
+        crm.new_key(crm.company("Other").await?, true).await?,
+    );
+    let last = page["_links"]["last"]["href"]
+        .as_str()
+        .and_then(|href| href.strip_prefix(BASE))
+        .ok_or("no last")?;
+    assert_eq!(
+        send(&other, last, None).await?.0,
+        StatusCode::BAD_REQUEST,
+        "SYN-09"
+    );
     Ok(())
 }
 
@@ -235,9 +406,15 @@ async fn etg_01_etg_07_the_version_column_decides() -> Result<(), Box<dyn Error 
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("crm.db");
     let api = opened(&file).await?;
-    assert_eq!(send(&api, "people", Some(json!({"given_name": "Ada"}))).await?.0, StatusCode::CREATED);
+    assert_eq!(
+        send(&api, "people", Some(json!({"given_name": "Ada"})))
+            .await?
+            .0,
+        StatusCode::CREATED
+    );
     let (_, first, before) = ask(&api, "GET", "people/1", None, None).await?;
-    // Somebody changes the row within what its date knows, and changes it back: the answer is the same, the version is not.
+    // Somebody changes the row within what its date knows, and changes it back: the answer is the
+    // same, the version is not.
     let vendor = rusqlite::Connection::open(&file)?;
     vendor.execute_batch("UPDATE customers SET edited_at = edited_at")?;
     let (_, second, after) = ask(&api, "GET", "people/1", None, None).await?;
@@ -245,9 +422,24 @@ async fn etg_01_etg_07_the_version_column_decides() -> Result<(), Box<dyn Error 
     let name = |name: &str| Some(json!({ "given_name": name }));
     let refused = ask(&api, "PUT", "people/1", Some(&first), name("Augusta")).await?;
     assert_eq!(refused.0, StatusCode::PRECONDITION_FAILED, "ETG-07");
-    assert_eq!(ask(&api, "DELETE", "people/1", Some(&first), None).await?.0, StatusCode::PRECONDITION_FAILED, "ETG-07");
+    assert_eq!(
+        ask(&api, "DELETE", "people/1", Some(&first), None).await?.0,
+        StatusCode::PRECONDITION_FAILED,
+        "ETG-07"
+    );
     let (status, third, _) = ask(&api, "PUT", "people/1", Some(&second), name("Augusta")).await?;
-    assert_eq!((status, third.clone()), (StatusCode::OK, ask(&api, "GET", "people/1", None, None).await?.1), "ETG-08");
-    assert_eq!(ask(&api, "DELETE", "people/1", Some(&third), None).await?.0, StatusCode::NO_CONTENT, "ETG-08");
+    assert_eq!(
+        (status, third.clone()),
+        (
+            StatusCode::OK,
+            ask(&api, "GET", "people/1", None, None).await?.1
+        ),
+        "ETG-08"
+    );
+    assert_eq!(
+        ask(&api, "DELETE", "people/1", Some(&third), None).await?.0,
+        StatusCode::NO_CONTENT,
+        "ETG-08"
+    );
     Ok(())
 }

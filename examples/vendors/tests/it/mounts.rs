@@ -18,10 +18,20 @@ async fn serves(program: &Program) -> TestResult {
     let entry = client.get(&program.base_url).await?;
     let people = link(&entry, "svc:people")?;
     assert!(people.starts_with(&program.base_url), "{people}");
-    let made = client.post(&people, &serde_json::json!({"person": {"given_name": "Ada"}})).await?;
+    let made = client
+        .post(
+            &people,
+            &serde_json::json!({"person": {"given_name": "Ada"}}),
+        )
+        .await?;
     let found = client.get(&link(&made, "self")?).await?;
     assert_eq!(found["given_name"], "Ada");
-    assert!(client.get(&format!("{}nothing", program.base_url)).await.is_err());
+    assert!(
+        client
+            .get(&format!("{}nothing", program.base_url))
+            .await
+            .is_err()
+    );
     Ok(())
 }
 
@@ -32,8 +42,12 @@ async fn in_axum_under_a_prefix() -> TestResult {
     let mut program = Program::start(command.arg("127.0.0.1:0").arg(folder.path().join("a.db")))?;
     serves(&program).await?;
     let mut raw = Raw::connect(program.address()?).await?;
-    raw.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await?;
-    assert_eq!(raw.answer().await?.text(), "The pages of the program that was there before.");
+    raw.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await?;
+    assert_eq!(
+        raw.answer().await?.text(),
+        "The pages of the program that was there before."
+    );
     program.kill()
 }
 
@@ -46,16 +60,19 @@ async fn under_bare_hyper() -> TestResult {
     program.kill()
 }
 
-/// A program that was told to stop and takes no more connections, and one that it has, with a request whose body it waits for.
+/// A program that was told to stop and takes no more connections, and one that it has, with a
+/// request whose body it waits for.
 async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
     let listen = own_loopback_address().to_string();
     let program = Program::start(command.arg(listen).arg(folder.join("a.db")))?;
     let (address, key) = (program.address()?, key(&program)?);
     let mut raw = Raw::connect(address).await?;
-    let head =
-        format!("POST /api/v1/people HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {key}\r\nContent-Length: 14\r\n");
-    raw.send(format!("{head}Expect: 100-continue\r\n\r\n")).await?;
+    let head = format!(
+        "POST /api/v1/people HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {key}\r\nContent-Length: 14\r\n"
+    );
+    raw.send(format!("{head}Expect: 100-continue\r\n\r\n"))
+        .await?;
     assert_eq!(raw.answer().await?.status, 100);
     program.terminate()?;
     while Raw::connect(address).await.is_ok() {
@@ -71,7 +88,12 @@ async fn und_42_sigterm_drains() -> TestResult {
     let (program, mut raw) = stopping(folder.path()).await?;
     raw.send(r#"{"person": {}}"#).await?;
     let answer = raw.answer().await?;
-    assert_eq!((answer.status, answer.header("connection")), (201, Some("close")), "{}", answer.text());
+    assert_eq!(
+        (answer.status, answer.header("connection")),
+        (201, Some("close")),
+        "{}",
+        answer.text()
+    );
     assert!(program.end()?.0.success());
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! A vendor whose tables are narrower than the interface: columns that must have a value, an address that is text and a mark,
-//! fewer answers to an invitation, a whole number of 32 bits, a text of 200 characters. Registration says it, and the
-//! conformance suite holds the server to what it publishes, no more and no less (CAP-04 to CAP-08).
+//! A vendor whose tables are narrower than the interface: columns that must have a value, an
+//! address that is text and a mark, fewer answers to an invitation, a whole number of 32 bits, a
+//! text of 200 characters. Registration says it, and the conformance suite holds the server to what
+//! it publishes, no more and no less (CAP-04 to CAP-08).
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,12 +14,14 @@ use svc_core::capability::{Declaration, DeclaredField};
 use svc_core::helper::{MatchKey, PersonSignup, RecordAttendance};
 use svc_core::link::Address;
 use svc_core::memory::MemoryStore;
-use svc_core::model::{Attendance, Event, Person, Resource, Tag, Tagging, attendance, event, person};
+use svc_core::model::{
+    Attendance, Event, Person, Resource, Tag, Tagging, attendance, event, person,
+};
 use svc_core::read::{Json, Object};
 use svc_core::store::{Call, Key, Outcome as Done, Store, Work};
 use svc_core::{
-    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List, ListRequest, Page,
-    Record, Result, Tenant, Update, UpdateRequest, field, fields, writable,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List,
+    ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest, field, fields, writable,
 };
 use svc_tower::SvcService;
 
@@ -34,10 +37,14 @@ impl Narrower {
     }
 }
 
-/// What the constraints of the tables say of what is written: anything that the library lets through and they refuse is a
-/// defect, which a client sees as 500.
+/// What the constraints of the tables say of what is written: anything that the library lets
+/// through and they refuse is a defect, which a client sees as 500.
 fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
-    let broken = |what: &str| Err(svc_core::Error::unexpected(format!("a constraint of {kind}: {what}")));
+    let broken = |what: &str| {
+        Err(svc_core::Error::unexpected(format!(
+            "a constraint of {kind}: {what}"
+        )))
+    };
     let needed: &[&str] = match kind {
         "person" => &["family_name"],
         "event" => &["title", "start_date"],
@@ -50,19 +57,41 @@ fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
             return broken(name);
         }
     }
-    if fields.get("capacity").and_then(Json::as_i64).is_some_and(|seats| i32::try_from(seats).is_err()) {
+    if fields
+        .get("capacity")
+        .and_then(Json::as_i64)
+        .is_some_and(|seats| i32::try_from(seats).is_err())
+    {
         return broken("capacity");
     }
-    let long = |name: &str| fields.get(name).and_then(Json::as_str).is_some_and(|text| text.chars().count() > 200);
-    if kind == "event" && (long("title") || long("summary")) || kind == "person" && long("family_name") {
+    let long = |name: &str| {
+        fields
+            .get(name)
+            .and_then(Json::as_str)
+            .is_some_and(|text| text.chars().count() > 200)
+    };
+    if kind == "event" && (long("title") || long("summary"))
+        || kind == "person" && long("family_name")
+    {
         return broken("a text of 200 characters");
     }
     if fields.get("status").and_then(Json::as_str) == Some("needs action") {
         return broken("status");
     }
-    for address in fields.get("email_addresses").and_then(Json::as_array).into_iter().flatten() {
-        let Some(address) = address.as_object() else { return broken("an address") };
-        if address.get("address").is_none() || address.iter().any(|(name, _)| !["address", "primary"].contains(&name)) {
+    for address in fields
+        .get("email_addresses")
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let Some(address) = address.as_object() else {
+            return broken("an address");
+        };
+        if address.get("address").is_none()
+            || address
+                .iter()
+                .any(|(name, _)| !["address", "primary"].contains(&name))
+        {
             return broken("an address");
         }
     }
@@ -92,7 +121,9 @@ impl<R: Resource> Find<R> for Narrower {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let key = match key.clone() {
             FindKey::Name(name) => Key::Name(R::KIND, name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => Key::Identifier(R::KIND, identifier),
+            FindKey::Match(MatchKey::Identifier(identifier)) => {
+                Key::Identifier(R::KIND, identifier)
+            }
             FindKey::Match(MatchKey::Email(address)) => Key::Email(address),
             _ => return Ok(None),
         };
@@ -106,7 +137,9 @@ impl<R: Resource> Create<R> for Narrower {
         let draft = request.draft.into_raw();
         constraints(R::SCHEMA.singular, &draft.fields, true)?;
         match self.write(cx, Work::Create(draft)).await? {
-            Done::Created { record, is_new } if is_new => Ok(Created::new(Record::from_raw(record))),
+            Done::Created { record, is_new } if is_new => {
+                Ok(Created::new(Record::from_raw(record)))
+            }
             Done::Created { record, .. } => Ok(Created::existing(Record::from_raw(record))),
             _ => Err(unfitting()),
         }
@@ -177,7 +210,10 @@ fn attendances(x: Exposure<Attendance, Narrower>) -> Exposure<Attendance, Narrow
         .readable(fields!(attendance::{status, attended, comment, action_date}))
         .writable(writable!(attendance::{status, attended, comment, action_date}))
         .required(writable!(attendance::{comment}))
-        .values(attendance::key::status, ["accepted", "declined", "tentative"])
+        .values(
+            attendance::key::status,
+            ["accepted", "declined", "tentative"],
+        )
         .default(attendance::key::status, "accepted")
 }
 
@@ -194,7 +230,9 @@ fn api() -> Result<Api, Box<dyn Error>> {
         .resource::<Event, _>(&vendor, events)
         .resource::<Attendance, _>(&vendor, attendances)
         .resource::<Tag, _>(&vendor, |x| x.complete().find())
-        .resource::<Tagging, _>(&vendor, |x| x.under::<Tag>().under::<Person>().get().create().delete())
+        .resource::<Tagging, _>(&vendor, |x| {
+            x.under::<Tag>().under::<Person>().get().create().delete()
+        })
         .compose::<PersonSignup>()
         .compose::<RecordAttendance>()
         .declares(Behaviour::MatchesPeople);
@@ -203,8 +241,12 @@ fn api() -> Result<Api, Box<dyn Error>> {
 
 fn suite() -> Result<Suite, Box<dyn Error>> {
     let service = SvcService::new(api()?).under("/api/v1");
-    let keys = Keys::primary("primary").other_tenant("other").restricted("restricted", "people.create");
-    Ok(Suite::new(InProcess::new(service).base(BASE)).keys(keys).seed(42))
+    let keys = Keys::primary("primary")
+        .other_tenant("other")
+        .restricted("restricted", "people.create");
+    Ok(Suite::new(InProcess::new(service).base(BASE))
+        .keys(keys)
+        .seed(42))
 }
 
 #[tokio::test]
@@ -212,36 +254,64 @@ async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), 
     for intensity in [Intensity::Quick, Intensity::Default] {
         let report = suite()?.intensity(intensity).run().await?;
         println!("{report}");
-        assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
+        assert_eq!(
+            report.count(Outcome::Fail) + report.count(Outcome::Error),
+            0,
+            "{report}"
+        );
         assert_eq!(report.exit_code(), 0, "{report}");
         assert!(report.count(Outcome::Pass) > 100, "{report}");
     }
     Ok(())
 }
 
-/// A declaration that says more, or less, than the server does is found: each with a row that then fails.
+/// A declaration that says more, or less, than the server does is found: each with a row that then
+/// fails.
 #[tokio::test]
 async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn Error>> {
     type Lie = fn(&mut Declaration);
     let lies: [(&str, &str, Lie); 6] = [
-        ("a range that is not enforced", "ERR-12", |it| at(it, "events", "capacity").maximum = Some("1000".to_owned())),
-        ("a range that is narrower", "RES-event-27", |it| at(it, "events", "capacity").maximum = None),
-        ("a length that is not enforced", "ERR-12", |it| at(it, "events", "title").max_length = Some(100)),
+        ("a range that is not enforced", "ERR-12", |it| {
+            at(it, "events", "capacity").maximum = Some("1000".to_owned())
+        }),
+        ("a range that is narrower", "RES-event-27", |it| {
+            at(it, "events", "capacity").maximum = None
+        }),
+        ("a length that is not enforced", "ERR-12", |it| {
+            at(it, "events", "title").max_length = Some(100)
+        }),
         ("values that are refused", "RES-attendance-03", |it| {
-            at(it, "attendances", "status").values.get_or_insert_default().push("needs action".to_owned());
+            at(it, "attendances", "status")
+                .values
+                .get_or_insert_default()
+                .push("needs action".to_owned());
         }),
         ("values that are taken", "RES-attendance-03", |it| {
-            at(it, "attendances", "status").values.get_or_insert_default().retain(|value| value != "tentative");
+            at(it, "attendances", "status")
+                .values
+                .get_or_insert_default()
+                .retain(|value| value != "tentative");
         }),
-        ("a field that need not be sent", "ERR-12", |it| at(it, "events", "summary").required = true),
+        ("a field that need not be sent", "ERR-12", |it| {
+            at(it, "events", "summary").required = true
+        }),
     ];
     for (what, row, lie) in lies {
         let api = api()?;
         let mut declaration = svc_core::api::capabilities(&api, api.base());
         lie(&mut declaration);
-        let report = suite()?.declaration(declaration).only([row]).intensity(Intensity::Default).run().await?;
-        let failed: Vec<&str> =
-            report.rows.iter().filter(|it| it.outcome == Outcome::Fail).map(|it| it.id.as_str()).collect();
+        let report = suite()?
+            .declaration(declaration)
+            .only([row])
+            .intensity(Intensity::Default)
+            .run()
+            .await?;
+        let failed: Vec<&str> = report
+            .rows
+            .iter()
+            .filter(|it| it.outcome == Outcome::Fail)
+            .map(|it| it.id.as_str())
+            .collect();
         assert!(failed.contains(&row), "{what}: {failed:?}");
     }
     Ok(())

@@ -16,15 +16,23 @@ pub(crate) async fn send(
     path: &str,
     body: Option<Value>,
 ) -> Result<(StatusCode, HeaderMap, Value), Box<dyn Error + Send + Sync>> {
-    let request = Request::builder().uri(format!("/api/v1/{path}")).header("SVC-API-Token", key);
+    let request = Request::builder()
+        .uri(format!("/api/v1/{path}"))
+        .header("SVC-API-Token", key);
     let request = match body {
         Some(body) => {
-            let request = request.method("POST").header(CONTENT_TYPE, "application/json");
+            let request = request
+                .method("POST")
+                .header(CONTENT_TYPE, "application/json");
             request.body(Body::from(body.to_string()))?
         }
         None => request.body(Body::empty())?,
     };
     let answer = service.clone().oneshot(request).await?;
     let (status, headers) = (answer.status(), answer.headers().clone());
-    Ok((status, headers, serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?))
+    Ok((
+        status,
+        headers,
+        serde_json::from_slice(&answer.into_body().collect().await?.to_bytes())?,
+    ))
 }

@@ -1,6 +1,10 @@
 //! What these tests have in common with those of the demo.
 
-#![allow(dead_code, unused_imports, reason = "each test program uses a part of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "each test program uses a part of it"
+)]
 
 #[path = "../../../tests/it/support/client.rs"]
 pub(crate) mod client;

@@ -13,13 +13,20 @@ const FAMILY: &str = "keys and tenants";
 
 /// The value of the header that carries a key.
 fn key(call: &Call) -> Option<&str> {
-    call.headers.values().filter_map(|value| value.to_str().ok()).find(|value| value.starts_with("k-"))
+    call.headers
+        .values()
+        .filter_map(|value| value.to_str().ok())
+        .find(|value| value.starts_with("k-"))
 }
 
 /// The same request with another key.
 fn with_key(call: &Call, key: &'static str) -> Call {
     let mut call = call.clone();
-    let name = call.headers.iter().find(|(_, value)| value.as_bytes().starts_with(b"k-")).map(|(name, _)| name.clone());
+    let name = call
+        .headers
+        .iter()
+        .find(|(_, value)| value.as_bytes().starts_with(b"k-"))
+        .map(|(name, _)| name.clone());
     if let Some(name) = name {
         call.headers.insert(name, HeaderValue::from_static(key));
     }
@@ -27,8 +34,16 @@ fn with_key(call: &Call, key: &'static str) -> Call {
 }
 
 /// Requests with the key of the second tenant see the first one's data where a function says so.
-fn leak(name: &'static str, rows: &[&str], when: fn(&Call, Option<What>, &Server) -> bool) -> Fault {
-    let rows: Vec<&str> = rows.iter().copied().chain([row::AUT_02, row::COL_02]).collect();
+fn leak(
+    name: &'static str,
+    rows: &[&str],
+    when: fn(&Call, Option<What>, &Server) -> bool,
+) -> Fault {
+    let rows: Vec<&str> = rows
+        .iter()
+        .copied()
+        .chain([row::AUT_02, row::COL_02])
+        .collect();
     Fault::new("tenant leak", name, &rows, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
@@ -59,13 +74,21 @@ fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str)
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let answer = server.send(call.clone()).await;
-                if answer.status == status && call.is_write() && (method.is_empty() || call.method == method) {
+                if answer.status == status
+                    && call.is_write()
+                    && (method.is_empty() || call.method == method)
+                {
                     let mut again = with_key(&call, "k-one");
                     if key(&call).is_none() || status == 401 {
-                        let name =
-                            if again.headers.contains_key("svc-api-token") { "svc-api-token" } else { "SVC-API-Token" };
+                        let name = if again.headers.contains_key("svc-api-token") {
+                            "svc-api-token"
+                        } else {
+                            "SVC-API-Token"
+                        };
                         if let Ok(name) = name.parse::<http::HeaderName>() {
-                            again.headers.insert(name, HeaderValue::from_static("k-one"));
+                            again
+                                .headers
+                                .insert(name, HeaderValue::from_static("k-one"));
                         }
                     }
                     drop(server.send(again).await);
@@ -88,7 +111,9 @@ fn trusting(name: &'static str, rows: &[&str], when: fn(&Call) -> bool) -> Fault
                 }
                 let mut again = call;
                 if let Ok(name) = "SVC-API-Token".parse::<http::HeaderName>() {
-                    again.headers.insert(name, HeaderValue::from_static("k-one"));
+                    again
+                        .headers
+                        .insert(name, HeaderValue::from_static("k-one"));
                 }
                 server.send(again).await
             })

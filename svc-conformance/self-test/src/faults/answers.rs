@@ -17,7 +17,12 @@ fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) ->
                 set(body, "responses", json!(["a1"]));
             }
             let list = "add_questions_responses_uri";
-            for one in body.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            for one in body
+                .get_mut(list)
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
                 if let Some(one) = one.as_object_mut().filter(|one| when(one)) {
                     set(one, "responses", json!(["a1"]));
                 }
@@ -28,7 +33,9 @@ fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) ->
 }
 
 fn is_empty(body: &Map<String, Value>) -> bool {
-    body.get("responses").and_then(Value::as_array).is_some_and(Vec::is_empty)
+    body.get("responses")
+        .and_then(Value::as_array)
+        .is_some_and(Vec::is_empty)
 }
 
 fn is_bare(body: &Map<String, Value>) -> bool {
@@ -36,47 +43,86 @@ fn is_bare(body: &Map<String, Value>) -> bool {
 }
 
 fn bare_canvass() -> Fault {
-    Fault::new("helpers", "a canvass without its object is taken", &[row::HLP_16], || {
-        Interceptor::sent(|_, what, body, _| {
-            if what == Some(What::Helper("canvass")) && !body.contains_key("canvass") {
-                set(body, "canvass", json!({}));
-            }
-        })
-    })
+    Fault::new(
+        "helpers",
+        "a canvass without its object is taken",
+        &[row::HLP_16],
+        || {
+            Interceptor::sent(|_, what, body, _| {
+                if what == Some(What::Helper("canvass")) && !body.contains_key("canvass") {
+                    set(body, "canvass", json!({}));
+                }
+            })
+        },
+    )
     .at(Place::Backend)
 }
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        taken("an empty list of responses is taken by a helper", row::HAF_09, is_empty),
-        taken("an empty list of responses is taken", row::RES_QUESTION_06, is_empty).on_reference(),
-        taken("a helper takes an answer without an answer", row::HAF_09, is_bare),
-        taken("the reference server takes an answer without an answer", row::HAF_09, is_bare).on_reference(),
+        taken(
+            "an empty list of responses is taken by a helper",
+            row::HAF_09,
+            is_empty,
+        ),
+        taken(
+            "an empty list of responses is taken",
+            row::RES_QUESTION_06,
+            is_empty,
+        )
+        .on_reference(),
+        taken(
+            "a helper takes an answer without an answer",
+            row::HAF_09,
+            is_bare,
+        ),
+        taken(
+            "the reference server takes an answer without an answer",
+            row::HAF_09,
+            is_bare,
+        )
+        .on_reference(),
         bare_canvass(),
-        Fault { name: "the reference server takes a canvass without its object".to_owned(), ..bare_canvass() }
-            .on_reference(),
-        Fault::new("shared object", "the mark of a phone is what was sent", &[row::RES_PHONE_NUMBER_01], || {
-            let mut marked: HashSet<String> = HashSet::new();
-            Interceptor::documents(move |call, document, _, sight| {
-                if let Some(body) = call.json() {
-                    for phone in phones(&body).filter(|phone| phone["primary"].is_boolean()) {
-                        marked.extend(phone["number"].as_str().map(ToOwned::to_owned));
-                    }
-                }
-                sight.each_record(call, document, &mut |kind, record| {
-                    let list = record.get_mut("phone_numbers").and_then(Value::as_array_mut);
-                    for phone in list.into_iter().flatten().filter(|_| kind == "person") {
-                        if phone["number"].as_str().is_some_and(|number| marked.contains(number)) {
-                            phone["primary"] = json!(phone["primary"] == "true");
+        Fault {
+            name: "the reference server takes a canvass without its object".to_owned(),
+            ..bare_canvass()
+        }
+        .on_reference(),
+        Fault::new(
+            "shared object",
+            "the mark of a phone is what was sent",
+            &[row::RES_PHONE_NUMBER_01],
+            || {
+                let mut marked: HashSet<String> = HashSet::new();
+                Interceptor::documents(move |call, document, _, sight| {
+                    if let Some(body) = call.json() {
+                        for phone in phones(&body).filter(|phone| phone["primary"].is_boolean()) {
+                            marked.extend(phone["number"].as_str().map(ToOwned::to_owned));
                         }
                     }
-                });
-            })
-        })
+                    sight.each_record(call, document, &mut |kind, record| {
+                        let list = record
+                            .get_mut("phone_numbers")
+                            .and_then(Value::as_array_mut);
+                        for phone in list.into_iter().flatten().filter(|_| kind == "person") {
+                            if phone["number"]
+                                .as_str()
+                                .is_some_and(|number| marked.contains(number))
+                            {
+                                phone["primary"] = json!(phone["primary"] == "true");
+                            }
+                        }
+                    });
+                })
+            },
+        )
         .on_reference(),
     ]
 }
 
 fn phones(body: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    body.get("phone_numbers").and_then(Value::as_array).into_iter().flatten()
+    body.get("phone_numbers")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }

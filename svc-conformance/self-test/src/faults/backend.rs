@@ -10,23 +10,33 @@ use crate::second_server::{Clock, Options};
 
 /// A fault behind the surface of the second service.
 fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
-    Fault::new("backend", name, rows, Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Backend)
+    Fault::new("backend", name, rows, Interceptor::default)
+        .over(Over::SecondServer(set_up))
+        .at(Place::Backend)
 }
 
 /// A clock that is wrong.
 fn clock(name: &'static str, rows: &[&str], set_up: fn(&mut Options)) -> Fault {
-    Fault::new("clock", name, rows, Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Clock)
+    Fault::new("clock", name, rows, Interceptor::default)
+        .over(Over::SecondServer(set_up))
+        .at(Place::Clock)
 }
 
 /// A clock that is so many seconds wrong.
 fn off_by(seconds: i64) -> Clock {
     let right = Clock::system();
-    Clock::new(move || right.now().saturating_add(seconds.saturating_mul(1_000_000)))
+    Clock::new(move || {
+        right
+            .now()
+            .saturating_add(seconds.saturating_mul(1_000_000))
+    })
 }
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        behind("one attendance too many", &[row::LIM_04], |options| options.defects.push(Defect::CapacityOffByOne)),
+        behind("one attendance too many", &[row::LIM_04], |options| {
+            options.defects.push(Defect::CapacityOffByOne)
+        }),
         behind("tickets are sold out and sold", &[row::LIM_05], |options| {
             options.defects.push(Defect::TicketLimitIgnored);
         }),
@@ -35,62 +45,110 @@ pub(super) fn faults() -> Vec<Fault> {
         }),
         behind(
             "a helper forgets its taggings",
-            &[row::HAF_02, row::HAF_04, row::HAF_05, row::HAF_06, row::HAF_01],
+            &[
+                row::HAF_02,
+                row::HAF_04,
+                row::HAF_05,
+                row::HAF_06,
+                row::HAF_01,
+            ],
             |options| {
                 options.defects.push(Defect::HelperWithoutTagging);
             },
         ),
-        behind("one foreign identifier is kept", &[row::TYP_13, "CRU-*"], |options| {
-            options.defects.push(Defect::DropsSecondIdentifier);
-        }),
-        behind("custom fields under an undeclared prefix", &[row::RES_PERSON_36], |options| {
-            options.custom_field_prefix.push_str("vendor_");
-        })
+        behind(
+            "one foreign identifier is kept",
+            &[row::TYP_13, "CRU-*"],
+            |options| {
+                options.defects.push(Defect::DropsSecondIdentifier);
+            },
+        ),
+        behind(
+            "custom fields under an undeclared prefix",
+            &[row::RES_PERSON_36],
+            |options| {
+                options.custom_field_prefix.push_str("vendor_");
+            },
+        )
         .and_undeclared(),
-        clock("a clock of next year", &[row::TYP_15, row::TYP_16], |options| options.clock = off_by(31_536_000)),
-        clock("a clock that is an hour late", &[row::TYP_15], |options| options.clock = off_by(-3600)),
+        clock(
+            "a clock of next year",
+            &[row::TYP_15, row::TYP_16],
+            |options| options.clock = off_by(31_536_000),
+        ),
+        clock("a clock that is an hour late", &[row::TYP_15], |options| {
+            options.clock = off_by(-3600)
+        }),
         Fault::new(
             "backend",
             "sums through 32 bits",
-            &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20, row::RES_EVENT_17],
+            &[
+                row::RES_FUNDRAISING_PAGE_10,
+                row::RES_EVENT_20,
+                row::RES_EVENT_17,
+            ],
             || {
                 Interceptor::records("*", |record, _| {
-                    let Some(total) = record.get("total_amount").and_then(Value::as_f64) else { return };
+                    let Some(total) = record.get("total_amount").and_then(Value::as_f64) else {
+                        return;
+                    };
                     if let Ok(narrow) = total.to_string().parse::<f32>() {
                         set(record, "total_amount", json!(f64::from(narrow)));
                     }
                 })
             },
         ),
-        Fault::new("backend", "sums in whole units", &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20], || {
-            Interceptor::records("*", |record, _| {
-                if let Some(total) = record.get("total_amount").and_then(Value::as_f64) {
-                    set(record, "total_amount", json!(total.trunc()));
-                }
-            })
-        })
+        Fault::new(
+            "backend",
+            "sums in whole units",
+            &[row::RES_FUNDRAISING_PAGE_10, row::RES_EVENT_20],
+            || {
+                Interceptor::records("*", |record, _| {
+                    if let Some(total) = record.get("total_amount").and_then(Value::as_f64) {
+                        set(record, "total_amount", json!(total.trunc()));
+                    }
+                })
+            },
+        )
         .on_reference(),
-        behind("credits are subtracted twice from the total of a page", &[row::RES_FUNDRAISING_PAGE_10], |options| {
-            options.defects.push(Defect::CreditsTakenOffTwice);
-        }),
-        Fault::new("backend", "amounts in cents", &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10], || {
-            Interceptor::records("donation", |record, _| {
-                if let Some(amount) = record.get("amount").and_then(Value::as_f64) {
-                    set(record, "amount", json!(amount * 100.0));
-                }
-            })
-        }),
-        Fault::new("backend", "accepted are counted twice", &[row::RES_EVENT_18], || {
-            Interceptor::records("event", |record, _| {
-                if let Some(total) = record.get("total_accepted").and_then(Value::as_i64) {
-                    set(record, "total_accepted", total.saturating_mul(2));
-                }
-            })
-        })
+        behind(
+            "credits are subtracted twice from the total of a page",
+            &[row::RES_FUNDRAISING_PAGE_10],
+            |options| {
+                options.defects.push(Defect::CreditsTakenOffTwice);
+            },
+        ),
+        Fault::new(
+            "backend",
+            "amounts in cents",
+            &[row::RES_DONATION_03, row::RES_FUNDRAISING_PAGE_10],
+            || {
+                Interceptor::records("donation", |record, _| {
+                    if let Some(amount) = record.get("amount").and_then(Value::as_f64) {
+                        set(record, "amount", json!(amount * 100.0));
+                    }
+                })
+            },
+        ),
+        Fault::new(
+            "backend",
+            "accepted are counted twice",
+            &[row::RES_EVENT_18],
+            || {
+                Interceptor::records("event", |record, _| {
+                    if let Some(total) = record.get("total_accepted").and_then(Value::as_i64) {
+                        set(record, "total_accepted", total.saturating_mul(2));
+                    }
+                })
+            },
+        )
         .on_reference(),
-        Fault::new("backend", "a voided donation has no date", &[row::RES_DONATION_17], || {
-            Interceptor::records("donation", |record, _| drop(record.remove("voided_date")))
-        })
+        Fault::new(
+            "backend",
+            "a voided donation has no date",
+            &[row::RES_DONATION_17],
+            || Interceptor::records("donation", |record, _| drop(record.remove("voided_date"))),
+        )
         .on_reference(),
     ]
 }

@@ -18,7 +18,11 @@ fn is_batch(call: &Call) -> bool {
     call.uri.path().ends_with("/batch")
 }
 
-fn fault(name: &'static str, row: &'static str, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+fn fault(
+    name: &'static str,
+    row: &'static str,
+    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
+) -> Fault {
     Fault::new(FAMILY, name, &[row], twist).on_reference()
 }
 
@@ -64,10 +68,17 @@ fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value
 }
 
 /// A change to each of its results, after so many that failed.
-fn results(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>, usize)) -> Fault {
+fn results(
+    name: &'static str,
+    row: &'static str,
+    change: fn(&mut Map<String, Value>, usize),
+) -> Fault {
     fault(name, row, move || {
         Interceptor::documents(move |call, document, _, _| {
-            let list = document.get_mut("results").and_then(Value::as_array_mut).filter(|_| is_batch(call));
+            let list = document
+                .get_mut("results")
+                .and_then(Value::as_array_mut)
+                .filter(|_| is_batch(call));
             let mut failed = 0_usize;
             for result in list.into_iter().flatten().filter_map(Value::as_object_mut) {
                 change(result, failed);
@@ -78,7 +89,10 @@ fn results(name: &'static str, row: &'static str, change: fn(&mut Map<String, Va
 }
 
 fn is_success(result: &Map<String, Value>) -> bool {
-    result.get("status").and_then(Value::as_u64).is_some_and(|status| status < 300)
+    result
+        .get("status")
+        .and_then(Value::as_u64)
+        .is_some_and(|status| status < 300)
 }
 
 /// A change to the answer to lines.
@@ -95,7 +109,8 @@ fn lines(name: &'static str, row: &'static str, change: fn(&mut Answer)) -> Faul
 /// The key of one caller in the place of another's.
 fn taken_for_owner(call: &mut Call, key: Option<&str>) {
     if call.headers.get(&TOKEN).map(HeaderValue::as_bytes) == key.map(str::as_bytes) {
-        call.headers.insert(TOKEN, HeaderValue::from_static("k-one"));
+        call.headers
+            .insert(TOKEN, HeaderValue::from_static("k-one"));
     }
 }
 
@@ -110,8 +125,12 @@ fn done_anyway(name: &'static str, row: &'static str, entry: fn(&Call) -> Option
                     single.redirect(call.uri.to_string().trim_end_matches("/batch"));
                     single.body = entry.to_string().into();
                     single.headers.remove(CONTENT_LENGTH);
-                    single.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-                    single.headers.insert(TOKEN, HeaderValue::from_static("k-one"));
+                    single
+                        .headers
+                        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                    single
+                        .headers
+                        .insert(TOKEN, HeaderValue::from_static("k-one"));
                     server.send(single).await;
                 }
                 server.send(call).await
@@ -124,7 +143,10 @@ fn done_anyway(name: &'static str, row: &'static str, entry: fn(&Call) -> Option
 /// The first entry of a batch, of an array that need not be whole.
 fn first(call: &Call) -> Option<Value> {
     let entries = call.body.strip_prefix(b"[")?;
-    serde_json::Deserializer::from_slice(entries).into_iter().next()?.ok()
+    serde_json::Deserializer::from_slice(entries)
+        .into_iter()
+        .next()?
+        .ok()
 }
 
 /// The first e-mail address of an entry's person.
@@ -149,128 +171,256 @@ pub(super) fn faults() -> Vec<Fault> {
 /// Batches that must be refused, and are done as a whole or in part.
 fn refused() -> Vec<Fault> {
     vec![
-        sent("an object is taken for a batch of one", row::BAT_05, |call| {
-            if let Some(object) = call.json() {
-                call.body = json!([object]).to_string().into();
-                call.headers.remove(CONTENT_LENGTH);
-            }
-        }),
-        entries("what is too much of a batch is left out", row::BAT_05, |entries| entries.truncate(1000)),
+        sent(
+            "an object is taken for a batch of one",
+            row::BAT_05,
+            |call| {
+                if let Some(object) = call.json() {
+                    call.body = json!([object]).to_string().into();
+                    call.headers.remove(CONTENT_LENGTH);
+                }
+            },
+        ),
+        entries(
+            "what is too much of a batch is left out",
+            row::BAT_05,
+            |entries| entries.truncate(1000),
+        ),
         sent("a batch may be of any type", row::BAT_05, |call| {
-            let is_lines = call.headers.get(CONTENT_TYPE).is_some_and(|media| media != "text/csv");
+            let is_lines = call
+                .headers
+                .get(CONTENT_TYPE)
+                .is_some_and(|media| media != "text/csv");
             if !is_lines {
-                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+                call.headers
+                    .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             }
         }),
-        sent("a batch needs no key", row::BAT_10, |call| taken_for_owner(call, None)),
-        sent("a batch needs no right", row::BAT_10, |call| taken_for_owner(call, Some("k-narrow"))),
-        sent("a batch reaches containers of other tenants", row::BAT_10, |call| taken_for_owner(call, Some("k-two"))),
-        done_anyway("the first entry of a batch with too many is done", row::BAT_05, |call| {
-            let many = serde_json::from_slice::<Vec<Value>>(&call.body).ok().filter(|entries| entries.len() > 1000)?;
-            many.into_iter().next()
+        sent("a batch needs no key", row::BAT_10, |call| {
+            taken_for_owner(call, None)
         }),
-        done_anyway("the first entry of an array that is cut off is done", row::BAT_05, |call| {
-            let is_whole = serde_json::from_slice::<Value>(&call.body).is_ok();
-            first(call).filter(|_| !is_whole)
+        sent("a batch needs no right", row::BAT_10, |call| {
+            taken_for_owner(call, Some("k-narrow"))
         }),
-        done_anyway("an object in the place of a batch is refused and done", row::BAT_05, |call| {
-            call.json().map(Value::Object)
-        }),
-        done_anyway("an entry of a batch of another type is done", row::BAT_05, |call| {
-            first(call).filter(|_| call.headers.get(CONTENT_TYPE).is_some_and(|media| media == "text/csv"))
-        }),
-        done_anyway("an entry of a batch without a key is done", row::BAT_10, |call| {
-            first(call).filter(|_| !call.headers.contains_key(&TOKEN))
-        }),
-        done_anyway("an entry of a batch without the right is done", row::BAT_10, |call| {
-            first(call).filter(|_| call.headers.get(&TOKEN).is_some_and(|key| key == "k-narrow"))
-        }),
-        done_anyway("an entry for a container of another tenant is done", row::BAT_10, |call| {
-            first(call).filter(|_| call.headers.get(&TOKEN).is_some_and(|key| key == "k-two"))
-        }),
+        sent(
+            "a batch reaches containers of other tenants",
+            row::BAT_10,
+            |call| taken_for_owner(call, Some("k-two")),
+        ),
+        done_anyway(
+            "the first entry of a batch with too many is done",
+            row::BAT_05,
+            |call| {
+                let many = serde_json::from_slice::<Vec<Value>>(&call.body)
+                    .ok()
+                    .filter(|entries| entries.len() > 1000)?;
+                many.into_iter().next()
+            },
+        ),
+        done_anyway(
+            "the first entry of an array that is cut off is done",
+            row::BAT_05,
+            |call| {
+                let is_whole = serde_json::from_slice::<Value>(&call.body).is_ok();
+                first(call).filter(|_| !is_whole)
+            },
+        ),
+        done_anyway(
+            "an object in the place of a batch is refused and done",
+            row::BAT_05,
+            |call| call.json().map(Value::Object),
+        ),
+        done_anyway(
+            "an entry of a batch of another type is done",
+            row::BAT_05,
+            |call| {
+                first(call).filter(|_| {
+                    call.headers
+                        .get(CONTENT_TYPE)
+                        .is_some_and(|media| media == "text/csv")
+                })
+            },
+        ),
+        done_anyway(
+            "an entry of a batch without a key is done",
+            row::BAT_10,
+            |call| first(call).filter(|_| !call.headers.contains_key(&TOKEN)),
+        ),
+        done_anyway(
+            "an entry of a batch without the right is done",
+            row::BAT_10,
+            |call| {
+                first(call).filter(|_| {
+                    call.headers
+                        .get(&TOKEN)
+                        .is_some_and(|key| key == "k-narrow")
+                })
+            },
+        ),
+        done_anyway(
+            "an entry for a container of another tenant is done",
+            row::BAT_10,
+            |call| {
+                first(call).filter(|_| call.headers.get(&TOKEN).is_some_and(|key| key == "k-two"))
+            },
+        ),
     ]
 }
 
 /// Batches that are done or answered otherwise.
 fn answers() -> Vec<Fault> {
     vec![
-        results("entries of a batch are refused with a status of their own", row::BAT_01, |result, _| {
-            if !is_success(result) {
-                set(result, "status", 422);
-            }
-        }),
-        results("entries of a batch are refused without a reason", row::BAT_01, |result, _| {
-            if !is_success(result) {
-                result.remove("body");
-            }
-        }),
-        told("a batch counts what failed as done", row::BAT_02, |document| {
-            let total = document.get("total").cloned().unwrap_or_default();
-            set(document, "succeeded", total);
-        }),
-        told("the results of a batch begin with the last", row::BAT_02, |document| {
-            if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
-                list.reverse();
-            }
-        }),
-        told("a batch tells of what failed alone", row::BAT_02, |document| {
-            if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
-                list.retain(|result| result.as_object().is_some_and(|result| !is_success(result)));
-            }
-        }),
-        results("the results of a batch lead nowhere", row::BAT_02, |result, _| {
-            if let Some(Value::String(href)) = result.get_mut("href") {
-                href.push_str("/batch");
-            }
-        }),
+        results(
+            "entries of a batch are refused with a status of their own",
+            row::BAT_01,
+            |result, _| {
+                if !is_success(result) {
+                    set(result, "status", 422);
+                }
+            },
+        ),
+        results(
+            "entries of a batch are refused without a reason",
+            row::BAT_01,
+            |result, _| {
+                if !is_success(result) {
+                    result.remove("body");
+                }
+            },
+        ),
+        told(
+            "a batch counts what failed as done",
+            row::BAT_02,
+            |document| {
+                let total = document.get("total").cloned().unwrap_or_default();
+                set(document, "succeeded", total);
+            },
+        ),
+        told(
+            "the results of a batch begin with the last",
+            row::BAT_02,
+            |document| {
+                if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
+                    list.reverse();
+                }
+            },
+        ),
+        told(
+            "a batch tells of what failed alone",
+            row::BAT_02,
+            |document| {
+                if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
+                    list.retain(|result| {
+                        result.as_object().is_some_and(|result| !is_success(result))
+                    });
+                }
+            },
+        ),
+        results(
+            "the results of a batch lead nowhere",
+            row::BAT_02,
+            |result, _| {
+                if let Some(Value::String(href)) = result.get_mut("href") {
+                    href.push_str("/batch");
+                }
+            },
+        ),
         // An entry that stands there again does not see that it was done, and so matches nobody.
-        entries("entries of a batch do not see each other", row::BAT_03, |entries| {
-            let sent = entries.clone();
-            for (place, entry) in entries.iter_mut().enumerate() {
-                let is_again = sent.iter().take(place).any(|before| before == entry && before.is_object());
-                if let Some(person) = entry.get_mut("person").and_then(Value::as_object_mut).filter(|_| is_again) {
-                    person.remove("identifiers");
-                    person.remove("email_addresses");
+        entries(
+            "entries of a batch do not see each other",
+            row::BAT_03,
+            |entries| {
+                let sent = entries.clone();
+                for (place, entry) in entries.iter_mut().enumerate() {
+                    let is_again = sent
+                        .iter()
+                        .take(place)
+                        .any(|before| before == entry && before.is_object());
+                    if let Some(person) = entry
+                        .get_mut("person")
+                        .and_then(Value::as_object_mut)
+                        .filter(|_| is_again)
+                    {
+                        person.remove("identifiers");
+                        person.remove("email_addresses");
+                    }
                 }
-            }
-        }),
-        entries("entries of a batch do not see each other's addresses", row::BAT_03, |entries| {
-            let sent = entries.clone();
-            for (place, entry) in entries.iter_mut().enumerate() {
-                let is_known =
-                    address(entry).is_some_and(|own| sent.iter().take(place).any(|one| address(one) == Some(own)));
-                if let Some(person) = entry.get_mut("person").and_then(Value::as_object_mut).filter(|_| is_known) {
-                    person.remove("email_addresses");
+            },
+        ),
+        entries(
+            "entries of a batch do not see each other's addresses",
+            row::BAT_03,
+            |entries| {
+                let sent = entries.clone();
+                for (place, entry) in entries.iter_mut().enumerate() {
+                    let is_known = address(entry).is_some_and(|own| {
+                        sent.iter().take(place).any(|one| address(one) == Some(own))
+                    });
+                    if let Some(person) = entry
+                        .get_mut("person")
+                        .and_then(Value::as_object_mut)
+                        .filter(|_| is_known)
+                    {
+                        person.remove("email_addresses");
+                    }
                 }
-            }
-        }),
-        entries("entries of a batch call no functions", row::BAT_01, |entries| {
-            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
-                entry.retain(|name, _| !name.starts_with("add_"));
-            }
-        }),
-        results("an entry of a batch shows its first error only", row::BAT_01, |result, _| {
-            let entries = result.get_mut("body").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut);
-            let entries = entries.filter_map(|error| error.get_mut("resource_status")?.as_array_mut()).flatten();
-            for list in entries.filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut()) {
-                list.truncate(1);
-            }
-        }),
+            },
+        ),
+        entries(
+            "entries of a batch call no functions",
+            row::BAT_01,
+            |entries| {
+                for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
+                    entry.retain(|name, _| !name.starts_with("add_"));
+                }
+            },
+        ),
+        results(
+            "an entry of a batch shows its first error only",
+            row::BAT_01,
+            |result, _| {
+                let entries = result
+                    .get_mut("body")
+                    .and_then(Value::as_object_mut)
+                    .into_iter()
+                    .flat_map(Map::values_mut);
+                let entries = entries
+                    .filter_map(|error| error.get_mut("resource_status")?.as_array_mut())
+                    .flatten();
+                for list in
+                    entries.filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut())
+                {
+                    list.truncate(1);
+                }
+            },
+        ),
         sent("lines with CR LF are refused", row::BAT_08, |call| {
             let text = String::from_utf8_lossy(&call.body).replace("\r\n", "\u{1}\n");
             call.body = text.into();
             call.headers.remove(CONTENT_LENGTH);
         }),
-        results("an entry of a batch that is refused ends it", row::BAT_04, |result, failed| {
-            if failed > 0 {
-                set(result, "status", 424);
-                result.remove("href");
-            }
+        results(
+            "an entry of a batch that is refused ends it",
+            row::BAT_04,
+            |result, failed| {
+                if failed > 0 {
+                    set(result, "status", 424);
+                    result.remove("href");
+                }
+            },
+        ),
+        sent("batches do not look at keys", row::BAT_06, |call| {
+            drop(call.headers.remove(KEY))
         }),
-        sent("batches do not look at keys", row::BAT_06, |call| drop(call.headers.remove(KEY))),
-        lines("lines are answered as another type", row::BAT_08, |answer| {
-            answer.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }),
+        lines(
+            "lines are answered as another type",
+            row::BAT_08,
+            |answer| {
+                answer
+                    .headers
+                    .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            },
+        ),
         lines("lines end without totals", row::BAT_08, |answer| {
             let text = text(answer);
             let lines: Vec<&str> = text.lines().collect();
@@ -278,22 +428,40 @@ fn answers() -> Vec<Fault> {
         }),
         lines("of lines that failed none is told", row::BAT_08, |answer| {
             let text = text(answer);
-            let lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"status\":400")).collect();
+            let lines: Vec<&str> = text
+                .lines()
+                .filter(|line| !line.contains("\"status\":400"))
+                .collect();
             set_lines(answer, &lines);
         }),
-        sent("batches do not look at preferences", row::BAT_09, |call| drop(call.headers.remove(PREFER))),
+        sent("batches do not look at preferences", row::BAT_09, |call| {
+            drop(call.headers.remove(PREFER))
+        }),
     ]
 }
 
 /// What looks like a fault and is none.
 pub(super) fn free() -> Vec<Fault> {
-    let free = |name: &'static str, fault: Fault| Fault { name: name.to_owned(), rows: Vec::new(), ..fault };
+    let free = |name: &'static str, fault: Fault| Fault {
+        name: name.to_owned(),
+        rows: Vec::new(),
+        ..fault
+    };
     vec![
-        free("results say more", results("", "", |result, failed| set(result, "failed_before", failed))),
+        free(
+            "results say more",
+            results("", "", |result, failed| {
+                set(result, "failed_before", failed)
+            }),
+        ),
         free(
             "lines say what they are written in",
             lines("", "", |answer| {
-                let media = answer.headers.get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+                let media = answer
+                    .headers
+                    .get(CONTENT_TYPE)
+                    .and_then(|media| media.to_str().ok())
+                    .unwrap_or_default();
                 let media = HeaderValue::try_from(format!("{media}; charset=utf-8"));
                 if let Ok(media) = media {
                     answer.headers.insert(CONTENT_TYPE, media);

@@ -1,4 +1,5 @@
-//! What stands in the descriptions of an error: codes, properties, and whether they fit what is wrong.
+//! What stands in the descriptions of an error: codes, properties, and whether they fit what is
+//! wrong.
 
 use serde_json::Value;
 use svc_conformance::row;
@@ -14,7 +15,11 @@ const DESCRIPTIONS: &str = "svc:error.resource_status[].error_descriptions";
 
 /// Every index of a property is the first, but those of responses.
 fn first_index(property: &str) -> String {
-    if property.starts_with("responses") { property.to_owned() } else { property.replace("[1]", "[0]") }
+    if property.starts_with("responses") {
+        property.to_owned()
+    } else {
+        property.replace("[1]", "[0]")
+    }
 }
 
 fn two_digits(property: &str) -> String {
@@ -30,8 +35,13 @@ fn more(properties: &mut Value) {
 
 /// The properties of each description are those of the next one.
 fn rotated(list: &mut Value) {
-    let Some(list) = list.as_array_mut().filter(|list| list.len() > 1) else { return };
-    let properties: Vec<Value> = list.iter().filter_map(|one| one.get("properties").cloned()).collect();
+    let Some(list) = list.as_array_mut().filter(|list| list.len() > 1) else {
+        return;
+    };
+    let properties: Vec<Value> = list
+        .iter()
+        .filter_map(|one| one.get("properties").cloned())
+        .collect();
     for (one, properties) in list.iter_mut().zip(properties.iter().cycle().skip(1)) {
         if let Some(one) = one.as_object_mut() {
             one.insert("properties".to_owned(), properties.clone());
@@ -50,8 +60,9 @@ fn trimmed(list: &mut Value) {
 
 fn plain(list: &mut Value) {
     for response in list.as_array_mut().into_iter().flatten() {
-        if let Some(Value::String(name)) =
-            response.get_mut("name").filter(|name| name.as_str().is_some_and(|name| !name.is_ascii()))
+        if let Some(Value::String(name)) = response
+            .get_mut("name")
+            .filter(|name| name.as_str().is_some_and(|name| !name.is_ascii()))
         {
             "plain".clone_into(name);
         }
@@ -60,11 +71,18 @@ fn plain(list: &mut Value) {
 
 /// Of each list of objects, only the first fault is told.
 fn one_of_each_list(list: &mut Value) {
-    let Some(list) = list.as_array_mut() else { return };
+    let Some(list) = list.as_array_mut() else {
+        return;
+    };
     let mut met: Vec<String> = Vec::new();
     list.retain(|one| {
-        let name = one.pointer("/properties/0").and_then(Value::as_str).unwrap_or_default();
-        let Some((start, _)) = name.split_once('[') else { return true };
+        let name = one
+            .pointer("/properties/0")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let Some((start, _)) = name.split_once('[') else {
+            return true;
+        };
         let is_new = start.starts_with("responses") || !met.iter().any(|known| known == start);
         met.push(start.to_owned());
         is_new
@@ -73,32 +91,61 @@ fn one_of_each_list(list: &mut Value) {
 
 macro_rules! lacking {
     ($name:literal, $rows:literal, $code:literal, $member:literal) => {
-        line($name, $rows, Descriptions, &[Is("error_code", $code), Drop($member)])
+        line(
+            $name,
+            $rows,
+            Descriptions,
+            &[Is("error_code", $code), Drop($member)],
+        )
     };
 }
 
 const LINES: &[Line] = &[
-    line("descriptions are texts", "ERR-23 ERR-24 ERR-12", Entries, &[Set("error_descriptions[]", "Wrong")]),
-    line("descriptions are empty objects", "ERR-23 ERR-12 ERR-25", Entries, &[Set("error_descriptions[]", "{}")])
-        .on_reference(),
-    line("descriptions are nothing", "ERR-23 ERR-12 ERR-25", Entries, &[Set("error_descriptions[]", "null")]),
+    line(
+        "descriptions are texts",
+        "ERR-23 ERR-24 ERR-12",
+        Entries,
+        &[Set("error_descriptions[]", "Wrong")],
+    ),
+    line(
+        "descriptions are empty objects",
+        "ERR-23 ERR-12 ERR-25",
+        Entries,
+        &[Set("error_descriptions[]", "{}")],
+    )
+    .on_reference(),
+    line(
+        "descriptions are nothing",
+        "ERR-23 ERR-12 ERR-25",
+        Entries,
+        &[Set("error_descriptions[]", "null")],
+    ),
     line(
         "descriptions tell properties alone",
         "ERR-23 ERR-25",
         Entries,
-        &[Drop("error_descriptions[].error_code"), Drop("error_descriptions[].description")],
+        &[
+            Drop("error_descriptions[].error_code"),
+            Drop("error_descriptions[].description"),
+        ],
     ),
     line(
         "the last of several descriptions is empty",
         "ERR-23 ERR-25 ERR-39",
         Entries,
-        &[Has("error_descriptions[1]"), Set("error_descriptions[-1]", "{}")],
+        &[
+            Has("error_descriptions[1]"),
+            Set("error_descriptions[-1]", "{}"),
+        ],
     ),
     line(
         "a missing record has no code",
         "ERR-16 ERR-23",
         Entries,
-        &[Is("response_code", "404"), Set("error_descriptions", "[{}]")],
+        &[
+            Is("response_code", "404"),
+            Set("error_descriptions", "[{}]"),
+        ],
     )
     .on_reference(),
     lacking!(
@@ -107,49 +154,89 @@ const LINES: &[Line] = &[
         "PARAGRAPH_CANNOT_HAVE_RESPONSES",
         "description"
     ),
-    lacking!("names of responses without a description", "ERR-25 ERR-36", "RESPONSE_NAME_INVALID", "description")
-        .on_reference(),
-    lacking!("unknown tags without a description", "ERR-25 ERR-37", "TAG_NAME_DOES_NOT_EXIST", "description"),
-    lacking!("what is not supported without a description", "ERR-25 ERR-38", "NOT_SUPPORTED", "description")
-        .over(Over::Reference(|api| api.without("haf.add_lists"))),
+    lacking!(
+        "names of responses without a description",
+        "ERR-25 ERR-36",
+        "RESPONSE_NAME_INVALID",
+        "description"
+    )
+    .on_reference(),
+    lacking!(
+        "unknown tags without a description",
+        "ERR-25 ERR-37",
+        "TAG_NAME_DOES_NOT_EXIST",
+        "description"
+    ),
+    lacking!(
+        "what is not supported without a description",
+        "ERR-25 ERR-38",
+        "NOT_SUPPORTED",
+        "description"
+    )
+    .over(Over::Reference(|api| api.without("haf.add_lists"))),
     line(
         "each wrong value is a bad name of a response",
         row::ERR_36,
         Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "RESPONSE_NAME_INVALID")],
+        &[
+            Is("error_code", "VALUE_NOT_ACCEPTED"),
+            Set("error_code", "RESPONSE_NAME_INVALID"),
+        ],
     ),
     line(
         "each wrong value is a Paragraph with responses",
         row::ERR_35,
         Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES")],
+        &[
+            Is("error_code", "VALUE_NOT_ACCEPTED"),
+            Set("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
+        ],
     ),
     line(
         "each wrong value is an unknown tag",
         row::ERR_37,
         Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "TAG_NAME_DOES_NOT_EXIST")],
+        &[
+            Is("error_code", "VALUE_NOT_ACCEPTED"),
+            Set("error_code", "TAG_NAME_DOES_NOT_EXIST"),
+        ],
     ),
     line(
         "the entry of an atomic error failed unexpectedly",
         "ERR-22 ERR-19",
         Errors,
-        &[Is("request_type", "atomic"), Is("response_code", "400"), Set("resource_status[0].response_code", "500")],
+        &[
+            Is("request_type", "atomic"),
+            Is("response_code", "400"),
+            Set("resource_status[0].response_code", "500"),
+        ],
     ),
     line(
         "the entry of an atomic error succeeded",
         "ERR-22 ERR-19",
         Errors,
-        &[Is("request_type", "atomic"), Set("resource_status[0].response_code", "200")],
+        &[
+            Is("request_type", "atomic"),
+            Set("resource_status[0].response_code", "200"),
+        ],
     )
     .on_reference(),
     line(
         "the entry of an atomic error was not found",
         "ERR-22 ERR-19",
         Errors,
-        &[Is("request_type", "atomic"), Is("response_code", "400"), Set("resource_status[0].response_code", "404")],
+        &[
+            Is("request_type", "atomic"),
+            Is("response_code", "400"),
+            Set("resource_status[0].response_code", "404"),
+        ],
     ),
-    line("every element of a list is the first", row::ERR_26, Descriptions, &[Text("properties[]", first_index)]),
+    line(
+        "every element of a list is the first",
+        row::ERR_26,
+        Descriptions,
+        &[Text("properties[]", first_index)],
+    ),
     line(
         "every element of a list is the first in the reference server",
         row::ERR_26,
@@ -157,18 +244,29 @@ const LINES: &[Line] = &[
         &[Text("properties[]", first_index)],
     )
     .on_reference(),
-    line("the eleventh response is the second", "ERR-36 ERR-26", Descriptions, &[Text("properties[]", two_digits)]),
+    line(
+        "the eleventh response is the second",
+        "ERR-36 ERR-26",
+        Descriptions,
+        &[Text("properties[]", two_digits)],
+    ),
     line(
         "properties name what is right, too",
         row::ERR_26,
         Descriptions,
-        &[Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"), With("properties", more)],
+        &[
+            Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
+            With("properties", more),
+        ],
     ),
     line(
         "properties name what is right, too, in the reference server",
         row::ERR_26,
         Descriptions,
-        &[Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"), With("properties", more)],
+        &[
+            Not("error_code", "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
+            With("properties", more),
+        ],
     )
     .on_reference(),
     line(
@@ -231,20 +329,30 @@ const LINES: &[Line] = &[
         "an unknown list is told as an unknown tag",
         row::ERR_37,
         Descriptions,
-        &[Is("error_code", "LIST_NAME_DOES_NOT_EXIST"), Set("error_code", "TAG_NAME_DOES_NOT_EXIST")],
+        &[
+            Is("error_code", "LIST_NAME_DOES_NOT_EXIST"),
+            Set("error_code", "TAG_NAME_DOES_NOT_EXIST"),
+        ],
     ),
     line(
         "an unknown tag is named by its index",
         "ERR-37 HAF-03",
         Descriptions,
-        &[Is("error_code", "TAG_NAME_DOES_NOT_EXIST"), Replace("properties[]", "add_tags", "add_tags[0]")],
+        &[
+            Is("error_code", "TAG_NAME_DOES_NOT_EXIST"),
+            Replace("properties[]", "add_tags", "add_tags[0]"),
+        ],
     ),
 ];
 
 /// Of several names, those that no tag of a run has are left out.
 fn known_first(list: &mut Value) {
     if let Some(list) = list.as_array_mut().filter(|list| list.len() > 1) {
-        list.retain(|name| !name.as_str().is_some_and(|name| name.starts_with("no such tag")));
+        list.retain(|name| {
+            !name
+                .as_str()
+                .is_some_and(|name| name.starts_with("no such tag"))
+        });
     }
 }
 
@@ -258,20 +366,29 @@ const FREE: &[Line] = &[
         "each wrong value is not supported",
         "",
         Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_SUPPORTED")],
+        &[
+            Is("error_code", "VALUE_NOT_ACCEPTED"),
+            Set("error_code", "NOT_SUPPORTED"),
+        ],
     ),
     line(
         "each wrong type is not supported",
         "",
         Descriptions,
-        &[Is("error_code", "FIELD_INVALID"), Set("error_code", "NOT_SUPPORTED")],
+        &[
+            Is("error_code", "FIELD_INVALID"),
+            Set("error_code", "NOT_SUPPORTED"),
+        ],
     )
     .on_reference(),
     line(
         "each wrong value is not implemented",
         "",
         Descriptions,
-        &[Is("error_code", "VALUE_NOT_ACCEPTED"), Set("error_code", "NOT_IMPLEMENTED")],
+        &[
+            Is("error_code", "VALUE_NOT_ACCEPTED"),
+            Set("error_code", "NOT_IMPLEMENTED"),
+        ],
     ),
 ];
 

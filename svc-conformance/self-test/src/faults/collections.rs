@@ -38,7 +38,9 @@ const NESTED: [(&str, &str, &str); 15] = [
 
 /// A change to every page.
 fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new(FAMILY, name, rows, move || Interceptor::pages(move |_, page, _| change(page)))
+    Fault::new(FAMILY, name, rows, move || {
+        Interceptor::pages(move |_, page, _| change(page))
+    })
 }
 
 /// Few members on a page, so that there are several pages.
@@ -53,7 +55,10 @@ fn number(page: &Map<String, Value>, name: &str) -> u64 {
 
 /// The links to the members, an array.
 fn member_links(page: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
-    links(page)?.iter_mut().filter(|(rel, _)| *rel != "curies").find_map(|(_, link)| link.as_array_mut())
+    links(page)?
+        .iter_mut()
+        .filter(|(rel, _)| *rel != "curies")
+        .find_map(|(_, link)| link.as_array_mut())
 }
 
 /// Takes the last member of a page away, with its link.
@@ -65,17 +70,70 @@ fn shorten(page: &mut Map<String, Value>) {
 const FEW: Over = Over::SecondServer(small);
 
 const PAGES: &[Line] = &[
-    line("one record too many is counted", "COL-23 COL-20", Pages("*"), &[Add("total_records", 1)]),
-    line("no count of pages", row::COL_20, Pages("*"), &[Drop("total_pages")]),
+    line(
+        "one record too many is counted",
+        "COL-23 COL-20",
+        Pages("*"),
+        &[Add("total_records", 1)],
+    ),
+    line(
+        "no count of pages",
+        row::COL_20,
+        Pages("*"),
+        &[Drop("total_pages")],
+    ),
     line("no page number", row::COL_22, Pages("*"), &[Drop("page")]),
-    line("the links to members are in another order", row::COL_25, Pages("*"), &[Reverse("_links.*")]).on_reference(),
-    line("pages without self", row::COL_27, Pages("*"), &[Drop("_links.self")]),
-    line("pages are counted from nought", row::COL_22, Pages("*"), &[Add("page", -1)]),
-    line("every page is the first", row::COL_22, Pages("*"), &[Set("page", "1")]).over(FEW),
-    line("fewer members a page than shown", "COL-21 COL-20", Pages("*"), &[Set("per_page", "0")]),
-    line("more members a page than the limit", "COL-21 LIM-01", Pages("*"), &[Set("per_page", "1000")]).on_reference(),
-    line("members a page are a text", row::COL_21, Pages("*"), &[Set("per_page", "\"20\"")]),
-    line("an empty collection is not found", row::COL_30, Answers("*", Any), &[Is("total_records", "0"), Empty(404)]),
+    line(
+        "the links to members are in another order",
+        row::COL_25,
+        Pages("*"),
+        &[Reverse("_links.*")],
+    )
+    .on_reference(),
+    line(
+        "pages without self",
+        row::COL_27,
+        Pages("*"),
+        &[Drop("_links.self")],
+    ),
+    line(
+        "pages are counted from nought",
+        row::COL_22,
+        Pages("*"),
+        &[Add("page", -1)],
+    ),
+    line(
+        "every page is the first",
+        row::COL_22,
+        Pages("*"),
+        &[Set("page", "1")],
+    )
+    .over(FEW),
+    line(
+        "fewer members a page than shown",
+        "COL-21 COL-20",
+        Pages("*"),
+        &[Set("per_page", "0")],
+    ),
+    line(
+        "more members a page than the limit",
+        "COL-21 LIM-01",
+        Pages("*"),
+        &[Set("per_page", "1000")],
+    )
+    .on_reference(),
+    line(
+        "members a page are a text",
+        row::COL_21,
+        Pages("*"),
+        &[Set("per_page", "\"20\"")],
+    ),
+    line(
+        "an empty collection is not found",
+        row::COL_30,
+        Answers("*", Any),
+        &[Is("total_records", "0"), Empty(404)],
+    ),
     line(
         "an empty collection is without content",
         row::COL_30,
@@ -114,21 +172,46 @@ const MEMBERS: &[Line] = &[
         "members are shortened",
         row::COL_28,
         Members("*"),
-        &[Keep("", &["_links", "identifiers", "created_date", "modified_date", "id", "question_type"])],
+        &[Keep(
+            "",
+            &[
+                "_links",
+                "identifiers",
+                "created_date",
+                "modified_date",
+                "id",
+                "question_type",
+            ],
+        )],
     ),
-    line("members are without dates", "COL-28 TYP-15 TYP-16", Members("*"), &[Drop("modified_date")]).on_reference(),
-    line("no embedded members", "COL-28 COL-31 COL-22 COL-23", Pages("*"), &[Drop("_embedded")]),
+    line(
+        "members are without dates",
+        "COL-28 TYP-15 TYP-16",
+        Members("*"),
+        &[Drop("modified_date")],
+    )
+    .on_reference(),
+    line(
+        "no embedded members",
+        "COL-28 COL-31 COL-22 COL-23",
+        Pages("*"),
+        &[Drop("_embedded")],
+    ),
 ];
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     let small = |fault: Fault| fault.over(Over::SecondServer(small));
     let mut faults = vec![
-        page("one record is not counted", &[row::COL_23, row::COL_20], |page| {
-            if number(page, "total_records") > 1 {
-                add(page, "total_records", -1);
-            }
-        })
+        page(
+            "one record is not counted",
+            &[row::COL_23, row::COL_20],
+            |page| {
+                if number(page, "total_records") > 1 {
+                    add(page, "total_records", -1);
+                }
+            },
+        )
         .on_reference(),
         page("records are counted in a text", &[row::COL_23], |page| {
             let total = number(page, "total_records").to_string();
@@ -139,107 +222,166 @@ pub(super) fn faults() -> Vec<Fault> {
                 add(page, "total_pages", 1);
             }
         }),
-        small(page("the last page is not counted", &[row::COL_20], |page| {
-            let pages = number(page, "total_records") / number(page, "per_page").max(1);
-            set(page, "total_pages", pages);
-        })),
-        small(page("no way to the next page", &[row::COL_24, row::COL_23, row::COL_20], |page| {
-            drop(links(page).and_then(|links| links.remove("next")));
-        })),
-        small(page("a next page after the last", &[row::COL_24, row::COL_20], |page| {
-            let Some(links) = links(page) else { return };
-            let own = links.get("self").cloned();
-            if let (false, Some(own)) = (links.contains_key("next"), own) {
-                links.insert("next".to_owned(), own);
-            }
-        })),
-        small(Fault::new(FAMILY, "the page after the next is the next", &[row::COL_24, row::COL_23], || {
-            Interceptor::pages(|_, page, _| {
-                let number = number(page, "page").saturating_add(1);
-                let next = links(page).and_then(|links| links.get_mut("next")?.get_mut("href"));
-                if let Some(Value::String(href)) = next {
-                    *href = href.replace(&format!("page={number}"), &format!("page={}", number.saturating_add(1)));
+        small(page(
+            "the last page is not counted",
+            &[row::COL_20],
+            |page| {
+                let pages = number(page, "total_records") / number(page, "per_page").max(1);
+                set(page, "total_pages", pages);
+            },
+        )),
+        small(page(
+            "no way to the next page",
+            &[row::COL_24, row::COL_23, row::COL_20],
+            |page| {
+                drop(links(page).and_then(|links| links.remove("next")));
+            },
+        )),
+        small(page(
+            "a next page after the last",
+            &[row::COL_24, row::COL_20],
+            |page| {
+                let Some(links) = links(page) else { return };
+                let own = links.get("self").cloned();
+                if let (false, Some(own)) = (links.contains_key("next"), own) {
+                    links.insert("next".to_owned(), own);
                 }
-            })
-        })),
-        small(Fault::new(FAMILY, "the next page under another parameter", &[row::COL_24], || {
-            Interceptor::before(|call, _| {
-                let address = call.uri.to_string();
-                if address.contains("?from=") {
-                    call.redirect(&address.replace("?from=", "?page="));
-                }
-                None
-            })
-            .and_after(|_, answer, sight| {
-                let Some(Value::Object(mut page)) = answer.json() else { return };
-                let _ = sight;
-                if let Some(Value::String(href)) =
-                    links(&mut page).and_then(|links| links.get_mut("next")?.get_mut("href"))
-                {
-                    *href = href.replace("?page=", "?from=");
-                    answer.set_json(&Value::Object(page));
-                }
-            })
-        })),
-        small(Fault::new(FAMILY, "every page shows the first", &[row::COL_24, row::COL_22, row::COL_23], || {
-            Interceptor::before(|call, _| {
-                let address = call.uri.to_string();
-                if let Some((path, _)) = address.split_once("?page=") {
-                    call.redirect(path);
-                }
-                None
-            })
-        })),
-        small(page("a member between pages is skipped", &[row::COL_24, row::COL_23], |page| {
-            if number(page, "page") == 1 && number(page, "total_records") > number(page, "per_page") {
-                shorten(page);
-            }
-        })),
-        small(Fault::new(FAMILY, "a member is on two pages", &[row::COL_24, row::COL_23], || {
-            let mut last: HashMap<String, (Value, Value)> = HashMap::new();
-            Interceptor::pages(move |call, page, _| {
-                let path = call.uri.path().to_owned();
-                let pair = (
-                    members(page).and_then(|members| members.last().cloned()),
-                    member_links(page).and_then(|links| links.last().cloned()),
-                );
-                if number(page, "page") > 1
-                    && let Some((member, link)) = last.get(&path)
-                {
-                    if let Some(first) = members(page).and_then(|members| members.first_mut()) {
-                        *first = member.clone();
+            },
+        )),
+        small(Fault::new(
+            FAMILY,
+            "the page after the next is the next",
+            &[row::COL_24, row::COL_23],
+            || {
+                Interceptor::pages(|_, page, _| {
+                    let number = number(page, "page").saturating_add(1);
+                    let next = links(page).and_then(|links| links.get_mut("next")?.get_mut("href"));
+                    if let Some(Value::String(href)) = next {
+                        *href = href.replace(
+                            &format!("page={number}"),
+                            &format!("page={}", number.saturating_add(1)),
+                        );
                     }
-                    if let Some(first) = member_links(page).and_then(|links| links.first_mut()) {
-                        *first = link.clone();
+                })
+            },
+        )),
+        small(Fault::new(
+            FAMILY,
+            "the next page under another parameter",
+            &[row::COL_24],
+            || {
+                Interceptor::before(|call, _| {
+                    let address = call.uri.to_string();
+                    if address.contains("?from=") {
+                        call.redirect(&address.replace("?from=", "?page="));
                     }
+                    None
+                })
+                .and_after(|_, answer, sight| {
+                    let Some(Value::Object(mut page)) = answer.json() else {
+                        return;
+                    };
+                    let _ = sight;
+                    if let Some(Value::String(href)) =
+                        links(&mut page).and_then(|links| links.get_mut("next")?.get_mut("href"))
+                    {
+                        *href = href.replace("?page=", "?from=");
+                        answer.set_json(&Value::Object(page));
+                    }
+                })
+            },
+        )),
+        small(Fault::new(
+            FAMILY,
+            "every page shows the first",
+            &[row::COL_24, row::COL_22, row::COL_23],
+            || {
+                Interceptor::before(|call, _| {
+                    let address = call.uri.to_string();
+                    if let Some((path, _)) = address.split_once("?page=") {
+                        call.redirect(path);
+                    }
+                    None
+                })
+            },
+        )),
+        small(page(
+            "a member between pages is skipped",
+            &[row::COL_24, row::COL_23],
+            |page| {
+                if number(page, "page") == 1
+                    && number(page, "total_records") > number(page, "per_page")
+                {
+                    shorten(page);
                 }
-                if let (Some(member), Some(link)) = pair {
-                    last.insert(path, (member, link));
-                }
-            })
-        })),
-        page("one link to a member is missing", &[row::COL_25], |page| drop(member_links(page).and_then(Vec::pop))),
-        page("one member's link is no array", &[row::COL_25, row::HAL_13], |page| {
-            let Some(links) = links(page) else { return };
-            for (rel, link) in links.iter_mut().filter(|(rel, _)| *rel != "curies") {
-                let one = link.as_array().filter(|list| list.len() == 1).and_then(|list| list.first()).cloned();
-                if let (true, Some(one)) = (rel.contains(':'), one) {
-                    *link = one;
-                }
-            }
+            },
+        )),
+        small(Fault::new(
+            FAMILY,
+            "a member is on two pages",
+            &[row::COL_24, row::COL_23],
+            || {
+                let mut last: HashMap<String, (Value, Value)> = HashMap::new();
+                Interceptor::pages(move |call, page, _| {
+                    let path = call.uri.path().to_owned();
+                    let pair = (
+                        members(page).and_then(|members| members.last().cloned()),
+                        member_links(page).and_then(|links| links.last().cloned()),
+                    );
+                    if number(page, "page") > 1
+                        && let Some((member, link)) = last.get(&path)
+                    {
+                        if let Some(first) = members(page).and_then(|members| members.first_mut()) {
+                            *first = member.clone();
+                        }
+                        if let Some(first) = member_links(page).and_then(|links| links.first_mut())
+                        {
+                            *first = link.clone();
+                        }
+                    }
+                    if let (Some(member), Some(link)) = pair {
+                        last.insert(path, (member, link));
+                    }
+                })
+            },
+        )),
+        page("one link to a member is missing", &[row::COL_25], |page| {
+            drop(member_links(page).and_then(Vec::pop))
         }),
+        page(
+            "one member's link is no array",
+            &[row::COL_25, row::HAL_13],
+            |page| {
+                let Some(links) = links(page) else { return };
+                for (rel, link) in links.iter_mut().filter(|(rel, _)| *rel != "curies") {
+                    let one = link
+                        .as_array()
+                        .filter(|list| list.len() == 1)
+                        .and_then(|list| list.first())
+                        .cloned();
+                    if let (true, Some(one)) = (rel.contains(':'), one) {
+                        *link = one;
+                    }
+                }
+            },
+        ),
         page("no links to members", &[row::COL_25, row::HAL_08], |page| {
             if let Some(links) = links(page) {
                 links.retain(|rel, _| !rel.contains(':'));
             }
         }),
-        small(page("self is always the first page", &[row::COL_27], |page| {
-            if let Some(Value::String(href)) = links(page).and_then(|links| links.get_mut("self")?.get_mut("href"))
-                && let Some((path, _)) = href.clone().split_once('?')
-            {
-                path.clone_into(href);
-            }
-        })),
+        small(page(
+            "self is always the first page",
+            &[row::COL_27],
+            |page| {
+                if let Some(Value::String(href)) =
+                    links(page).and_then(|links| links.get_mut("self")?.get_mut("href"))
+                    && let Some((path, _)) = href.clone().split_once('?')
+                {
+                    path.clone_into(href);
+                }
+            },
+        )),
         page("self leads to a member", &[row::COL_27], |page| {
             if let Some(first) = member_links(page).and_then(|links| links.first().cloned())
                 && let Some(links) = links(page)
@@ -247,67 +389,123 @@ pub(super) fn faults() -> Vec<Fault> {
                 links.insert("self".to_owned(), first);
             }
         }),
-        Fault::new("embedded", "members are as they were created", &[row::COL_28], || {
-            let mut first: HashMap<String, Value> = HashMap::new();
-            Interceptor::pages(move |_, page, _| {
-                for member in members(page).into_iter().flatten() {
-                    let Some(own) = member.pointer("/_links/self/href").and_then(Value::as_str) else { continue };
-                    let known = first.entry(own.to_owned()).or_insert_with(|| member.clone());
-                    *member = known.clone();
-                }
-            })
-        }),
-        Fault::new(FAMILY, "a collection is a bare array", &[row::COL_01, row::HAL_02, row::HAL_07], || {
-            Interceptor::after(|_, answer, _| {
-                let Some(Value::Object(mut page)) = answer.json() else { return };
-                if let Some(members) = members(&mut page) {
-                    let members = Value::Array(members.clone());
-                    answer.set_json(&members);
-                }
-            })
-        }),
-        Fault::new(FAMILY, "every seventh page is an old one", &[row::COL_23, row::CRU_22, "COL-*"], || {
-            let mut old: HashMap<String, Answer> = HashMap::new();
-            let mut count = 0_u32;
-            Interceptor::after(move |call, answer, sight| {
-                if call.method != "GET" || !matches!(sight.what(call), Some(What::Collection(_))) {
-                    return;
-                }
-                count = count.wrapping_add(1);
-                let known = old.entry(call.address()).or_insert_with(|| answer.clone());
-                if count.is_multiple_of(7) {
-                    *answer = known.clone();
-                } else {
-                    *known = answer.clone();
-                }
-            })
-        })
+        Fault::new(
+            "embedded",
+            "members are as they were created",
+            &[row::COL_28],
+            || {
+                let mut first: HashMap<String, Value> = HashMap::new();
+                Interceptor::pages(move |_, page, _| {
+                    for member in members(page).into_iter().flatten() {
+                        let Some(own) = member.pointer("/_links/self/href").and_then(Value::as_str)
+                        else {
+                            continue;
+                        };
+                        let known = first
+                            .entry(own.to_owned())
+                            .or_insert_with(|| member.clone());
+                        *member = known.clone();
+                    }
+                })
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "a collection is a bare array",
+            &[row::COL_01, row::HAL_02, row::HAL_07],
+            || {
+                Interceptor::after(|_, answer, _| {
+                    let Some(Value::Object(mut page)) = answer.json() else {
+                        return;
+                    };
+                    if let Some(members) = members(&mut page) {
+                        let members = Value::Array(members.clone());
+                        answer.set_json(&members);
+                    }
+                })
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "every seventh page is an old one",
+            &[row::COL_23, row::CRU_22, "COL-*"],
+            || {
+                let mut old: HashMap<String, Answer> = HashMap::new();
+                let mut count = 0_u32;
+                Interceptor::after(move |call, answer, sight| {
+                    if call.method != "GET"
+                        || !matches!(sight.what(call), Some(What::Collection(_)))
+                    {
+                        return;
+                    }
+                    count = count.wrapping_add(1);
+                    let known = old.entry(call.address()).or_insert_with(|| answer.clone());
+                    if count.is_multiple_of(7) {
+                        *answer = known.clone();
+                    } else {
+                        *known = answer.clone();
+                    }
+                })
+            },
+        )
         .on_reference(),
-        Fault::new(FAMILY, "the total is counted once", &[row::COL_23, row::COL_20], || {
-            let mut first: HashMap<String, Value> = HashMap::new();
-            Interceptor::pages(move |call, page, _| {
-                if let Some(total) = page.get("total_records").cloned() {
-                    let known = first.entry(call.uri.path().to_owned()).or_insert(total).clone();
-                    set(page, "total_records", known);
-                }
-            })
-        })
+        Fault::new(
+            FAMILY,
+            "the total is counted once",
+            &[row::COL_23, row::COL_20],
+            || {
+                let mut first: HashMap<String, Value> = HashMap::new();
+                Interceptor::pages(move |call, page, _| {
+                    if let Some(total) = page.get("total_records").cloned() {
+                        let known = first
+                            .entry(call.uri.path().to_owned())
+                            .or_insert(total)
+                            .clone();
+                        set(page, "total_records", known);
+                    }
+                })
+            },
+        )
         .on_reference(),
     ];
     faults.extend(table(FAMILY, PAGES));
     faults.extend(table("embedded", MEMBERS));
     faults.extend(NESTED.map(nested));
     faults.extend(FIELDS.map(lacking));
-    faults.extend(["donation", "outreach", "answer", "attendance", "submission", "signature"].map(uncounted));
-    faults.extend(["donation", "outreach", "attendance", "submission", "canvass"].map(counted_again));
+    faults.extend(
+        [
+            "donation",
+            "outreach",
+            "answer",
+            "attendance",
+            "submission",
+            "signature",
+        ]
+        .map(uncounted),
+    );
+    faults.extend(
+        [
+            "donation",
+            "outreach",
+            "attendance",
+            "submission",
+            "canvass",
+        ]
+        .map(counted_again),
+    );
     // An answer need not lead to its submission.
-    faults
-        .extend(NESTED.iter().filter(|(owner, ..)| !matches!(*owner, "person" | "submission")).copied().map(backlink));
+    faults.extend(
+        NESTED
+            .iter()
+            .filter(|(owner, ..)| !matches!(*owner, "person" | "submission"))
+            .copied()
+            .map(backlink),
+    );
     faults
 }
 
-/// Fields that members of a collection lack: the owner of the collection, empty for the entry point, the kind of the members,
-/// and the field.
+/// Fields that members of a collection lack: the owner of the collection, empty for the entry
+/// point, the kind of the members, and the field.
 const FIELDS: [(&str, &str, &str); 20] = [
     ("", "person", "custom_fields"),
     ("", "event", "location"),
@@ -331,7 +529,8 @@ const FIELDS: [(&str, &str, &str); 20] = [
     ("person", "canvass", "status_code"),
 ];
 
-/// Whether a request goes to a collection below a record of this kind, or to one of the entry point for none.
+/// Whether a request goes to a collection below a record of this kind, or to one of the entry point
+/// for none.
 fn is_below(call: &Call, sight: &LinkMap, owner: &str) -> bool {
     let own = sight.nested.get(&call.address());
     own.map_or("", |(own, _)| sight.kind_at(own).unwrap_or_default()) == owner
@@ -339,29 +538,52 @@ fn is_below(call: &Call, sight: &LinkMap, owner: &str) -> bool {
 
 /// Members of a collection that lack a field.
 fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> Fault {
-    let place = if owner.is_empty() { String::new() } else { format!(" of a {owner}") };
-    Fault::new("embedded", format!("each {kind}{place} is listed without {field}"), &[row::COL_28], move || {
-        Interceptor::pages(move |call, page, sight| {
-            if sight.what(call) == Some(What::Collection(kind)) && is_below(call, sight, owner) {
-                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
-                    member.remove(field);
+    let place = if owner.is_empty() {
+        String::new()
+    } else {
+        format!(" of a {owner}")
+    };
+    Fault::new(
+        "embedded",
+        format!("each {kind}{place} is listed without {field}"),
+        &[row::COL_28],
+        move || {
+            Interceptor::pages(move |call, page, sight| {
+                if sight.what(call) == Some(What::Collection(kind)) && is_below(call, sight, owner)
+                {
+                    for member in members(page)
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Value::as_object_mut)
+                    {
+                        member.remove(field);
+                    }
                 }
-            }
-        })
-    })
+            })
+        },
+    )
 }
 
 /// The collections below a record count deleted members.
 fn uncounted(kind: &'static str) -> Fault {
-    counts(kind, format!("a deleted {kind} is counted below its record"), "DELETE")
+    counts(
+        kind,
+        format!("a deleted {kind} is counted below its record"),
+        "DELETE",
+    )
 }
 
 /// The collections below a record count changed members twice.
 fn counted_again(kind: &'static str) -> Fault {
-    counts(kind, format!("a changed {kind} is counted twice below its record"), "PUT")
+    counts(
+        kind,
+        format!("a changed {kind} is counted twice below its record"),
+        "PUT",
+    )
 }
 
-/// The collections below a record count one more for each write by a method to one of their members.
+/// The collections below a record count one more for each write by a method to one of their
+/// members.
 fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
     Fault::new("nested collection", name, &[row::COL_23], move || {
         let mut listed: HashMap<String, Vec<String>> = HashMap::new();
@@ -375,14 +597,26 @@ fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
                 }
                 return;
             }
-            let Some(Value::Object(mut page)) = answer.json() else { return };
-            if sight.what(call) != Some(What::Collection(kind)) || is_below(call, sight, "") || call.method != "GET" {
+            let Some(Value::Object(mut page)) = answer.json() else {
+                return;
+            };
+            if sight.what(call) != Some(What::Collection(kind))
+                || is_below(call, sight, "")
+                || call.method != "GET"
+            {
                 return;
             }
-            let owns = members(&mut page).into_iter().flatten().filter_map(|one| one.as_object());
-            let owns = owns.filter_map(|one| link_map::href(one, "self")).map(transport::address).collect();
+            let owns = members(&mut page)
+                .into_iter()
+                .flatten()
+                .filter_map(|one| one.as_object());
+            let owns = owns
+                .filter_map(|one| link_map::href(one, "self"))
+                .map(transport::address)
+                .collect();
             listed.insert(call.address(), owns);
-            let total = number(&page, "total_records").saturating_add(more.get(&call.address()).copied().unwrap_or(0));
+            let total = number(&page, "total_records")
+                .saturating_add(more.get(&call.address()).copied().unwrap_or(0));
             set(&mut page, "total_records", total);
             answer.set_json(&Value::Object(page));
         })
@@ -391,25 +625,36 @@ fn counts(kind: &'static str, name: String, method: &'static str) -> Fault {
 
 /// A collection below a record that stays empty.
 fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
-    Fault::new("nested collection", format!("{name} of a {owner} stay empty"), &[row], move || {
-        Interceptor::pages(move |call, page, sight| {
-            let own = sight.nested.get(&call.address()).filter(|(_, link)| link == name);
-            let is_owner = own.is_some_and(|(own, _)| sight.kind_at(own) == Some(owner));
-            if !is_owner {
-                return;
-            }
-            while members(page).is_some_and(|members| !members.is_empty()) {
-                shorten(page);
-            }
-            set(page, "total_records", 0);
-            set(page, "total_pages", 0);
-        })
-    })
+    Fault::new(
+        "nested collection",
+        format!("{name} of a {owner} stay empty"),
+        &[row],
+        move || {
+            Interceptor::pages(move |call, page, sight| {
+                let own = sight
+                    .nested
+                    .get(&call.address())
+                    .filter(|(_, link)| link == name);
+                let is_owner = own.is_some_and(|(own, _)| sight.kind_at(own) == Some(owner));
+                if !is_owner {
+                    return;
+                }
+                while members(page).is_some_and(|members| !members.is_empty()) {
+                    shorten(page);
+                }
+                set(page, "total_records", 0);
+                set(page, "total_pages", 0);
+            })
+        },
+    )
 }
 
 /// A collection whose members lead back to another record.
 fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> Fault {
-    let kind = link_map::NAMES.iter().find(|(_, many)| *many == name).map_or("", |(one, _)| *one);
+    let kind = link_map::NAMES
+        .iter()
+        .find(|(_, many)| *many == name)
+        .map_or("", |(one, _)| *one);
     Fault::new(
         "nested collection",
         format!("{name} of a {owner} lead to another one"),
@@ -417,7 +662,8 @@ fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> F
         move || {
             Interceptor::records(kind, move |record, sight| {
                 let rel = sight.rel(owner);
-                if let Some(Value::String(href)) = links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href"))
+                if let Some(Value::String(href)) =
+                    links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href"))
                 {
                     href.push_str("9x");
                 }

@@ -26,7 +26,11 @@ pub(crate) fn strict(api: ApiBuilder) -> ApiBuilder {
     api.conditional_requests(IfMatch::Required)
 }
 
-fn fault(name: &'static str, row: &'static str, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+fn fault(
+    name: &'static str,
+    row: &'static str,
+    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
+) -> Fault {
     Fault::new(FAMILY, name, &[row], twist).over(Over::Reference(conditional))
 }
 
@@ -60,7 +64,10 @@ fn conditions(
         Interceptor::before(move |call, _| {
             let sent = call.headers.get(&which)?.to_str().ok()?.to_owned();
             match change(call, &sent) {
-                Some(other) => drop(call.headers.insert(which.clone(), HeaderValue::try_from(other).ok()?)),
+                Some(other) => drop(
+                    call.headers
+                        .insert(which.clone(), HeaderValue::try_from(other).ok()?),
+                ),
                 None => drop(call.headers.remove(&which)),
             }
             None
@@ -79,14 +86,27 @@ fn is_collection(what: Option<What>) -> bool {
 
 /// A tag of one member of a record, instead of all that is shown.
 fn tag_from(member: &'static str) -> impl Fn() -> Interceptor {
-    tag_of(is_record, move |json| json.get(member).map(ToString::to_string))
+    tag_of(is_record, move |json| {
+        json.get(member).map(ToString::to_string)
+    })
 }
 
 /// A tag of the addresses and the number of a collection's members.
 fn tag_of_addresses(json: &Value) -> Option<String> {
-    let all = json.get("_embedded")?.as_object()?.values().find_map(Value::as_array)?;
-    let owns: Vec<&str> = all.iter().filter_map(|one| one.pointer("/_links/self/href")?.as_str()).collect();
-    Some(format!("{:?} {}", json.get("total_records"), owns.join(" ")))
+    let all = json
+        .get("_embedded")?
+        .as_object()?
+        .values()
+        .find_map(Value::as_array)?;
+    let owns: Vec<&str> = all
+        .iter()
+        .filter_map(|one| one.pointer("/_links/self/href")?.as_str())
+        .collect();
+    Some(format!(
+        "{:?} {}",
+        json.get("total_records"),
+        owns.join(" ")
+    ))
 }
 
 /// A tag of some of what is wanted, instead of all that is shown.
@@ -99,13 +119,25 @@ fn tag_of(
             Box::pin(async move {
                 let named = call.headers.remove(IF_NONE_MATCH);
                 let mut answer = server.send(call.clone()).await;
-                let shown = answer.json().filter(|_| wanted(server.what(&call)) && answer.status == 200);
-                let Some(of) = shown.as_ref().and_then(of) else { return answer };
+                let shown = answer
+                    .json()
+                    .filter(|_| wanted(server.what(&call)) && answer.status == 200);
+                let Some(of) = shown.as_ref().and_then(of) else {
+                    return answer;
+                };
                 let mut hash = DefaultHasher::new();
                 of.hash(&mut hash);
                 let tag = format!("\"{:x}\"", hash.finish());
-                if named.is_some_and(|named| named.to_str().is_ok_and(|named| named == "*" || named.contains(&tag))) {
-                    answer = Answer { body: bytes::Bytes::new(), status: StatusCode::NOT_MODIFIED.as_u16(), ..answer };
+                if named.is_some_and(|named| {
+                    named
+                        .to_str()
+                        .is_ok_and(|named| named == "*" || named.contains(&tag))
+                }) {
+                    answer = Answer {
+                        body: bytes::Bytes::new(),
+                        status: StatusCode::NOT_MODIFIED.as_u16(),
+                        ..answer
+                    };
                 }
                 if let Ok(tag) = HeaderValue::try_from(tag) {
                     answer.headers.insert(ETAG, tag);
@@ -128,28 +160,50 @@ fn changes() -> Vec<Fault> {
             row::ETG_04,
             tag_of(is_collection, tag_of_addresses),
         ),
-        answers("the-etag-of-a-create-is-another-one", row::ETG_08, Method::POST, is_collection, |answer| {
-            answer.headers.insert(ETAG, HeaderValue::from_static("\"created\""));
-        }),
+        answers(
+            "the-etag-of-a-create-is-another-one",
+            row::ETG_08,
+            Method::POST,
+            is_collection,
+            |answer| {
+                answer
+                    .headers
+                    .insert(ETAG, HeaderValue::from_static("\"created\""));
+            },
+        ),
         fault("last-modified-stays-after-a-change", row::ETG_03, || {
             let mut first: HashMap<String, HeaderValue> = HashMap::new();
             Interceptor::after(move |_, answer, _| {
-                let Some(date) = answer.headers.get(LAST_MODIFIED).cloned() else { return };
-                let Some(Value::Object(record)) = answer.json() else { return };
-                let Some(own) = link_map::href(&record, "self") else { return };
+                let Some(date) = answer.headers.get(LAST_MODIFIED).cloned() else {
+                    return;
+                };
+                let Some(Value::Object(record)) = answer.json() else {
+                    return;
+                };
+                let Some(own) = link_map::href(&record, "self") else {
+                    return;
+                };
                 let first = first.entry(own.to_owned()).or_insert(date);
                 answer.headers.insert(LAST_MODIFIED, first.clone());
             })
         }),
-        conditions("if-match-without-quotes-is-ignored", row::ETG_07, IF_MATCH, |_, sent| {
-            (sent == "*" || sent.contains('"')).then(|| sent.to_owned())
-        }),
+        conditions(
+            "if-match-without-quotes-is-ignored",
+            row::ETG_07,
+            IF_MATCH,
+            |_, sent| (sent == "*" || sent.contains('"')).then(|| sent.to_owned()),
+        ),
         fault("not-modified-for-another-tenant", row::ETG_05, || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
-                    let named = call.headers.get(IF_NONE_MATCH).filter(|_| call.headers.contains_key("svc-api-token"));
+                    let named = call
+                        .headers
+                        .get(IF_NONE_MATCH)
+                        .filter(|_| call.headers.contains_key("svc-api-token"));
                     let known = server.remembered(&call.address());
-                    if let Some(known) = known.filter(|known| named.is_some() && known.headers.get(ETAG) == named) {
+                    if let Some(known) =
+                        known.filter(|known| named.is_some() && known.headers.get(ETAG) == named)
+                    {
                         return Answer {
                             body: bytes::Bytes::new(),
                             status: StatusCode::NOT_MODIFIED.as_u16(),
@@ -172,19 +226,41 @@ fn changes() -> Vec<Fault> {
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn forms() -> Vec<Fault> {
     vec![
-        answers("no-etag-on-records", row::ETG_01, Method::GET, is_record, |answer| {
-            answer.headers.remove(ETAG);
-        }),
-        answers("weak-etags-on-records-that-change", row::ETG_01, Method::GET, is_record, |answer| {
-            if let Some(weak) = answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(|tag| format!("W/{tag}"))
-                && let Ok(weak) = HeaderValue::try_from(weak)
-            {
-                answer.headers.insert(ETAG, weak);
-            }
-        }),
-        answers("no-etag-on-collections", row::ETG_02, Method::GET, is_collection, |answer| {
-            answer.headers.remove(ETAG);
-        }),
+        answers(
+            "no-etag-on-records",
+            row::ETG_01,
+            Method::GET,
+            is_record,
+            |answer| {
+                answer.headers.remove(ETAG);
+            },
+        ),
+        answers(
+            "weak-etags-on-records-that-change",
+            row::ETG_01,
+            Method::GET,
+            is_record,
+            |answer| {
+                if let Some(weak) = answer
+                    .headers
+                    .get(ETAG)
+                    .and_then(|tag| tag.to_str().ok())
+                    .map(|tag| format!("W/{tag}"))
+                    && let Ok(weak) = HeaderValue::try_from(weak)
+                {
+                    answer.headers.insert(ETAG, weak);
+                }
+            },
+        ),
+        answers(
+            "no-etag-on-collections",
+            row::ETG_02,
+            Method::GET,
+            is_collection,
+            |answer| {
+                answer.headers.remove(ETAG);
+            },
+        ),
         answers(
             "an-etag-without-quotes",
             row::ETG_02,
@@ -194,30 +270,83 @@ fn forms() -> Vec<Fault> {
                 answer.headers.insert(ETAG, HeaderValue::from_static("one"));
             },
         ),
-        answers("last-modified-is-long-ago", row::ETG_03, Method::GET, is_record, |answer| {
-            answer.headers.insert(LAST_MODIFIED, HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"));
-        }),
-        answers("last-modified-is-no-date-of-http", row::ETG_03, Method::GET, is_record, |answer| {
-            answer.headers.insert(LAST_MODIFIED, HeaderValue::from_static("2026-01-05T09:00:00Z"));
-        }),
-        fault("the-etag-is-that-of-the-creation", row::ETG_04, tag_from("created_date")),
-        fault("the-etag-does-not-count-totals", row::ETG_04, tag_from("modified_date")),
-        conditions("if-none-match-is-ignored", row::ETG_05, IF_NONE_MATCH, |_, _| None),
-        conditions("if-none-match-is-ignored-on-head", row::ETG_05, IF_NONE_MATCH, |call, sent| {
-            (call.method != Method::HEAD).then(|| sent.to_owned())
-        }),
-        conditions("weak-tags-in-if-none-match-are-ignored", row::ETG_05, IF_NONE_MATCH, |_, sent| {
-            (!sent.starts_with("W/")).then(|| sent.to_owned())
-        }),
-        conditions("of-a-list-the-first-tag-counts", row::ETG_05, IF_NONE_MATCH, |_, sent| {
-            sent.split(',').next().map(ToOwned::to_owned)
-        }),
-        conditions("any-tag-in-if-none-match-is-current", row::ETG_06, IF_NONE_MATCH, |_, _| Some("*".to_owned())),
+        answers(
+            "last-modified-is-long-ago",
+            row::ETG_03,
+            Method::GET,
+            is_record,
+            |answer| {
+                answer.headers.insert(
+                    LAST_MODIFIED,
+                    HeaderValue::from_static("Sun, 06 Nov 1994 08:49:37 GMT"),
+                );
+            },
+        ),
+        answers(
+            "last-modified-is-no-date-of-http",
+            row::ETG_03,
+            Method::GET,
+            is_record,
+            |answer| {
+                answer.headers.insert(
+                    LAST_MODIFIED,
+                    HeaderValue::from_static("2026-01-05T09:00:00Z"),
+                );
+            },
+        ),
+        fault(
+            "the-etag-is-that-of-the-creation",
+            row::ETG_04,
+            tag_from("created_date"),
+        ),
+        fault(
+            "the-etag-does-not-count-totals",
+            row::ETG_04,
+            tag_from("modified_date"),
+        ),
+        conditions(
+            "if-none-match-is-ignored",
+            row::ETG_05,
+            IF_NONE_MATCH,
+            |_, _| None,
+        ),
+        conditions(
+            "if-none-match-is-ignored-on-head",
+            row::ETG_05,
+            IF_NONE_MATCH,
+            |call, sent| (call.method != Method::HEAD).then(|| sent.to_owned()),
+        ),
+        conditions(
+            "weak-tags-in-if-none-match-are-ignored",
+            row::ETG_05,
+            IF_NONE_MATCH,
+            |_, sent| (!sent.starts_with("W/")).then(|| sent.to_owned()),
+        ),
+        conditions(
+            "of-a-list-the-first-tag-counts",
+            row::ETG_05,
+            IF_NONE_MATCH,
+            |_, sent| sent.split(',').next().map(ToOwned::to_owned),
+        ),
+        conditions(
+            "any-tag-in-if-none-match-is-current",
+            row::ETG_06,
+            IF_NONE_MATCH,
+            |_, _| Some("*".to_owned()),
+        ),
         conditions("if-match-is-ignored", row::ETG_07, IF_MATCH, |_, _| None),
-        conditions("if-match-is-ignored-on-delete", row::ETG_07, IF_MATCH, |call, sent| {
-            (call.method != Method::DELETE).then(|| sent.to_owned())
-        }),
-        conditions("if-match-compares-weakly", row::ETG_07, IF_MATCH, |_, sent| Some(sent.replace("W/", ""))),
+        conditions(
+            "if-match-is-ignored-on-delete",
+            row::ETG_07,
+            IF_MATCH,
+            |call, sent| (call.method != Method::DELETE).then(|| sent.to_owned()),
+        ),
+        conditions(
+            "if-match-compares-weakly",
+            row::ETG_07,
+            IF_MATCH,
+            |_, sent| Some(sent.replace("W/", "")),
+        ),
         fault("412-and-done-all-the-same", row::ETG_07, || {
             Interceptor::around(|call, server| {
                 Box::pin(async move {
@@ -231,12 +360,29 @@ fn forms() -> Vec<Fault> {
                 })
             })
         }),
-        conditions("if-match-any-is-no-tag", row::ETG_08, IF_MATCH, |_, sent| {
-            Some(if sent == "*" { "\"*\"".to_owned() } else { sent.to_owned() })
-        }),
-        answers("the-etag-of-a-change-is-another-one", row::ETG_08, Method::PUT, is_record, |answer| {
-            answer.headers.insert(ETAG, HeaderValue::from_static("\"written\""));
-        }),
+        conditions(
+            "if-match-any-is-no-tag",
+            row::ETG_08,
+            IF_MATCH,
+            |_, sent| {
+                Some(if sent == "*" {
+                    "\"*\"".to_owned()
+                } else {
+                    sent.to_owned()
+                })
+            },
+        ),
+        answers(
+            "the-etag-of-a-change-is-another-one",
+            row::ETG_08,
+            Method::PUT,
+            is_record,
+            |answer| {
+                answer
+                    .headers
+                    .insert(ETAG, HeaderValue::from_static("\"written\""));
+            },
+        ),
         fault("changes-are-taken-without-if-match", row::ETG_09, || {
             Interceptor::before(|call, _| {
                 if !call.headers.contains_key(IF_MATCH) {
@@ -261,28 +407,42 @@ fn forms() -> Vec<Fault> {
             })
         })
         .over(Over::Reference(strict)),
-        fault("if-match-is-compared-before-the-change", row::ETG_10, || {
-            Interceptor::around(|mut call, server| {
-                Box::pin(async move {
-                    let named = call.headers.get(IF_MATCH).filter(|named| *named != "*").cloned();
-                    if let Some(named) = named.filter(|_| call.method == Method::PUT) {
-                        let read = call.get(&call.uri.to_string());
-                        let now = server.send(read).await;
-                        if now.headers.get(ETAG) == Some(&named) {
-                            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-                            call.headers.remove(IF_MATCH);
+        fault(
+            "if-match-is-compared-before-the-change",
+            row::ETG_10,
+            || {
+                Interceptor::around(|mut call, server| {
+                    Box::pin(async move {
+                        let named = call
+                            .headers
+                            .get(IF_MATCH)
+                            .filter(|named| *named != "*")
+                            .cloned();
+                        if let Some(named) = named.filter(|_| call.method == Method::PUT) {
+                            let read = call.get(&call.uri.to_string());
+                            let now = server.send(read).await;
+                            if now.headers.get(ETAG) == Some(&named) {
+                                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                                call.headers.remove(IF_MATCH);
+                            }
                         }
-                    }
-                    server.send(call).await
+                        server.send(call).await
+                    })
                 })
-            })
-        })
+            },
+        )
         .at(Place::Backend),
-        conditions("if-unmodified-since-is-ignored", row::ETG_11, IF_UNMODIFIED_SINCE, |_, _| None),
+        conditions(
+            "if-unmodified-since-is-ignored",
+            row::ETG_11,
+            IF_UNMODIFIED_SINCE,
+            |_, _| None,
+        ),
     ]
 }
 
-/// What looks like a fault and is none: weak tags of what is not changed, no `Last-Modified`, no tag on writes.
+/// What looks like a fault and is none: weak tags of what is not changed, no `Last-Modified`, no
+/// tag on writes.
 pub(super) fn free() -> Vec<Fault> {
     vec![
         answers(
@@ -291,8 +451,11 @@ pub(super) fn free() -> Vec<Fault> {
             Method::GET,
             |what| !is_record(what),
             |answer| {
-                if let Some(weak) =
-                    answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(|tag| format!("W/{tag}"))
+                if let Some(weak) = answer
+                    .headers
+                    .get(ETAG)
+                    .and_then(|tag| tag.to_str().ok())
+                    .map(|tag| format!("W/{tag}"))
                     && let Ok(weak) = HeaderValue::try_from(weak)
                 {
                     answer.headers.insert(ETAG, weak);
@@ -316,7 +479,9 @@ pub(super) fn free() -> Vec<Fault> {
                 if answer.status == 404 && call.headers.contains_key(IF_MATCH) {
                     answer.status = StatusCode::PRECONDITION_FAILED.as_u16();
                     let error = String::from_utf8_lossy(&answer.body).replace(":404", ":412");
-                    answer.body = error.replace("RESOURCE_NOT_FOUND", "PRECONDITION_FAILED").into();
+                    answer.body = error
+                        .replace("RESOURCE_NOT_FOUND", "PRECONDITION_FAILED")
+                        .into();
                 }
             })
         })

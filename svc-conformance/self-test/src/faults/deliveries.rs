@@ -1,4 +1,5 @@
-//! Messages of webhooks that are signed badly, say too much, do not arrive, or arrive where they should not.
+//! Messages of webhooks that are signed badly, say too much, do not arrive, or arrive where they
+//! should not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,11 +17,17 @@ use crate::transport::Later;
 const FAMILY: &str = "deliveries";
 
 /// A server whose messages are passed on in this way.
-fn passed<P>(name: &'static str, rows: &[&str], pass: impl Fn() -> P + Send + Sync + 'static) -> Fault
+fn passed<P>(
+    name: &'static str,
+    rows: &[&str],
+    pass: impl Fn() -> P + Send + Sync + 'static,
+) -> Fault
 where
     P: Fn(Letter, Receiver) -> Later<Reply> + Send + Sync + 'static,
 {
-    Fault::new(FAMILY, name, rows, move || relayed(pass())).over(Over::Sending).at(Place::Backend)
+    Fault::new(FAMILY, name, rows, move || relayed(pass()))
+        .over(Over::Sending)
+        .at(Place::Backend)
 }
 
 /// A server that changes each message before it is sent.
@@ -41,7 +48,10 @@ fn mistaken(name: &'static str, rows: &[&str], mistake: fn(StatusCode) -> Status
         move |letter: Letter, receiver: Receiver| -> Later<Reply> {
             Box::pin(async move {
                 let reply = receiver.send(&letter).await;
-                Reply { status: mistake(reply.status), ..reply }
+                Reply {
+                    status: mistake(reply.status),
+                    ..reply
+                }
             })
         }
     })
@@ -74,7 +84,11 @@ fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Fault {
     passed(name, &[row::HOOK_07], move || {
         move |letter: Letter, receiver: Receiver| -> Later<Reply> {
             Box::pin(async move {
-                if is_lost(&letter.event()) { Reply::of(StatusCode::NO_CONTENT) } else { receiver.send(&letter).await }
+                if is_lost(&letter.event()) {
+                    Reply::of(StatusCode::NO_CONTENT)
+                } else {
+                    receiver.send(&letter).await
+                }
             })
         }
     })
@@ -97,7 +111,10 @@ fn with_header(letter: &mut Letter, receiver: &Receiver, name: &'static str, val
 
 /// Signs other bytes of a message.
 fn sign_over(letter: &mut Letter, receiver: &Receiver, signed: &[u8]) {
-    letter.set("webhook-signature", &signature(&key(receiver.secret()), signed));
+    letter.set(
+        "webhook-signature",
+        &signature(&key(receiver.secret()), signed),
+    );
 }
 
 pub(super) fn faults() -> Vec<Fault> {
@@ -107,59 +124,122 @@ pub(super) fn faults() -> Vec<Fault> {
 /// What is sent.
 fn messages() -> Vec<Fault> {
     vec![
-        lost("messages about tags are never sent", |event| event.starts_with("tag.")),
-        lost("deletions are not sent", |event| event.ends_with(".deleted")),
-        changed("messages are sent with PUT", &[row::HOOK_07], |letter, _| letter.method = Method::PUT),
-        changed("messages have no webhook-id", &[row::HOOK_07], |letter, receiver| {
-            letter.headers.remove("webhook-id");
-            receiver.sign(letter);
+        lost("messages about tags are never sent", |event| {
+            event.starts_with("tag.")
         }),
-        changed("all messages have one webhook-id", &[row::HOOK_07], |letter, receiver| {
-            with_header(letter, receiver, "webhook-id", "msg_1");
+        lost("deletions are not sent", |event| {
+            event.ends_with(".deleted")
         }),
-        changed("messages have a field of the record", &[row::HOOK_07], |letter, receiver| {
-            with_body(letter, receiver, |body| {
-                if let Some(data) = body.get_mut("data").and_then(Value::as_object_mut) {
-                    set(data, "given_name", "Ada");
-                }
-            });
-        }),
-        changed("messages have no date", &[row::HOOK_07], |letter, receiver| {
-            with_body(letter, receiver, |body| drop(body.remove("timestamp")));
-        }),
+        changed(
+            "messages are sent with PUT",
+            &[row::HOOK_07],
+            |letter, _| letter.method = Method::PUT,
+        ),
+        changed(
+            "messages have no webhook-id",
+            &[row::HOOK_07],
+            |letter, receiver| {
+                letter.headers.remove("webhook-id");
+                receiver.sign(letter);
+            },
+        ),
+        changed(
+            "all messages have one webhook-id",
+            &[row::HOOK_07],
+            |letter, receiver| {
+                with_header(letter, receiver, "webhook-id", "msg_1");
+            },
+        ),
+        changed(
+            "messages have a field of the record",
+            &[row::HOOK_07],
+            |letter, receiver| {
+                with_body(letter, receiver, |body| {
+                    if let Some(data) = body.get_mut("data").and_then(Value::as_object_mut) {
+                        set(data, "given_name", "Ada");
+                    }
+                });
+            },
+        ),
+        changed(
+            "messages have no date",
+            &[row::HOOK_07],
+            |letter, receiver| {
+                with_body(letter, receiver, |body| drop(body.remove("timestamp")));
+            },
+        ),
     ]
 }
 
 /// How it is signed.
 fn signatures() -> Vec<Fault> {
     vec![
-        changed("the body alone is signed", &[row::HOOK_08], |letter, receiver| {
-            let signed = letter.body.clone();
-            sign_over(letter, receiver, &signed);
-        }),
-        changed("the timestamp of a message is not signed", &[row::HOOK_08], |letter, receiver| {
-            let signed = [letter.header("webhook-id").as_bytes(), b".", &letter.body].concat();
-            sign_over(letter, receiver, &signed);
-        }),
-        changed("the id of a message is not signed", &[row::HOOK_08], |letter, receiver| {
-            let signed = [letter.header("webhook-timestamp").as_bytes(), b".", &letter.body].concat();
-            sign_over(letter, receiver, &signed);
-        }),
-        changed("a body is written anew after it was signed", &[row::HOOK_08], |letter, _| {
-            letter.body = [letter.body.as_ref(), b"\n"].concat().into();
-        }),
-        changed("the text of the secret is the key of signatures", &[row::HOOK_08], |letter, receiver| {
-            let signed = whole(letter);
-            letter.set("webhook-signature", &signature(receiver.secret().as_bytes(), &signed));
-        }),
-        changed("timestamps of messages are in milliseconds", &[row::HOOK_08], |letter, receiver| {
-            let at = format!("{}000", letter.header("webhook-timestamp"));
-            with_header(letter, receiver, "webhook-timestamp", &at);
-        }),
-        changed("the first secret of a webhook signs for ever", &[row::HOOK_08], |letter, receiver| {
-            let signed = whole(letter);
-            letter.set("webhook-signature", &signature(&key(receiver.first_secret()), &signed));
-        }),
+        changed(
+            "the body alone is signed",
+            &[row::HOOK_08],
+            |letter, receiver| {
+                let signed = letter.body.clone();
+                sign_over(letter, receiver, &signed);
+            },
+        ),
+        changed(
+            "the timestamp of a message is not signed",
+            &[row::HOOK_08],
+            |letter, receiver| {
+                let signed = [letter.header("webhook-id").as_bytes(), b".", &letter.body].concat();
+                sign_over(letter, receiver, &signed);
+            },
+        ),
+        changed(
+            "the id of a message is not signed",
+            &[row::HOOK_08],
+            |letter, receiver| {
+                let signed = [
+                    letter.header("webhook-timestamp").as_bytes(),
+                    b".",
+                    &letter.body,
+                ]
+                .concat();
+                sign_over(letter, receiver, &signed);
+            },
+        ),
+        changed(
+            "a body is written anew after it was signed",
+            &[row::HOOK_08],
+            |letter, _| {
+                letter.body = [letter.body.as_ref(), b"\n"].concat().into();
+            },
+        ),
+        changed(
+            "the text of the secret is the key of signatures",
+            &[row::HOOK_08],
+            |letter, receiver| {
+                let signed = whole(letter);
+                letter.set(
+                    "webhook-signature",
+                    &signature(receiver.secret().as_bytes(), &signed),
+                );
+            },
+        ),
+        changed(
+            "timestamps of messages are in milliseconds",
+            &[row::HOOK_08],
+            |letter, receiver| {
+                let at = format!("{}000", letter.header("webhook-timestamp"));
+                with_header(letter, receiver, "webhook-timestamp", &at);
+            },
+        ),
+        changed(
+            "the first secret of a webhook signs for ever",
+            &[row::HOOK_08],
+            |letter, receiver| {
+                let signed = whole(letter);
+                letter.set(
+                    "webhook-signature",
+                    &signature(&key(receiver.first_secret()), &signed),
+                );
+            },
+        ),
     ]
 }
 
@@ -167,14 +247,34 @@ fn signatures() -> Vec<Fault> {
 fn answers() -> Vec<Fault> {
     vec![
         mistaken("500 of a receiver is success", &[row::HOOK_11], |status| {
-            if status == StatusCode::INTERNAL_SERVER_ERROR { StatusCode::NO_CONTENT } else { status }
+            if status == StatusCode::INTERNAL_SERVER_ERROR {
+                StatusCode::NO_CONTENT
+            } else {
+                status
+            }
         }),
-        mistaken("a redirect of a receiver is success", &[row::HOOK_11], |status| {
-            if status.is_redirection() { StatusCode::NO_CONTENT } else { status }
-        }),
-        mistaken("410 of a receiver is a failure as others", &[row::HOOK_11], |status| {
-            if status == StatusCode::GONE { StatusCode::INTERNAL_SERVER_ERROR } else { status }
-        }),
+        mistaken(
+            "a redirect of a receiver is success",
+            &[row::HOOK_11],
+            |status| {
+                if status.is_redirection() {
+                    StatusCode::NO_CONTENT
+                } else {
+                    status
+                }
+            },
+        ),
+        mistaken(
+            "410 of a receiver is a failure as others",
+            &[row::HOOK_11],
+            |status| {
+                if status == StatusCode::GONE {
+                    StatusCode::INTERNAL_SERVER_ERROR
+                } else {
+                    status
+                }
+            },
+        ),
         repeated(
             "an attempt has another webhook-id than the one before",
             &[row::HOOK_07],
@@ -196,81 +296,121 @@ fn answers() -> Vec<Fault> {
             |reply| reply.status == StatusCode::INTERNAL_SERVER_ERROR,
             |letter, _| letter.set("webhook-timestamp", "1614265330"),
         ),
-        passed("redirects of receivers are followed", &[row::HOOK_11], || {
-            |letter: Letter, receiver: Receiver| -> Later<Reply> {
-                Box::pin(async move {
-                    let reply = receiver.send(&letter).await;
-                    match reply.headers.get(header::LOCATION).and_then(|to| to.to_str().ok()) {
-                        Some(to) if reply.status.is_redirection() => receiver.send_to(to, &letter).await,
-                        _ => reply,
-                    }
-                })
-            }
-        }),
+        passed(
+            "redirects of receivers are followed",
+            &[row::HOOK_11],
+            || {
+                |letter: Letter, receiver: Receiver| -> Later<Reply> {
+                    Box::pin(async move {
+                        let reply = receiver.send(&letter).await;
+                        match reply
+                            .headers
+                            .get(header::LOCATION)
+                            .and_then(|to| to.to_str().ok())
+                        {
+                            Some(to) if reply.status.is_redirection() => {
+                                receiver.send_to(to, &letter).await
+                            }
+                            _ => reply,
+                        }
+                    })
+                }
+            },
+        ),
     ]
 }
 
 /// Who receives messages, and when.
 fn receivers() -> Vec<Fault> {
     vec![
-        passed("what is sent elsewhere is also sent to a receiver that wanted no more", &[row::HOOK_11], || {
-            let gone = Arc::new(Mutex::new(Vec::<String>::new()));
-            move |letter: Letter, receiver: Receiver| -> Later<Reply> {
-                let gone = Arc::clone(&gone);
-                Box::pin(async move {
-                    let all = || gone.lock().unwrap_or_else(PoisonError::into_inner);
-                    let told = all().clone();
-                    for url in told {
-                        receiver.send_to(&url, &letter).await;
-                    }
-                    let reply = receiver.send(&letter).await;
-                    if reply.status == StatusCode::GONE {
-                        all().push(receiver.url);
-                    }
-                    reply
-                })
-            }
-        }),
-        passed("receivers are sent to one after the other", &[row::HOOK_12], || {
-            let turn = Arc::new(tokio::sync::Mutex::new(()));
-            move |letter: Letter, receiver: Receiver| -> Later<Reply> {
-                let turn = Arc::clone(&turn);
-                Box::pin(async move {
-                    let _turn = turn.lock().await;
-                    receiver.send(&letter).await
-                })
-            }
-        }),
-        Fault::new(FAMILY, "webhooks of any key receive every kind", &[row::HOOK_03], || {
-            Interceptor::before(|call, _| {
-                let is_narrow = call.headers.get("svc-api-token").is_some_and(|key| key == "k-narrow");
-                if is_narrow && call.uri.path().ends_with("/webhooks") && call.json()?.get("kinds").is_none() {
-                    call.headers.insert("svc-api-token", HeaderValue::from_static("k-one"));
+        passed(
+            "what is sent elsewhere is also sent to a receiver that wanted no more",
+            &[row::HOOK_11],
+            || {
+                let gone = Arc::new(Mutex::new(Vec::<String>::new()));
+                move |letter: Letter, receiver: Receiver| -> Later<Reply> {
+                    let gone = Arc::clone(&gone);
+                    Box::pin(async move {
+                        let all = || gone.lock().unwrap_or_else(PoisonError::into_inner);
+                        let told = all().clone();
+                        for url in told {
+                            receiver.send_to(&url, &letter).await;
+                        }
+                        let reply = receiver.send(&letter).await;
+                        if reply.status == StatusCode::GONE {
+                            all().push(receiver.url);
+                        }
+                        reply
+                    })
                 }
-                None
-            })
-        })
+            },
+        ),
+        passed(
+            "receivers are sent to one after the other",
+            &[row::HOOK_12],
+            || {
+                let turn = Arc::new(tokio::sync::Mutex::new(()));
+                move |letter: Letter, receiver: Receiver| -> Later<Reply> {
+                    let turn = Arc::clone(&turn);
+                    Box::pin(async move {
+                        let _turn = turn.lock().await;
+                        receiver.send(&letter).await
+                    })
+                }
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "webhooks of any key receive every kind",
+            &[row::HOOK_03],
+            || {
+                Interceptor::before(|call, _| {
+                    let is_narrow = call
+                        .headers
+                        .get("svc-api-token")
+                        .is_some_and(|key| key == "k-narrow");
+                    if is_narrow
+                        && call.uri.path().ends_with("/webhooks")
+                        && call.json()?.get("kinds").is_none()
+                    {
+                        call.headers
+                            .insert("svc-api-token", HeaderValue::from_static("k-one"));
+                    }
+                    None
+                })
+            },
+        )
         .over(Over::Sending)
         .at(Place::Backend),
     ]
 }
 
-/// What a server may do: send later and more than once, with headers and signatures that the standard does not have.
+/// What a server may do: send later and more than once, with headers and signatures that the
+/// standard does not have.
 pub(super) fn free() -> Vec<Fault> {
-    vec![passed("messages come late and twice, with more headers and signatures", &[], || {
-        let sent = Arc::new(AtomicUsize::new(0));
-        move |mut letter: Letter, receiver: Receiver| -> Later<Reply> {
-            let number = sent.fetch_add(1, Ordering::Relaxed);
-            Box::pin(async move {
-                // Not in the order of the changes.
-                let later = if number.is_multiple_of(2) { 700 } else { 100 };
-                tokio::time::sleep(Duration::from_millis(later)).await;
-                let signatures = format!("v1a,x v1,AAAA {} v9,y", letter.header("webhook-signature"));
-                letter.set("webhook-signature", &signatures);
-                letter.set("webhook-attempt", "1");
-                let reply = receiver.send(&letter).await;
-                if reply.status.is_success() { receiver.send(&letter).await } else { reply }
-            })
-        }
-    })]
+    vec![passed(
+        "messages come late and twice, with more headers and signatures",
+        &[],
+        || {
+            let sent = Arc::new(AtomicUsize::new(0));
+            move |mut letter: Letter, receiver: Receiver| -> Later<Reply> {
+                let number = sent.fetch_add(1, Ordering::Relaxed);
+                Box::pin(async move {
+                    // Not in the order of the changes.
+                    let later = if number.is_multiple_of(2) { 700 } else { 100 };
+                    tokio::time::sleep(Duration::from_millis(later)).await;
+                    let signatures =
+                        format!("v1a,x v1,AAAA {} v9,y", letter.header("webhook-signature"));
+                    letter.set("webhook-signature", &signatures);
+                    letter.set("webhook-attempt", "1");
+                    let reply = receiver.send(&letter).await;
+                    if reply.status.is_success() {
+                        receiver.send(&letter).await
+                    } else {
+                        reply
+                    }
+                })
+            }
+        },
+    )]
 }

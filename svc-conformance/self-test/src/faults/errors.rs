@@ -6,7 +6,8 @@ use svc_conformance::row;
 use super::table::Spot::{Answers, Descriptions, Entries, Errors};
 use super::table::To::{Any, Collection, Record};
 use super::table::Verb::{
-    Bare, Body, Copy, Done, Drop, Empty, Failed, Has, Repeat, Replace, Set, Status, Swap, Text, Value as As,
+    Bare, Body, Copy, Done, Drop, Empty, Failed, Has, Repeat, Replace, Set, Status, Swap, Text,
+    Value as As,
 };
 use super::table::{Line, line, table};
 use super::{Fault, Over, Place, set};
@@ -18,8 +19,15 @@ const FAMILY: &str = "error object";
 
 /// The descriptions of an error, in one list.
 fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
-    let entries = error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten();
-    entries.filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut()).flatten().collect()
+    let entries = error
+        .get_mut("resource_status")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    entries
+        .filter_map(|entry| entry.get_mut("error_descriptions")?.as_array_mut())
+        .flatten()
+        .collect()
 }
 
 /// Each create of a share page fails, as is declared, and is answered by this.
@@ -69,7 +77,13 @@ fn responses(body: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<Str
 }
 
 pub(super) fn faults() -> Vec<Fault> {
-    [table(FAMILY, OBJECTS), table("status", STATUSES), statuses(), rules()].concat()
+    [
+        table(FAMILY, OBJECTS),
+        table("status", STATUSES),
+        statuses(),
+        rules(),
+    ]
+    .concat()
 }
 
 const OBJECTS: &[Line] = &[
@@ -77,72 +91,185 @@ const OBJECTS: &[Line] = &[
         "errors under another relation",
         "ERR-01 ERR-12 ERR-14 ERR-16",
         Answers("*", Any),
-        &[Has("svc:error"), Copy("svc:error", "error"), Drop("svc:error")],
+        &[
+            Has("svc:error"),
+            Copy("svc:error", "error"),
+            Drop("svc:error"),
+        ],
     ),
-    line("errors without a body", "ERR-12 ERR-14 ERR-16 ERR-07", Answers("*", Any), &[Failed, Bare]),
-    line("no request_type", row::ERR_18, Errors, &[Drop("request_type")]),
-    line("request_type is partial", row::ERR_18, Errors, &[Set("request_type", "partial")]).on_reference(),
-    line("request_type is a flag", row::ERR_18, Errors, &[Set("request_type", "true")]),
+    line(
+        "errors without a body",
+        "ERR-12 ERR-14 ERR-16 ERR-07",
+        Answers("*", Any),
+        &[Failed, Bare],
+    ),
+    line(
+        "no request_type",
+        row::ERR_18,
+        Errors,
+        &[Drop("request_type")],
+    ),
+    line(
+        "request_type is partial",
+        row::ERR_18,
+        Errors,
+        &[Set("request_type", "partial")],
+    )
+    .on_reference(),
+    line(
+        "request_type is a flag",
+        row::ERR_18,
+        Errors,
+        &[Set("request_type", "true")],
+    ),
     line(
         "response_code is a text",
         row::ERR_19,
         Errors,
         &[As("response_code", |code| *code = code.to_string().into())],
     ),
-    line("response_code is another than the status", row::ERR_19, Errors, &[Set("response_code", "418")])
-        .on_reference(),
-    line("no response_code", row::ERR_19, Errors, &[Drop("response_code")]),
+    line(
+        "response_code is another than the status",
+        row::ERR_19,
+        Errors,
+        &[Set("response_code", "418")],
+    )
+    .on_reference(),
+    line(
+        "no response_code",
+        row::ERR_19,
+        Errors,
+        &[Drop("response_code")],
+    ),
     line(
         "resource_status is an object",
         "ERR-20 ERR-12 ERR-14",
         Errors,
         &[Copy("resource_status[0]", "resource_status")],
     ),
-    line("an atomic error has two entries", row::ERR_20, Errors, &[Repeat("resource_status")]).on_reference(),
-    line("resource_status is empty", "ERR-20 ERR-12 ERR-14 ERR-16", Errors, &[Set("resource_status", "[]")]),
-    line("resource without prefix", row::ERR_21, Entries, &[Text("resource", |name| last(name, ':'))]),
-    line("resource is an object", row::ERR_21, Entries, &[Set("resource", "{}")]).on_reference(),
-    line("an entry's code is a text", row::ERR_22, Entries, &[Set("response_code", "\"400\"")]),
-    line("an entry's code is out of the table", row::ERR_22, Entries, &[Set("response_code", "422")]).on_reference(),
-    line("no code of an entry", row::ERR_22, Entries, &[Drop("response_code")]),
+    line(
+        "an atomic error has two entries",
+        row::ERR_20,
+        Errors,
+        &[Repeat("resource_status")],
+    )
+    .on_reference(),
+    line(
+        "resource_status is empty",
+        "ERR-20 ERR-12 ERR-14 ERR-16",
+        Errors,
+        &[Set("resource_status", "[]")],
+    ),
+    line(
+        "resource without prefix",
+        row::ERR_21,
+        Entries,
+        &[Text("resource", |name| last(name, ':'))],
+    ),
+    line(
+        "resource is an object",
+        row::ERR_21,
+        Entries,
+        &[Set("resource", "{}")],
+    )
+    .on_reference(),
+    line(
+        "an entry's code is a text",
+        row::ERR_22,
+        Entries,
+        &[Set("response_code", "\"400\"")],
+    ),
+    line(
+        "an entry's code is out of the table",
+        row::ERR_22,
+        Entries,
+        &[Set("response_code", "422")],
+    )
+    .on_reference(),
+    line(
+        "no code of an entry",
+        row::ERR_22,
+        Entries,
+        &[Drop("response_code")],
+    ),
     line(
         "descriptions are an object",
         "ERR-23 ERR-12 ERR-14",
         Entries,
         &[Copy("error_descriptions[0]", "error_descriptions")],
     ),
-    line("no descriptions", "ERR-23 ERR-12 ERR-14 ERR-16", Entries, &[Drop("error_descriptions")]).on_reference(),
-    line("descriptions are empty", "ERR-23 ERR-12 ERR-14", Entries, &[Set("error_descriptions", "[]")]),
+    line(
+        "no descriptions",
+        "ERR-23 ERR-12 ERR-14 ERR-16",
+        Entries,
+        &[Drop("error_descriptions")],
+    )
+    .on_reference(),
+    line(
+        "descriptions are empty",
+        "ERR-23 ERR-12 ERR-14",
+        Entries,
+        &[Set("error_descriptions", "[]")],
+    ),
     line(
         "codes in small letters",
         "ERR-24 ERR-35 ERR-36 ERR-37",
         Descriptions,
         &[Text("error_code", str::to_lowercase)],
     ),
-    line("codes are numbers", row::ERR_24, Descriptions, &[Set("error_code", "17")]).on_reference(),
-    line("an empty description", row::ERR_25, Descriptions, &[Set("description", "")]),
+    line(
+        "codes are numbers",
+        row::ERR_24,
+        Descriptions,
+        &[Set("error_code", "17")],
+    )
+    .on_reference(),
+    line(
+        "an empty description",
+        row::ERR_25,
+        Descriptions,
+        &[Set("description", "")],
+    ),
     line(
         "a description in two languages",
         row::ERR_25,
         Descriptions,
-        &[Set("description", "{\"en\": \"Wrong\", \"de\": \"Falsch\"}")],
+        &[Set(
+            "description",
+            "{\"en\": \"Wrong\", \"de\": \"Falsch\"}",
+        )],
     )
     .on_reference(),
-    line("properties are one text", row::ERR_26, Descriptions, &[Copy("properties[0]", "properties")]),
+    line(
+        "properties are one text",
+        row::ERR_26,
+        Descriptions,
+        &[Copy("properties[0]", "properties")],
+    ),
     line(
         "properties are counted from one",
         "ERR-26 ERR-36",
         Descriptions,
-        &[Replace("properties[]", "[1]", "[2]"), Replace("properties[]", "[0]", "[1]")],
+        &[
+            Replace("properties[]", "[1]", "[2]"),
+            Replace("properties[]", "[0]", "[1]"),
+        ],
     ),
     line(
         "properties are pointers",
         "ERR-26 ERR-36",
         Descriptions,
-        &[Text("properties[]", |name| format!("/{}", name.replace(['[', '.'], "/").replace(']', "")))],
+        &[Text("properties[]", |name| {
+            format!("/{}", name.replace(['[', '.'], "/").replace(']', ""))
+        })],
     )
     .on_reference(),
-    line("properties name nothing", "ERR-26 ERR-35 ERR-36 ERR-37", Descriptions, &[Set("properties", "[]")]),
+    line(
+        "properties name nothing",
+        "ERR-26 ERR-35 ERR-36 ERR-37",
+        Descriptions,
+        &[Set("properties", "[]")],
+    ),
 ];
 
 /// What stands after the last of a character.
@@ -151,9 +278,25 @@ fn last(text: &str, mark: char) -> String {
 }
 
 const STATUSES: &[Line] = &[
-    line("what is wrong is 422", "ERR-12 ERR-14", Answers("*", Any), &[Status(400), Swap(422)]),
-    line("a wrong create is 500", row::ERR_12, Answers("POST", Any), &[Status(400), Swap(500)]).on_reference(),
-    line("a wrong update is 409", row::ERR_14, Answers("PUT", Any), &[Status(400), Swap(409)]),
+    line(
+        "what is wrong is 422",
+        "ERR-12 ERR-14",
+        Answers("*", Any),
+        &[Status(400), Swap(422)],
+    ),
+    line(
+        "a wrong create is 500",
+        row::ERR_12,
+        Answers("POST", Any),
+        &[Status(400), Swap(500)],
+    )
+    .on_reference(),
+    line(
+        "a wrong update is 409",
+        row::ERR_14,
+        Answers("PUT", Any),
+        &[Status(400), Swap(409)],
+    ),
     line(
         "a wrong create is answered 200 with an error",
         "ERR-12 ERR-01",
@@ -161,11 +304,31 @@ const STATUSES: &[Line] = &[
         &[Status(400), Swap(200)],
     )
     .on_reference(),
-    line("what is not supported is 405", "ERR-07 CAP-07", Answers("*", Any), &[Status(500), Empty(405)]),
-    line("what is not supported is 500 without a body", row::ERR_07, Answers("*", Any), &[Status(500), Empty(500)])
-        .on_reference(),
-    line("what is not supported is 404", "ERR-07 CAP-07", Answers("*", Any), &[Status(500), Swap(404)]),
-    line("a deleted record is gone with 410", "ERR-11 CRU-05 CRU-09", Answers("GET", Any), &[Status(404), Swap(410)]),
+    line(
+        "what is not supported is 405",
+        "ERR-07 CAP-07",
+        Answers("*", Any),
+        &[Status(500), Empty(405)],
+    ),
+    line(
+        "what is not supported is 500 without a body",
+        row::ERR_07,
+        Answers("*", Any),
+        &[Status(500), Empty(500)],
+    )
+    .on_reference(),
+    line(
+        "what is not supported is 404",
+        "ERR-07 CAP-07",
+        Answers("*", Any),
+        &[Status(500), Swap(404)],
+    ),
+    line(
+        "a deleted record is gone with 410",
+        "ERR-11 CRU-05 CRU-09",
+        Answers("GET", Any),
+        &[Status(404), Swap(410)],
+    ),
     line(
         "a deleted record is 200 with nothing",
         "ERR-11 CRU-05 CRU-09",
@@ -177,10 +340,24 @@ const STATUSES: &[Line] = &[
         "a deleted record is 404 with a page",
         row::ERR_11,
         Answers("GET", Record("*")),
-        &[Status(404), Body(404, "{\"title\": \"Not found\", \"_links\": {}}")],
+        &[
+            Status(404),
+            Body(404, "{\"title\": \"Not found\", \"_links\": {}}"),
+        ],
     ),
-    line("a second delete is 204", row::ERR_16, Answers("DELETE", Any), &[Status(404), Empty(204)]),
-    line("a second delete has no body", row::ERR_16, Answers("DELETE", Any), &[Status(404), Empty(404)]).on_reference(),
+    line(
+        "a second delete is 204",
+        row::ERR_16,
+        Answers("DELETE", Any),
+        &[Status(404), Empty(204)],
+    ),
+    line(
+        "a second delete has no body",
+        row::ERR_16,
+        Answers("DELETE", Any),
+        &[Status(404), Empty(404)],
+    )
+    .on_reference(),
     line(
         "a create fails unexpectedly without an error",
         "ERR-13 CRU-*",
@@ -194,20 +371,33 @@ const STATUSES: &[Line] = &[
         Answers("DELETE", Any),
         &[Done, Body(204, "{\"notice\": \"gone\"}")],
     ),
-    line("a read answers 203", "ERR-10 COL-03 HAL-16", Answers("GET", Record("*")), &[Done, Swap(203)]),
+    line(
+        "a read answers 203",
+        "ERR-10 COL-03 HAL-16",
+        Answers("GET", Record("*")),
+        &[Done, Swap(203)],
+    ),
 ];
 
 fn statuses() -> Vec<Fault> {
     vec![
-        Fault::new("status", "every 30th read fails", &[row::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"], || {
-            let mut count = 0_u32;
-            Interceptor::after(move |call, answer, _| {
-                count = count.wrapping_add(u32::from(call.method == "GET"));
-                if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
-                    *answer = Answer::document(500, &json!({ "message": "java.lang.NullPointerException" }));
-                }
-            })
-        }),
+        Fault::new(
+            "status",
+            "every 30th read fails",
+            &[row::ERR_10, "COL-*", "ENT-*", "RES-*", "CRU-*"],
+            || {
+                let mut count = 0_u32;
+                Interceptor::after(move |call, answer, _| {
+                    count = count.wrapping_add(u32::from(call.method == "GET"));
+                    if call.method == "GET" && answer.is_success() && count.is_multiple_of(30) {
+                        *answer = Answer::document(
+                            500,
+                            &json!({ "message": "java.lang.NullPointerException" }),
+                        );
+                    }
+                })
+            },
+        ),
         unexpected(
             "an unexpected error is a line of its log",
             || json!({ "message": "java.lang.NullPointerException" }),
@@ -219,7 +409,13 @@ fn statuses() -> Vec<Fault> {
         Fault::new(
             FAMILY,
             "errors as text",
-            &[row::ERR_01, row::ERR_12, row::ERR_14, row::ERR_16, row::HAL_02],
+            &[
+                row::ERR_01,
+                row::ERR_12,
+                row::ERR_14,
+                row::ERR_16,
+                row::HAL_02,
+            ],
             || {
                 Interceptor::after(|_, answer, _| {
                     if answer.status >= 400 && !answer.body.is_empty() {
@@ -235,94 +431,167 @@ fn statuses() -> Vec<Fault> {
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 fn rules() -> Vec<Fault> {
     let mut faults = vec![
-        lenient("a Paragraph takes responses", &[row::ERR_35, row::ERR_39], |body| {
-            if body.get("question_type") == Some(&json!("Paragraph")) {
-                body.remove("responses");
-            }
-        }),
-        lenient("names of responses are not looked at", &[row::ERR_36, row::ERR_39], |body| {
-            for response in responses(body) {
-                if let Some(Value::String(name)) = response.get_mut("name") {
-                    name.retain(|one| one.is_ascii_alphanumeric() || one == '_');
-                    name.push('x');
+        lenient(
+            "a Paragraph takes responses",
+            &[row::ERR_35, row::ERR_39],
+            |body| {
+                if body.get("question_type") == Some(&json!("Paragraph")) {
+                    body.remove("responses");
                 }
-            }
-        })
+            },
+        ),
+        lenient(
+            "names of responses are not looked at",
+            &[row::ERR_36, row::ERR_39],
+            |body| {
+                for response in responses(body) {
+                    if let Some(Value::String(name)) = response.get_mut("name") {
+                        name.retain(|one| one.is_ascii_alphanumeric() || one == '_');
+                        name.push('x');
+                    }
+                }
+            },
+        )
         .on_reference(),
-        lenient("keys of responses may repeat", &[row::ERR_40, row::LIM_06, row::RES_QUESTION_08], |body| {
-            let mut keys: Vec<Value> = Vec::new();
-            let list = body.get_mut("responses").and_then(Value::as_array_mut);
-            for response in list.into_iter().flatten().filter_map(Value::as_object_mut) {
-                let Some(key) = response.get("key").cloned() else { continue };
-                if keys.contains(&key) {
-                    response.remove("key");
+        lenient(
+            "keys of responses may repeat",
+            &[row::ERR_40, row::LIM_06, row::RES_QUESTION_08],
+            |body| {
+                let mut keys: Vec<Value> = Vec::new();
+                let list = body.get_mut("responses").and_then(Value::as_array_mut);
+                for response in list.into_iter().flatten().filter_map(Value::as_object_mut) {
+                    let Some(key) = response.get("key").cloned() else {
+                        continue;
+                    };
+                    if keys.contains(&key) {
+                        response.remove("key");
+                    }
+                    keys.push(key);
                 }
-                keys.push(key);
-            }
-        }),
-        without_code("responses of a Paragraph under another code", &[row::ERR_35], "PARAGRAPH_CANNOT_HAVE_RESPONSES"),
-        without_code("names of responses under another code", &[row::ERR_36], "RESPONSE_NAME_INVALID").on_reference(),
-        without_code("unknown tags under another code", &[row::ERR_37, row::HAF_03], "TAG_NAME_DOES_NOT_EXIST"),
-        Fault::new("rules", "only the first error is told", &[row::ERR_39], first_only),
-        Fault::new("rules", "only the first error is told by the reference server", &[row::ERR_39], first_only)
-            .on_reference(),
-        Fault::new("rules", "the same error is told for each", &[row::ERR_39, row::ERR_26], || {
-            Interceptor::errors(|error, _| {
-                let mut all = descriptions(error);
-                let Some(first) = all.first().map(|one| (*one).clone()) else { return };
-                for one in &mut all {
-                    **one = first.clone();
-                }
-            })
-        }),
+            },
+        ),
+        without_code(
+            "responses of a Paragraph under another code",
+            &[row::ERR_35],
+            "PARAGRAPH_CANNOT_HAVE_RESPONSES",
+        ),
+        without_code(
+            "names of responses under another code",
+            &[row::ERR_36],
+            "RESPONSE_NAME_INVALID",
+        )
+        .on_reference(),
+        without_code(
+            "unknown tags under another code",
+            &[row::ERR_37, row::HAF_03],
+            "TAG_NAME_DOES_NOT_EXIST",
+        ),
+        Fault::new(
+            "rules",
+            "only the first error is told",
+            &[row::ERR_39],
+            first_only,
+        ),
+        Fault::new(
+            "rules",
+            "only the first error is told by the reference server",
+            &[row::ERR_39],
+            first_only,
+        )
+        .on_reference(),
+        Fault::new(
+            "rules",
+            "the same error is told for each",
+            &[row::ERR_39, row::ERR_26],
+            || {
+                Interceptor::errors(|error, _| {
+                    let mut all = descriptions(error);
+                    let Some(first) = all.first().map(|one| (*one).clone()) else {
+                        return;
+                    };
+                    for one in &mut all {
+                        **one = first.clone();
+                    }
+                })
+            },
+        ),
         Fault::new(
             "non-atomic",
             "a partial failure is reported as atomic",
             &[row::ERR_30, row::ERR_18, row::ERR_20, row::ERR_31],
             || Interceptor::errors(|error, _| set(error, "request_type", "atomic")),
         ),
-        Fault::new("non-atomic", "a partial failure is 207", &[row::ERR_30, row::ERR_19], || {
-            Interceptor::after(|_, answer, _| {
-                if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
-                    answer.status = 207;
-                }
-            })
-        })
+        Fault::new(
+            "non-atomic",
+            "a partial failure is 207",
+            &[row::ERR_30, row::ERR_19],
+            || {
+                Interceptor::after(|_, answer, _| {
+                    if answer.status == 400
+                        && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"")
+                    {
+                        answer.status = 207;
+                    }
+                })
+            },
+        )
         .on_reference(),
-        Fault::new("non-atomic", "a partial failure names only what failed", &[row::ERR_31, row::ERR_20], || {
-            Interceptor::errors(|error, _| {
-                if let Some(list) = error.get_mut("resource_status").and_then(Value::as_array_mut) {
-                    list.retain(|entry| entry.get("response_code") == Some(&json!(400)));
-                }
-            })
-        }),
+        Fault::new(
+            "non-atomic",
+            "a partial failure names only what failed",
+            &[row::ERR_31, row::ERR_20],
+            || {
+                Interceptor::errors(|error, _| {
+                    if let Some(list) = error
+                        .get_mut("resource_status")
+                        .and_then(Value::as_array_mut)
+                    {
+                        list.retain(|entry| entry.get("response_code") == Some(&json!(400)));
+                    }
+                })
+            },
+        ),
         Fault::new(
             "non-atomic",
             "a partial failure is told as a success",
             &[row::ERR_30, row::ERR_37, row::HAF_03],
             || {
                 Interceptor::after(|_, answer, _| {
-                    if answer.status == 400 && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"") {
+                    if answer.status == 400
+                        && String::from_utf8_lossy(&answer.body).contains("\"non-atomic\"")
+                    {
                         *answer = Answer::document(200, &json!({}));
                     }
                 })
             },
         ),
-        Fault::new("non-atomic", "entries under a third spelling", &[row::ERR_33, row::ERR_23, row::ERR_31], || {
-            Interceptor::documents(|_, document, _, sight| {
-                let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) else { return };
-                if error.get("request_type") != Some(&json!("non-atomic")) {
-                    return;
-                }
-                for entry in error.get_mut("resource_status").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(entry) = entry.as_object_mut()
-                        && let Some(list) = entry.remove("error_descriptions")
-                    {
-                        set(entry, "messages", list);
+        Fault::new(
+            "non-atomic",
+            "entries under a third spelling",
+            &[row::ERR_33, row::ERR_23, row::ERR_31],
+            || {
+                Interceptor::documents(|_, document, _, sight| {
+                    let Some(Value::Object(error)) = document.get_mut(&sight.rel("error")) else {
+                        return;
+                    };
+                    if error.get("request_type") != Some(&json!("non-atomic")) {
+                        return;
                     }
-                }
-            })
-        }),
+                    for entry in error
+                        .get_mut("resource_status")
+                        .and_then(Value::as_array_mut)
+                        .into_iter()
+                        .flatten()
+                    {
+                        if let Some(entry) = entry.as_object_mut()
+                            && let Some(list) = entry.remove("error_descriptions")
+                        {
+                            set(entry, "messages", list);
+                        }
+                    }
+                })
+            },
+        ),
         Fault::new(
             "non-atomic",
             "what is declared atomic leaves the person behind",
@@ -331,34 +600,51 @@ fn rules() -> Vec<Fault> {
         )
         .over(Over::SecondServer(|options| options.atomic_helpers = true))
         .at(Place::Backend),
-        Fault::new("non-atomic", "what the server does not do is 400", &[row::ERR_38], || {
-            Interceptor::entries(|entry, _| {
-                if entry.get("response_code") == Some(&json!(500)) {
-                    set(entry, "response_code", 400);
-                }
-            })
-        })
+        Fault::new(
+            "non-atomic",
+            "what the server does not do is 400",
+            &[row::ERR_38],
+            || {
+                Interceptor::entries(|entry, _| {
+                    if entry.get("response_code") == Some(&json!(500)) {
+                        set(entry, "response_code", 400);
+                    }
+                })
+            },
+        )
         .over(Over::Reference(|api| api.without("haf.add_lists"))),
-        Fault::new("non-atomic", "what the server does not do is not told", &[row::ERR_38], || {
-            Interceptor::sent(|_, what, body, _| {
-                if matches!(what, Some(What::Helper(_))) {
-                    body.remove("add_lists");
-                }
-            })
-        })
+        Fault::new(
+            "non-atomic",
+            "what the server does not do is not told",
+            &[row::ERR_38],
+            || {
+                Interceptor::sent(|_, what, body, _| {
+                    if matches!(what, Some(What::Helper(_))) {
+                        body.remove("add_lists");
+                    }
+                })
+            },
+        )
         .over(Over::Reference(|api| api.without("haf.add_lists")))
         .at(Place::Backend),
     ];
     faults.push(
-        without_code("what the server does not do under another code", &[row::ERR_38], "NOT_SUPPORTED")
-            .over(Over::Reference(|api| api.without("haf.add_lists"))),
+        without_code(
+            "what the server does not do under another code",
+            &[row::ERR_38],
+            "NOT_SUPPORTED",
+        )
+        .over(Over::Reference(|api| api.without("haf.add_lists"))),
     );
     faults
 }
 
 fn first_only() -> Interceptor {
     Interceptor::entries(|entry, _| {
-        if let Some(list) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
+        if let Some(list) = entry
+            .get_mut("error_descriptions")
+            .and_then(Value::as_array_mut)
+        {
             list.truncate(1);
         }
     })
@@ -372,9 +658,10 @@ fn left_behind() -> Interceptor {
             if answer.status != 400 || !matches!(server.what(&call), Some(What::Helper(_))) {
                 return answer;
             }
-            if let (Some(person), Some(home)) =
-                (call.json().and_then(|mut body| body.remove("person")), server.helper("person"))
-            {
+            if let (Some(person), Some(home)) = (
+                call.json().and_then(|mut body| body.remove("person")),
+                server.helper("person"),
+            ) {
                 let mut signup = call.clone();
                 signup.redirect(&home);
                 signup.set_json(Map::from_iter([("person".to_owned(), person)]));

@@ -49,8 +49,16 @@ fn silent(name: &'static str, rows: &[&str], is_told: fn(&Value) -> bool) -> Fau
 fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, _, _| {
-            let entries = if is_feed(call) { members(document) } else { None };
-            entries.into_iter().flatten().filter_map(Value::as_object_mut).for_each(change);
+            let entries = if is_feed(call) {
+                members(document)
+            } else {
+                None
+            };
+            entries
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object_mut)
+                .for_each(change);
         })
     })
     .on_reference()
@@ -113,61 +121,116 @@ pub(super) fn faults() -> Vec<Fault> {
 /// What pages tell.
 fn told() -> Vec<Fault> {
     vec![
-        Fault::new(FAMILY, "the feed is declared and not linked", &[row::SYN_01], || {
-            Interceptor::entry(|entry, sight| {
-                let rel = sight.rel("changes");
-                unlink(entry, &rel);
-            })
-        })
+        Fault::new(
+            FAMILY,
+            "the feed is declared and not linked",
+            &[row::SYN_01],
+            || {
+                Interceptor::entry(|entry, sight| {
+                    let rel = sight.rel("changes");
+                    unlink(entry, &rel);
+                })
+            },
+        )
         .on_reference(),
-        page("a page of the feed says nothing of what follows", &[row::SYN_01, row::SYN_03, row::SYN_05], |page| {
-            page.remove("has_more");
+        page(
+            "a page of the feed says nothing of what follows",
+            &[row::SYN_01, row::SYN_03, row::SYN_05],
+            |page| {
+                page.remove("has_more");
+            },
+        ),
+        silent(
+            "deletions are not told",
+            &[row::SYN_02, row::SYN_04, row::SYN_10],
+            |entry| what(entry) != "deleted",
+        ),
+        silent(
+            "new records are not told",
+            &[row::SYN_02, row::SYN_09],
+            |entry| what(entry) != "created",
+        ),
+        silent("changes of records are not told", &[row::SYN_02], |entry| {
+            what(entry) != "changed"
         }),
-        silent("deletions are not told", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| what(entry) != "deleted"),
-        silent("new records are not told", &[row::SYN_02, row::SYN_09], |entry| what(entry) != "created"),
-        silent("changes of records are not told", &[row::SYN_02], |entry| what(entry) != "changed"),
-        silent("memberships that go with their group are not told", &[row::SYN_02, row::SYN_10], |entry| {
-            what(entry) != "deleted" || !matches!(entry["kind"].as_str(), Some("tagging" | "item"))
-        }),
-        entry("deletions are told as changes", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| {
-            if entry.get("what") == Some(&json!("deleted")) {
-                set(entry, "what", "changed");
-            }
-        }),
-        entry("everything is told as new", &[row::SYN_02, row::SYN_04, row::SYN_10], |entry| {
-            set(entry, "what", "created");
-        }),
+        silent(
+            "memberships that go with their group are not told",
+            &[row::SYN_02, row::SYN_10],
+            |entry| {
+                what(entry) != "deleted"
+                    || !matches!(entry["kind"].as_str(), Some("tagging" | "item"))
+            },
+        ),
+        entry(
+            "deletions are told as changes",
+            &[row::SYN_02, row::SYN_04, row::SYN_10],
+            |entry| {
+                if entry.get("what") == Some(&json!("deleted")) {
+                    set(entry, "what", "changed");
+                }
+            },
+        ),
+        entry(
+            "everything is told as new",
+            &[row::SYN_02, row::SYN_04, row::SYN_10],
+            |entry| {
+                set(entry, "what", "created");
+            },
+        ),
         page("changes are told in reverse", &[row::SYN_04], |page| {
             if let Some(entries) = members(page) {
                 entries.reverse();
             }
         }),
-        page("two changes of a page change places", &[row::SYN_04], |page| {
-            if let Some(entries) = members(page).filter(|entries| entries.len() > 1) {
-                let last = entries.len().saturating_sub(1);
-                entries.swap(last, last.saturating_sub(1));
-            }
-        }),
-        page("the last change of a longer page is missed", &[row::SYN_02, row::SYN_04], |page| {
-            members(page).filter(|entries| entries.len() > 1).into_iter().for_each(|entries| _ = entries.pop());
-        }),
-        page("a longer page tells its first change twice", &[row::SYN_04, row::SYN_05], |page| {
-            if let Some(entries) = members(page).filter(|entries| entries.len() > 1)
-                && let Some(first) = entries.first().cloned()
-            {
-                entries.insert(0, first);
-            }
-        }),
-        page("the cursor goes on behind everything", &[row::SYN_02, row::SYN_04], |page| {
-            if page.get("has_more") == Some(&json!(true)) {
-                lead(page, "next", "last");
-            }
-        }),
-        page("the cursor comes back to its own page", &[row::SYN_04, row::SYN_05], |page| {
-            if page.get("has_more") == Some(&json!(true)) {
-                lead(page, "next", "self");
-            }
-        }),
+        page(
+            "two changes of a page change places",
+            &[row::SYN_04],
+            |page| {
+                if let Some(entries) = members(page).filter(|entries| entries.len() > 1) {
+                    let last = entries.len().saturating_sub(1);
+                    entries.swap(last, last.saturating_sub(1));
+                }
+            },
+        ),
+        page(
+            "the last change of a longer page is missed",
+            &[row::SYN_02, row::SYN_04],
+            |page| {
+                members(page)
+                    .filter(|entries| entries.len() > 1)
+                    .into_iter()
+                    .for_each(|entries| _ = entries.pop());
+            },
+        ),
+        page(
+            "a longer page tells its first change twice",
+            &[row::SYN_04, row::SYN_05],
+            |page| {
+                if let Some(entries) = members(page).filter(|entries| entries.len() > 1)
+                    && let Some(first) = entries.first().cloned()
+                {
+                    entries.insert(0, first);
+                }
+            },
+        ),
+        page(
+            "the cursor goes on behind everything",
+            &[row::SYN_02, row::SYN_04],
+            |page| {
+                if page.get("has_more") == Some(&json!(true)) {
+                    lead(page, "next", "last");
+                }
+            },
+        ),
+        page(
+            "the cursor comes back to its own page",
+            &[row::SYN_04, row::SYN_05],
+            |page| {
+                if page.get("has_more") == Some(&json!(true)) {
+                    lead(page, "next", "self");
+                }
+            },
+        ),
         page("the last page has no way back", &[row::SYN_05], |page| {
             if page.get("has_more") == Some(&json!(false)) {
                 unlink(page, "last");
@@ -178,14 +241,30 @@ fn told() -> Vec<Fault> {
                 lead(page, "next", "last");
             }
         }),
-        page("more is never there", &[row::SYN_05], |page| set(page, "has_more", false)),
-        page("the last page seems to come at once", &[row::SYN_02, row::SYN_04], |page| {
-            set(page, "has_more", false);
-            unlink(page, "next");
+        page("more is never there", &[row::SYN_05], |page| {
+            set(page, "has_more", false)
         }),
-        page("a page has more entries than it says", &[row::SYN_05], |page| set(page, "per_page", 0)),
-        entry("times of changes are no dates", &[row::SYN_03], |entry| set(entry, "at", "today")),
-        entry("entries do not say of what kind they are", &[row::SYN_03, "SYN-*"], |entry| drop(entry.remove("kind"))),
+        page(
+            "the last page seems to come at once",
+            &[row::SYN_02, row::SYN_04],
+            |page| {
+                set(page, "has_more", false);
+                unlink(page, "next");
+            },
+        ),
+        page(
+            "a page has more entries than it says",
+            &[row::SYN_05],
+            |page| set(page, "per_page", 0),
+        ),
+        entry("times of changes are no dates", &[row::SYN_03], |entry| {
+            set(entry, "at", "today")
+        }),
+        entry(
+            "entries do not say of what kind they are",
+            &[row::SYN_03, "SYN-*"],
+            |entry| drop(entry.remove("kind")),
+        ),
         entry(
             "entries say in other words what was done",
             &[row::SYN_02, row::SYN_03, row::SYN_04, row::SYN_10],
@@ -198,12 +277,19 @@ fn told() -> Vec<Fault> {
                 set(entry, "given_name", "Ada");
             }
         }),
-        entry("the link to whom was deleted has a name", &[row::SYN_10], |entry| {
-            if entry.get("what") == Some(&json!("deleted")) {
-                let all = links(entry).into_iter().flat_map(|links| links.values_mut());
-                all.filter_map(Value::as_object_mut).for_each(|link| set(link, "title", "Ada"));
-            }
-        }),
+        entry(
+            "the link to whom was deleted has a name",
+            &[row::SYN_10],
+            |entry| {
+                if entry.get("what") == Some(&json!("deleted")) {
+                    let all = links(entry)
+                        .into_iter()
+                        .flat_map(|links| links.values_mut());
+                    all.filter_map(Value::as_object_mut)
+                        .for_each(|link| set(link, "title", "Ada"));
+                }
+            },
+        ),
     ]
 }
 
@@ -236,33 +322,57 @@ const LACKING: [(&str, &str); 22] = [
 /// Records and changes that the feed does not report.
 fn unreported() -> Vec<Fault> {
     let mut faults = Vec::from(LACKING.map(|(kind, done)| {
-        Fault::new(FAMILY, format!("the feed lacks each {kind} that is {done}"), &[row::SYN_02], move || {
-            Interceptor::documents(move |call, document, _, _| {
-                if let Some(entries) = members(document).filter(|_| is_feed(call)) {
-                    entries.retain(|entry| entry["kind"] != kind || what(entry) != done);
-                }
-            })
-        })
+        Fault::new(
+            FAMILY,
+            format!("the feed lacks each {kind} that is {done}"),
+            &[row::SYN_02],
+            move || {
+                Interceptor::documents(move |call, document, _, _| {
+                    if let Some(entries) = members(document).filter(|_| is_feed(call)) {
+                        entries.retain(|entry| entry["kind"] != kind || what(entry) != done);
+                    }
+                })
+            },
+        )
         .on_reference()
     }));
     faults.extend([
         indirect("the feed lacks what helpers record", |kind, done| {
             done == "created" && !matches!(kind, "person" | "tagging" | "item" | "answer")
         }),
-        indirect("the feed lacks people whom helpers create", |kind, done| kind == "person" && done == "created"),
-        indirect("the feed lacks people whom helpers change", |kind, done| kind == "person" && done == "changed"),
-        indirect("the feed lacks taggings of a function", |kind, done| kind == "tagging" && done == "created"),
-        indirect("the feed lacks items of a function", |kind, done| kind == "item" && done == "created"),
-        indirect("the feed lacks answers of a function", |kind, done| kind == "answer" && done == "created"),
-        entry("every change has the same date", &[row::SYN_03], |entry| set(entry, "at", "2020-01-01T00:00:00Z")),
-        page("a page that is exactly full announces more", &[row::SYN_05], |page| {
-            let count = members(page).map(|entries| entries.len());
-            let size = page.get("per_page").and_then(Value::as_u64).and_then(|size| usize::try_from(size).ok());
-            if page.get("has_more") == Some(&json!(false)) && count == size {
-                set(page, "has_more", true);
-                lead(page, "next", "last");
-            }
+        indirect("the feed lacks people whom helpers create", |kind, done| {
+            kind == "person" && done == "created"
         }),
+        indirect("the feed lacks people whom helpers change", |kind, done| {
+            kind == "person" && done == "changed"
+        }),
+        indirect("the feed lacks taggings of a function", |kind, done| {
+            kind == "tagging" && done == "created"
+        }),
+        indirect("the feed lacks items of a function", |kind, done| {
+            kind == "item" && done == "created"
+        }),
+        indirect("the feed lacks answers of a function", |kind, done| {
+            kind == "answer" && done == "created"
+        }),
+        entry("every change has the same date", &[row::SYN_03], |entry| {
+            set(entry, "at", "2020-01-01T00:00:00Z")
+        }),
+        page(
+            "a page that is exactly full announces more",
+            &[row::SYN_05],
+            |page| {
+                let count = members(page).map(|entries| entries.len());
+                let size = page
+                    .get("per_page")
+                    .and_then(Value::as_u64)
+                    .and_then(|size| usize::try_from(size).ok());
+                if page.get("has_more") == Some(&json!(false)) && count == size {
+                    set(page, "has_more", true);
+                    lead(page, "next", "last");
+                }
+            },
+        ),
         too_early(),
     ]);
     faults
@@ -282,13 +392,18 @@ fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Fault {
         Interceptor::documents(move |call, document, status, sight| {
             if call.method == "PUT" {
                 direct.insert(call.address());
-            } else if call.method == "POST" && status < 300 && matches!(sight.what(call), Some(What::Collection(_))) {
-                let own = links(document).and_then(|links| links.get("self")?["href"].as_str().map(address));
+            } else if call.method == "POST"
+                && status < 300
+                && matches!(sight.what(call), Some(What::Collection(_)))
+            {
+                let own = links(document)
+                    .and_then(|links| links.get("self")?["href"].as_str().map(address));
                 direct.extend(own);
             } else if let Some(entries) = members(document).filter(|_| is_feed(call)) {
                 entries.retain(|entry| {
                     let kind = entry["kind"].as_str().unwrap_or_default();
-                    !is_meant(kind, what(entry)) || about(entry).is_some_and(|own| direct.contains(&own))
+                    !is_meant(kind, what(entry))
+                        || about(entry).is_some_and(|own| direct.contains(&own))
                 });
             }
         })
@@ -298,31 +413,47 @@ fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Fault {
 
 /// The first read of a record after its entry was shown finds nothing.
 fn too_early() -> Fault {
-    Fault::new(FAMILY, "a record is reported before it can be read", &[row::SYN_03], || {
-        let early: Arc<Mutex<(HashSet<String>, HashSet<String>)>> = Arc::default();
-        let later = Arc::clone(&early);
-        Interceptor::before(move |call, _| {
-            let mut early = early.lock().unwrap_or_else(PoisonError::into_inner);
-            (call.method == "GET" && early.1.remove(&call.address())).then(|| Answer::empty(404))
-        })
-        .and_after(move |call, answer, _| {
-            let Some(Value::Object(mut page)) = answer.json().filter(|_| is_feed(call)) else { return };
-            let mut early = later.lock().unwrap_or_else(PoisonError::into_inner);
-            let created = members(&mut page).into_iter().flatten().filter(|entry| what(entry) == "created");
-            for own in created.filter_map(|entry| about(entry)) {
-                if early.0.insert(own.clone()) {
-                    early.1.insert(own);
+    Fault::new(
+        FAMILY,
+        "a record is reported before it can be read",
+        &[row::SYN_03],
+        || {
+            let early: Arc<Mutex<(HashSet<String>, HashSet<String>)>> = Arc::default();
+            let later = Arc::clone(&early);
+            Interceptor::before(move |call, _| {
+                let mut early = early.lock().unwrap_or_else(PoisonError::into_inner);
+                (call.method == "GET" && early.1.remove(&call.address()))
+                    .then(|| Answer::empty(404))
+            })
+            .and_after(move |call, answer, _| {
+                let Some(Value::Object(mut page)) = answer.json().filter(|_| is_feed(call)) else {
+                    return;
+                };
+                let mut early = later.lock().unwrap_or_else(PoisonError::into_inner);
+                let created = members(&mut page)
+                    .into_iter()
+                    .flatten()
+                    .filter(|entry| what(entry) == "created");
+                for own in created.filter_map(|entry| about(entry)) {
+                    if early.0.insert(own.clone()) {
+                        early.1.insert(own);
+                    }
                 }
-            }
-        })
-    })
+            })
+        },
+    )
     .on_reference()
 }
 
 /// Gives every entry of a page the same `self`.
 fn give_self(page: &mut Map<String, Value>, from: &str) {
-    let Some(link) = links(page).and_then(|links| links.get(from).cloned()) else { return };
-    let entries = members(page).into_iter().flatten().filter_map(Value::as_object_mut);
+    let Some(link) = links(page).and_then(|links| links.get(from).cloned()) else {
+        return;
+    };
+    let entries = members(page)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut);
     for links in entries.filter_map(links) {
         set(links, "self", link.clone());
     }
@@ -331,49 +462,92 @@ fn give_self(page: &mut Map<String, Value>, from: &str) {
 /// Where `self` of an entry leads.
 fn own_links() -> Vec<Fault> {
     vec![
-        entry("entries have no `self`", &[row::SYN_03], |entry| unlink(entry, "self")),
-        page("`self` of every entry is the page", &[row::SYN_03], |page| give_self(page, "self")),
-        page("`self` of an entry leads past it", &[row::SYN_03], |page| give_self(page, "last")),
+        entry("entries have no `self`", &[row::SYN_03], |entry| {
+            unlink(entry, "self")
+        }),
+        page(
+            "`self` of every entry is the page",
+            &[row::SYN_03],
+            |page| give_self(page, "self"),
+        ),
+        page("`self` of an entry leads past it", &[row::SYN_03], |page| {
+            give_self(page, "last")
+        }),
     ]
 }
 
 /// Who asks, and with which cursor.
 fn asked_for() -> Vec<Fault> {
     vec![
-        asked("changes are told without a key", &[row::SYN_06], |call| lend(call, None, "k-one")),
-        asked("changes are told to whoever has no right to read them", &[row::SYN_06], |call| {
-            lend(call, Some("k-narrow"), "k-one");
+        asked("changes are told without a key", &[row::SYN_06], |call| {
+            lend(call, None, "k-one")
         }),
-        asked("changes are told to another tenant", &[row::SYN_09], |call| lend(call, Some("k-two"), "k-one")),
-        asked("a cursor of another tenant leads to the beginning", &[row::SYN_09], |call| {
-            if call.headers.get(KEY).is_some_and(|key| key == "k-two") && call.uri.query().is_some() {
-                anew(call);
-            }
-        }),
-        asked("a damaged cursor leads to the beginning", &[row::SYN_07], |call| {
-            let is_damaged = |query: &str| query.contains("no-such") || query.ends_with("zz") || query.ends_with('=');
-            if call.uri.query().is_some_and(is_damaged) {
-                anew(call);
-            }
-        }),
-        Fault::new(FAMILY, "a damaged cursor is refused without its name", &[row::SYN_07], || {
-            Interceptor::descriptions(|one, _| {
-                if one.get("error_code") == Some(&json!("CURSOR_INVALID")) {
-                    set(one, "properties", json!([]));
-                }
-            })
-        })
-        .on_reference(),
-        Fault::new(FAMILY, "a damaged cursor is nowhere", &[row::SYN_07], || {
-            Interceptor::after(|call, answer: &mut Answer, _| {
-                if is_feed(call)
-                    && answer.status == 400
-                    && call.uri.query().is_some_and(|query| query.contains("no-such"))
+        asked(
+            "changes are told to whoever has no right to read them",
+            &[row::SYN_06],
+            |call| {
+                lend(call, Some("k-narrow"), "k-one");
+            },
+        ),
+        asked(
+            "changes are told to another tenant",
+            &[row::SYN_09],
+            |call| lend(call, Some("k-two"), "k-one"),
+        ),
+        asked(
+            "a cursor of another tenant leads to the beginning",
+            &[row::SYN_09],
+            |call| {
+                if call.headers.get(KEY).is_some_and(|key| key == "k-two")
+                    && call.uri.query().is_some()
                 {
-                    answer.status = 404;
+                    anew(call);
                 }
-            })
-        })
+            },
+        ),
+        asked(
+            "a damaged cursor leads to the beginning",
+            &[row::SYN_07],
+            |call| {
+                let is_damaged = |query: &str| {
+                    query.contains("no-such") || query.ends_with("zz") || query.ends_with('=')
+                };
+                if call.uri.query().is_some_and(is_damaged) {
+                    anew(call);
+                }
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "a damaged cursor is refused without its name",
+            &[row::SYN_07],
+            || {
+                Interceptor::descriptions(|one, _| {
+                    if one.get("error_code") == Some(&json!("CURSOR_INVALID")) {
+                        set(one, "properties", json!([]));
+                    }
+                })
+            },
+        )
+        .on_reference(),
+        Fault::new(
+            FAMILY,
+            "a damaged cursor is nowhere",
+            &[row::SYN_07],
+            || {
+                Interceptor::after(|call, answer: &mut Answer, _| {
+                    if is_feed(call)
+                        && answer.status == 400
+                        && call
+                            .uri
+                            .query()
+                            .is_some_and(|query| query.contains("no-such"))
+                    {
+                        answer.status = 404;
+                    }
+                })
+            },
+        )
         .on_reference(),
     ]
 }
@@ -391,51 +565,81 @@ fn stream(name: &'static str, change: fn(&str) -> String) -> Fault {
 }
 
 fn is_stream(call: &Call) -> bool {
-    is_feed(call) && call.headers.get("accept").is_some_and(|accept| accept == "text/event-stream")
+    is_feed(call)
+        && call
+            .headers
+            .get("accept")
+            .is_some_and(|accept| accept == "text/event-stream")
 }
 
 /// What is wrong with a stream of events.
 fn streamed() -> Vec<Fault> {
     vec![
-        stream("the first event is not told", |text| text.split_once("\n\n").map_or("", |(_, rest)| rest).to_owned()),
+        stream("the first event is not told", |text| {
+            text.split_once("\n\n")
+                .map_or("", |(_, rest)| rest)
+                .to_owned()
+        }),
         stream("events have no cursor", |text| text.replace("id: ", "no: ")),
-        stream("events are no pages", |text| text.replace("data: {", "data: ")),
-        Fault::new(FAMILY, "a client that comes back is told everything again", &[row::SYN_12], || {
-            Interceptor::before(|call, _| {
-                call.headers.remove("last-event-id");
-                None
-            })
-        })
+        stream("events are no pages", |text| {
+            text.replace("data: {", "data: ")
+        }),
+        Fault::new(
+            FAMILY,
+            "a client that comes back is told everything again",
+            &[row::SYN_12],
+            || {
+                Interceptor::before(|call, _| {
+                    call.headers.remove("last-event-id");
+                    None
+                })
+            },
+        )
         .on_reference()
         .at(Place::Backend),
-        Fault::new(FAMILY, "a page is no stream, whatever is asked for", &[row::SYN_12], || {
-            Interceptor::before(|call, _| {
-                if is_feed(call) {
-                    call.headers.remove("accept");
-                }
-                None
-            })
-        })
-        .on_reference()
-        .at(Place::Backend),
-        Fault::new(FAMILY, "every event has the cursor of the one before", &[row::SYN_12], || {
-            Interceptor::after(|call, answer: &mut Answer, _| {
-                if is_stream(call) && answer.status == 200 {
-                    let text = String::from_utf8_lossy(&answer.body).into_owned();
-                    let ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
-                    let mut moved = text.clone();
-                    for (before, id) in ids.iter().zip(ids.iter().skip(1)).rev() {
-                        moved = moved.replacen(&format!("id: {id}"), &format!("id: {before}"), 1);
+        Fault::new(
+            FAMILY,
+            "a page is no stream, whatever is asked for",
+            &[row::SYN_12],
+            || {
+                Interceptor::before(|call, _| {
+                    if is_feed(call) {
+                        call.headers.remove("accept");
                     }
-                    answer.body = moved.into();
-                }
-            })
-        })
+                    None
+                })
+            },
+        )
+        .on_reference()
+        .at(Place::Backend),
+        Fault::new(
+            FAMILY,
+            "every event has the cursor of the one before",
+            &[row::SYN_12],
+            || {
+                Interceptor::after(|call, answer: &mut Answer, _| {
+                    if is_stream(call) && answer.status == 200 {
+                        let text = String::from_utf8_lossy(&answer.body).into_owned();
+                        let ids: Vec<&str> = text
+                            .lines()
+                            .filter_map(|line| line.strip_prefix("id: "))
+                            .collect();
+                        let mut moved = text.clone();
+                        for (before, id) in ids.iter().zip(ids.iter().skip(1)).rev() {
+                            moved =
+                                moved.replacen(&format!("id: {id}"), &format!("id: {before}"), 1);
+                        }
+                        answer.body = moved.into();
+                    }
+                })
+            },
+        )
         .on_reference(),
     ]
 }
 
-/// What a server may do: report a record once a page, date changes in whole seconds, have small pages.
+/// What a server may do: report a record once a page, date changes in whole seconds, have small
+/// pages.
 pub(super) fn free() -> Vec<Fault> {
     vec![
         page("records are reported once a page", &[], |page| {
@@ -453,10 +657,25 @@ pub(super) fn free() -> Vec<Fault> {
             }
         }),
         asked("a page of the feed has two entries", &[], |call| {
-            let (bare, query) = (call.uri.path().to_owned(), call.uri.query().unwrap_or_default().to_owned());
-            let kept = query.split('&').filter(|pair| !pair.starts_with("per_page=") && !pair.is_empty());
-            let kept = ["per_page=2"].into_iter().chain(kept).collect::<Vec<_>>().join("&");
-            let origin = call.uri.to_string().split(&bare).next().unwrap_or_default().to_owned();
+            let (bare, query) = (
+                call.uri.path().to_owned(),
+                call.uri.query().unwrap_or_default().to_owned(),
+            );
+            let kept = query
+                .split('&')
+                .filter(|pair| !pair.starts_with("per_page=") && !pair.is_empty());
+            let kept = ["per_page=2"]
+                .into_iter()
+                .chain(kept)
+                .collect::<Vec<_>>()
+                .join("&");
+            let origin = call
+                .uri
+                .to_string()
+                .split(&bare)
+                .next()
+                .unwrap_or_default()
+                .to_owned();
             call.redirect(&format!("{origin}{bare}?{kept}"));
         }),
     ]

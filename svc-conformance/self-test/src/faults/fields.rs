@@ -1,5 +1,5 @@
-//! Fields, made from the catalogue row by row: one that is lost, one of another type, a closed list that is open, an open
-//! one that is closed, a total that stands still.
+//! Fields, made from the catalogue row by row: one that is lost, one of another type, a closed list
+//! that is open, an open one that is closed, a total that stands still.
 
 use serde_json::{Map, Value};
 use svc_conformance::row;
@@ -23,7 +23,11 @@ fn all() -> Vec<At> {
         let area = format!("RES-{owner}-");
         for field in fields.iter().filter(|field| field.row.starts_with(&area)) {
             let path: Vec<String> = path.iter().cloned().chain([field.name.clone()]).collect();
-            into.push(At { owner, path: path.clone(), field: field.clone() });
+            into.push(At {
+                owner,
+                path: path.clone(),
+                field: field.clone(),
+            });
             walk(owner, field.shape.members(), &path, into);
         }
     }
@@ -49,8 +53,15 @@ pub(super) fn faults() -> Vec<Fault> {
             lost(&at, format!("{name} is lost"), &row)
         });
         match &at.field.shape {
-            Shape::Enum(values) => faults.push(open(&at, values, format!("{name} takes anything"), &row)),
-            Shape::Flex(values) => faults.push(closed(&at, values, format!("{name} takes only what is listed"), &row)),
+            Shape::Enum(values) => {
+                faults.push(open(&at, values, format!("{name} takes anything"), &row))
+            }
+            Shape::Flex(values) => faults.push(closed(
+                &at,
+                values,
+                format!("{name} takes only what is listed"),
+                &row,
+            )),
             _ => {}
         }
         // One of each type in each object.
@@ -69,7 +80,9 @@ fn lost(at: &At, name: String, row: &str) -> Fault {
     Fault::new("field lost", name, &[row], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
-            each(object, &at.path, &mut |parent, name| drop(parent.remove(name)));
+            each(object, &at.path, &mut |parent, name| {
+                drop(parent.remove(name))
+            });
         })
     })
 }
@@ -121,7 +134,10 @@ fn other_type(value: &Value) -> Value {
         Value::String(text) => serde_json::json!({ "value": text }),
         Value::Object(object) => Value::Array(object.values().cloned().collect()),
         Value::Array(list) => {
-            let named = list.iter().enumerate().map(|(at, value)| (at.to_string(), value.clone()));
+            let named = list
+                .iter()
+                .enumerate()
+                .map(|(at, value)| (at.to_string(), value.clone()));
             Value::Object(named.collect())
         }
         other => Value::String(other.to_string()),
@@ -134,12 +150,18 @@ fn open(at: &At, values: &[String], name: String, row: &str) -> Fault {
     Fault::new("list open", name, &[row, row::TYP_08], move || {
         let (at, values) = (at.clone(), values.clone());
         Interceptor::sent(move |_, what, body, _| {
-            let kind = what.and_then(crate::link_map::What::kind).unwrap_or_default();
+            let kind = what
+                .and_then(crate::link_map::What::kind)
+                .unwrap_or_default();
             let first = values.first().cloned().unwrap_or_default();
             owned(at.owner, kind, body, &mut |object| {
                 each(object, &at.path, &mut |parent, name| {
                     let is_listed = |text: &str| values.iter().any(|value| value == text);
-                    if parent.get(name).and_then(Value::as_str).is_some_and(|text| !is_listed(text)) {
+                    if parent
+                        .get(name)
+                        .and_then(Value::as_str)
+                        .is_some_and(|text| !is_listed(text))
+                    {
                         set(parent, name, first.clone());
                     }
                 });
@@ -157,7 +179,11 @@ fn closed(at: &At, values: &[String], name: String, row: &str) -> Fault {
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
                 let is_listed = |text: &str| values.iter().any(|value| value == text);
-                if parent.get(name).and_then(Value::as_str).is_some_and(|text| !is_listed(text)) {
+                if parent
+                    .get(name)
+                    .and_then(Value::as_str)
+                    .is_some_and(|text| !is_listed(text))
+                {
                     set(parent, name, values.first().cloned().unwrap_or_default());
                 }
             });
@@ -166,14 +192,25 @@ fn closed(at: &At, values: &[String], name: String, row: &str) -> Fault {
 }
 
 /// Changes the objects of an owner wherever they are shown.
-fn shown(owner: &'static str, mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static) -> Interceptor {
+fn shown(
+    owner: &'static str,
+    mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static,
+) -> Interceptor {
     Interceptor::documents(move |call, document, _, sight| {
-        sight.each_record(call, document, &mut |kind, record| owned(owner, kind, record, &mut act));
+        sight.each_record(call, document, &mut |kind, record| {
+            owned(owner, kind, record, &mut act)
+        });
     })
 }
 
-/// Calls a function with the objects of an owner in a body: the record itself, or the shared objects in it.
-fn owned(owner: &str, kind: &str, body: &mut Map<String, Value>, act: &mut dyn FnMut(&mut Map<String, Value>)) {
+/// Calls a function with the objects of an owner in a body: the record itself, or the shared
+/// objects in it.
+fn owned(
+    owner: &str,
+    kind: &str,
+    body: &mut Map<String, Value>,
+    act: &mut dyn FnMut(&mut Map<String, Value>),
+) {
     if owner == kind && owner == "canvass" {
         // A helper's canvass is an object in its body.
         if let Some(Value::Object(canvass)) = body.get_mut("canvass") {
@@ -199,7 +236,11 @@ fn owned(owner: &str, kind: &str, body: &mut Map<String, Value>, act: &mut dyn F
 }
 
 /// Calls a function with the shared objects at any depth.
-fn shared(owner: &str, body: &mut Map<String, Value>, act: &mut dyn FnMut(&mut Map<String, Value>)) {
+fn shared(
+    owner: &str,
+    body: &mut Map<String, Value>,
+    act: &mut dyn FnMut(&mut Map<String, Value>),
+) {
     for (name, value) in body.iter_mut().filter(|(name, _)| *name != "_links") {
         let is_here = match name.as_str() {
             "postal_addresses" => owner == "postal_address",
@@ -229,7 +270,11 @@ fn shared(owner: &str, body: &mut Map<String, Value>, act: &mut dyn FnMut(&mut M
 }
 
 /// Calls a function with the object that holds the last name of a path, through lists.
-fn each(object: &mut Map<String, Value>, path: &[String], act: &mut dyn FnMut(&mut Map<String, Value>, &str)) {
+fn each(
+    object: &mut Map<String, Value>,
+    path: &[String],
+    act: &mut dyn FnMut(&mut Map<String, Value>, &str),
+) {
     match path {
         [] => {}
         [name] => act(object, name),

@@ -25,7 +25,11 @@ fn header(
                 return;
             }
             match value {
-                Some(value) => drop(answer.headers.insert(which.clone(), HeaderValue::from_static(value))),
+                Some(value) => drop(
+                    answer
+                        .headers
+                        .insert(which.clone(), HeaderValue::from_static(value)),
+                ),
                 None => drop(answer.headers.remove(which.clone())),
             }
         })
@@ -36,18 +40,42 @@ pub(super) fn faults() -> Vec<Fault> {
     let media = header::CONTENT_TYPE;
     let cache = header::CACHE_CONTROL;
     vec![
-        header("no-media-type", row::HAL_03, media.clone(), None, |_, answer, _| answer.is_hal()),
-        header("media-type-plain-json", row::HAL_03, media.clone(), Some("application/json"), |call, answer, _| {
-            answer.is_hal() && call.method == "GET"
-        }),
-        header("media-type-text-on-create", row::HAL_03, media.clone(), Some("text/plain"), |call, answer, _| {
-            answer.is_hal() && call.method == "POST"
-        }),
-        header("media-type-of-collections", row::HAL_03, media, Some("application/json"), |_, answer, what| {
-            answer.is_hal() && matches!(what, Some(What::Collection(_)))
-        })
+        header(
+            "no-media-type",
+            row::HAL_03,
+            media.clone(),
+            None,
+            |_, answer, _| answer.is_hal(),
+        ),
+        header(
+            "media-type-plain-json",
+            row::HAL_03,
+            media.clone(),
+            Some("application/json"),
+            |call, answer, _| answer.is_hal() && call.method == "GET",
+        ),
+        header(
+            "media-type-text-on-create",
+            row::HAL_03,
+            media.clone(),
+            Some("text/plain"),
+            |call, answer, _| answer.is_hal() && call.method == "POST",
+        ),
+        header(
+            "media-type-of-collections",
+            row::HAL_03,
+            media,
+            Some("application/json"),
+            |_, answer, what| answer.is_hal() && matches!(what, Some(What::Collection(_))),
+        )
         .on_reference(),
-        header("no-cache-control", row::HAL_04, cache.clone(), None, |_, _, _| true),
+        header(
+            "no-cache-control",
+            row::HAL_04,
+            cache.clone(),
+            None,
+            |_, _, _| true,
+        ),
         header(
             "cache-control-public",
             row::HAL_04,
@@ -63,33 +91,55 @@ pub(super) fn faults() -> Vec<Fault> {
             Some("max-age=60, private, must-revalidate"),
             |call, _, _| call.method == "GET",
         ),
-        header("no-must-revalidate-on-writes", row::HAL_04, cache, Some("max-age=0, private"), |call, _, _| {
-            call.is_write()
-        }),
+        header(
+            "no-must-revalidate-on-writes",
+            row::HAL_04,
+            cache,
+            Some("max-age=0, private"),
+            |call, _, _| call.is_write(),
+        ),
         Fault::new(FAMILY, "body-cut-off", &[row::HAL_02, "COL-*"], || {
             Interceptor::after(|call, answer, sight| {
-                if matches!(sight.what(call), Some(What::Collection(_))) && call.method == "GET" && answer.is_success()
+                if matches!(sight.what(call), Some(What::Collection(_)))
+                    && call.method == "GET"
+                    && answer.is_success()
                 {
                     answer.body.truncate(answer.body.len() / 2);
                 }
             })
         }),
-        Fault::new(FAMILY, "page-of-html-instead-of-a-record", &[row::HAL_02, row::HAL_17, row::COL_03], || {
-            Interceptor::after(|call, answer, sight| {
-                if matches!(sight.what(call), Some(What::Record(_))) && call.method == "GET" && answer.is_success() {
-                    answer.body = "<html><body>A record</body></html>".into();
-                }
-            })
-        }),
-        Fault::new(FAMILY, "another-key-header", &[row::HAL_10, row::AUT_01], || {
-            Interceptor::before(|call, _| {
-                let own = call.headers.iter().find(|(_, value)| value.as_bytes().starts_with(b"k-"));
-                if let Some(name) = own.map(|(name, _)| name.clone()) {
-                    call.headers.remove(name);
-                }
-                None
-            })
-        })
+        Fault::new(
+            FAMILY,
+            "page-of-html-instead-of-a-record",
+            &[row::HAL_02, row::HAL_17, row::COL_03],
+            || {
+                Interceptor::after(|call, answer, sight| {
+                    if matches!(sight.what(call), Some(What::Record(_)))
+                        && call.method == "GET"
+                        && answer.is_success()
+                    {
+                        answer.body = "<html><body>A record</body></html>".into();
+                    }
+                })
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "another-key-header",
+            &[row::HAL_10, row::AUT_01],
+            || {
+                Interceptor::before(|call, _| {
+                    let own = call
+                        .headers
+                        .iter()
+                        .find(|(_, value)| value.as_bytes().starts_with(b"k-"));
+                    if let Some(name) = own.map(|(name, _)| name.clone()) {
+                        call.headers.remove(name);
+                    }
+                    None
+                })
+            },
+        )
         .at(Place::Request),
     ]
 }

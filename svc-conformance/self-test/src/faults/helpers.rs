@@ -11,7 +11,12 @@ use crate::transport::Answer;
 const FAMILY: &str = "helpers";
 
 /// A change to what a helper is sent; `*` for every helper but the schedule.
-fn posted(name: impl Into<String>, rows: &[&str], kind: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
+fn posted(
+    name: impl Into<String>,
+    rows: &[&str],
+    kind: &'static str,
+    change: fn(&mut Map<String, Value>),
+) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::sent(move |call, what, body, _| {
             if let Some(What::Helper(made)) = what
@@ -26,7 +31,12 @@ fn posted(name: impl Into<String>, rows: &[&str], kind: &'static str, change: fn
 }
 
 /// A change to what a helper answers.
-fn answered(name: &'static str, rows: &[&str], kind: &'static str, change: fn(&mut Answer)) -> Fault {
+fn answered(
+    name: &'static str,
+    rows: &[&str],
+    kind: &'static str,
+    change: fn(&mut Answer),
+) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
             if let Some(What::Helper(made)) = sight.what(call)
@@ -44,7 +54,11 @@ fn without_link(name: &'static str, rows: &[&str], kind: &'static str, rel: &'st
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, _, sight| {
             if sight.what(call) == Some(What::Helper(kind)) {
-                let rel = if rel == "self" { rel.to_owned() } else { sight.rel(rel) };
+                let rel = if rel == "self" {
+                    rel.to_owned()
+                } else {
+                    sight.rel(rel)
+                };
                 drop(links(document).and_then(|links| links.remove(&rel)));
             }
         })
@@ -52,13 +66,23 @@ fn without_link(name: &'static str, rows: &[&str], kind: &'static str, rel: &'st
 }
 
 /// A change to each element of a list in a helper's body.
-fn elements(name: &'static str, rows: &[&str], list: &'static str, change: fn(&mut Map<String, Value>)) -> Fault {
+fn elements(
+    name: &'static str,
+    rows: &[&str],
+    list: &'static str,
+    change: fn(&mut Map<String, Value>),
+) -> Fault {
     Fault::new("action functions", name, rows, move || {
         Interceptor::sent(move |_, what, body, _| {
             if !matches!(what, Some(What::Helper(_))) {
                 return;
             }
-            for one in body.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            for one in body
+                .get_mut(list)
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
                 if let Some(one) = one.as_object_mut() {
                     change(one);
                 }
@@ -70,13 +94,18 @@ fn elements(name: &'static str, rows: &[&str], list: &'static str, change: fn(&m
 
 /// A function is passed over.
 fn ignored(function: &'static str, row: &'static str) -> Fault {
-    Fault::new("action functions", format!("{function} does nothing"), &[row, row::HAF_01], move || {
-        Interceptor::sent(move |_, what, body, _| {
-            if matches!(what, Some(What::Helper(_))) {
-                body.remove(function);
-            }
-        })
-    })
+    Fault::new(
+        "action functions",
+        format!("{function} does nothing"),
+        &[row, row::HAF_01],
+        move || {
+            Interceptor::sent(move |_, what, body, _| {
+                if matches!(what, Some(What::Helper(_))) {
+                    body.remove(function);
+                }
+            })
+        },
+    )
     .at(Place::Backend)
 }
 
@@ -102,10 +131,18 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Faul
 }
 
 /// Scheduling answers otherwise.
-fn schedule(name: &'static str, rows: &[&str], method: &'static str, change: fn(&mut Answer)) -> Fault {
+fn schedule(
+    name: &'static str,
+    rows: &[&str],
+    method: &'static str,
+    change: fn(&mut Answer),
+) -> Fault {
     Fault::new("scheduling", name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
-            if sight.what(call) == Some(What::Helper("message")) && call.method == method && answer.is_success() {
+            if sight.what(call) == Some(What::Helper("message"))
+                && call.method == method
+                && answer.is_success()
+            {
                 change(answer);
             }
         })
@@ -301,7 +338,9 @@ pub(super) fn faults() -> Vec<Fault> {
 fn away(kind: &'static str, rel: &'static str) -> Interceptor {
     Interceptor::records(kind, move |record, sight| {
         let rel = sight.rel(rel);
-        if let Some(Value::String(href)) = links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href")) {
+        if let Some(Value::String(href)) =
+            links(record).and_then(|links| links.get_mut(&rel)?.get_mut("href"))
+        {
             href.push_str("/elsewhere/now");
         }
     })
@@ -315,12 +354,22 @@ fn functions() -> Vec<Fault> {
         ignored("add_lists", row::HAF_05),
         ignored("add_lists_uri", row::HAF_06),
         ignored("add_questions_responses_uri", row::HAF_07),
-        posted("only record helpers take functions", &[row::HAF_01], "person", |body| {
-            body.retain(|name, _| name == "person");
-        }),
-        posted("the canvass helper takes no function", &[row::HAF_01], "canvass", |body| {
-            body.retain(|name, _| name == "canvass");
-        }),
+        posted(
+            "only record helpers take functions",
+            &[row::HAF_01],
+            "person",
+            |body| {
+                body.retain(|name, _| name == "person");
+            },
+        ),
+        posted(
+            "the canvass helper takes no function",
+            &[row::HAF_01],
+            "canvass",
+            |body| {
+                body.retain(|name, _| name == "canvass");
+            },
+        ),
         Fault::new(
             "action functions",
             "an unknown tag is created",
@@ -330,15 +379,19 @@ fn functions() -> Vec<Fault> {
                     Box::pin(async move {
                         let answer = server.send(call.clone()).await;
                         if answer.status != 400
-                            || !String::from_utf8_lossy(&answer.body).contains("TAG_NAME_DOES_NOT_EXIST")
+                            || !String::from_utf8_lossy(&answer.body)
+                                .contains("TAG_NAME_DOES_NOT_EXIST")
                         {
                             return answer;
                         }
-                        let (Some(mut body), Some(tags)) = (call.json(), server.collection("tag")) else {
+                        let (Some(mut body), Some(tags)) = (call.json(), server.collection("tag"))
+                        else {
                             return answer;
                         };
-                        for name in
-                            body.remove("add_tags").iter().flat_map(|list| list.as_array().cloned().unwrap_or_default())
+                        for name in body
+                            .remove("add_tags")
+                            .iter()
+                            .flat_map(|list| list.as_array().cloned().unwrap_or_default())
                         {
                             let mut create = call.clone();
                             create.redirect(&tags);
@@ -362,7 +415,8 @@ fn functions() -> Vec<Fault> {
                     Box::pin(async move {
                         let answer = server.send(call.clone()).await;
                         if answer.status != 400
-                            || !String::from_utf8_lossy(&answer.body).contains("TAG_NAME_DOES_NOT_EXIST")
+                            || !String::from_utf8_lossy(&answer.body)
+                                .contains("TAG_NAME_DOES_NOT_EXIST")
                         {
                             return answer;
                         }
@@ -377,81 +431,134 @@ fn functions() -> Vec<Fault> {
         )
         .on_reference()
         .at(Place::Backend),
-        elements("questions are found by address only", &[row::HAF_08], "add_questions_responses_uri", |one| {
-            let question = one.get("question").and_then(Value::as_str).unwrap_or_default();
-            if !question.contains('/') {
-                set(one, "question", "none:0");
-            }
-        }),
+        elements(
+            "questions are found by address only",
+            &[row::HAF_08],
+            "add_questions_responses_uri",
+            |one| {
+                let question = one
+                    .get("question")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                if !question.contains('/') {
+                    set(one, "question", "none:0");
+                }
+            },
+        ),
         elements(
             "questions are found by identifier only",
             &[row::HAF_08, row::HAF_07],
             "add_questions_responses_uri",
             |one| {
-                let question = one.get("question").and_then(Value::as_str).unwrap_or_default();
+                let question = one
+                    .get("question")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
                 if question.contains('/') {
                     set(one, "question", "none:0");
                 }
             },
         )
         .on_reference(),
-        elements("response keys are not looked at", &[row::HAF_09], "add_questions_responses_uri", |one| {
-            drop(one.remove("responses"));
-        }),
-        elements("response keys are not taken", &[row::HAF_09], "add_questions_responses_uri", |one| {
-            if one.contains_key("responses") {
-                set(one, "responses", json!(["no such key"]));
-            }
-        }),
-        elements("free text is not taken", &[row::HAF_10], "add_questions_responses_uri", |one| {
-            if one.contains_key("value") {
-                set(one, "question", "none:0");
-            }
-        }),
+        elements(
+            "response keys are not looked at",
+            &[row::HAF_09],
+            "add_questions_responses_uri",
+            |one| {
+                drop(one.remove("responses"));
+            },
+        ),
+        elements(
+            "response keys are not taken",
+            &[row::HAF_09],
+            "add_questions_responses_uri",
+            |one| {
+                if one.contains_key("responses") {
+                    set(one, "responses", json!(["no such key"]));
+                }
+            },
+        ),
+        elements(
+            "free text is not taken",
+            &[row::HAF_10],
+            "add_questions_responses_uri",
+            |one| {
+                if one.contains_key("value") {
+                    set(one, "question", "none:0");
+                }
+            },
+        ),
         posted("triggers are refused", &[row::HAF_11], "*", |body| {
             if body.contains_key("triggers") {
                 set(body, "add_tags", 5);
             }
         }),
         posted("a trigger is always on", &[row::HAF_12], "*", |body| {
-            for trigger in body.get_mut("triggers").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut)
+            for trigger in body
+                .get_mut("triggers")
+                .and_then(Value::as_object_mut)
+                .into_iter()
+                .flat_map(Map::values_mut)
             {
                 if let Some(trigger) = trigger.as_object_mut() {
                     set(trigger, "enabled", true);
                 }
             }
         }),
-        posted("a trigger that is off is refused", &[row::HAF_12, row::HAF_11], "*", |body| {
-            let off = body.get("triggers").is_some_and(|triggers| triggers.to_string().contains("false"));
-            if off {
-                set(body, "add_tags", 5);
-            }
-        }),
-        Fault::new("action functions", "a trigger's identifiers become the record's", &[row::HAF_13], || {
-            Interceptor::sent(|_, what, body, _| {
-                if !matches!(what, Some(What::Helper(_))) {
-                    return;
+        posted(
+            "a trigger that is off is refused",
+            &[row::HAF_12, row::HAF_11],
+            "*",
+            |body| {
+                let off = body
+                    .get("triggers")
+                    .is_some_and(|triggers| triggers.to_string().contains("false"));
+                if off {
+                    set(body, "add_tags", 5);
                 }
-                let triggers = body.get("triggers").and_then(Value::as_object).cloned().unwrap_or_default();
-                let more = triggers.values().filter_map(|one| one.get("identifiers")?.as_array().cloned()).flatten();
-                let more: Vec<Value> = more.collect();
-                if more.is_empty() {
-                    return;
-                }
-                for owner in ["person", "canvass"] {
-                    if let Some(Value::Object(inner)) = body.get_mut(owner) {
-                        extend(inner, &more);
+            },
+        ),
+        Fault::new(
+            "action functions",
+            "a trigger's identifiers become the record's",
+            &[row::HAF_13],
+            || {
+                Interceptor::sent(|_, what, body, _| {
+                    if !matches!(what, Some(What::Helper(_))) {
+                        return;
                     }
-                }
-                extend(body, &more);
-            })
-        })
+                    let triggers = body
+                        .get("triggers")
+                        .and_then(Value::as_object)
+                        .cloned()
+                        .unwrap_or_default();
+                    let more = triggers
+                        .values()
+                        .filter_map(|one| one.get("identifiers")?.as_array().cloned())
+                        .flatten();
+                    let more: Vec<Value> = more.collect();
+                    if more.is_empty() {
+                        return;
+                    }
+                    for owner in ["person", "canvass"] {
+                        if let Some(Value::Object(inner)) = body.get_mut(owner) {
+                            extend(inner, &more);
+                        }
+                    }
+                    extend(body, &more);
+                })
+            },
+        )
         .at(Place::Backend),
     ]
 }
 
 fn extend(object: &mut Map<String, Value>, more: &[Value]) {
-    let mut list = object.get("identifiers").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut list = object
+        .get("identifiers")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     list.extend(more.iter().cloned());
     set(object, "identifiers", list);
 }
@@ -495,55 +602,107 @@ fn scheduling() -> Vec<Fault> {
                 })
             },
         ),
-        schedule("a schedule answers without notice", &[row::SCH_02], "POST", |answer| answer.set_json(&json!({}))),
-        schedule("a schedule answers 204", &[row::SCH_02], "POST", |answer| *answer = Answer::empty(204))
-            .on_reference(),
-        schedule("a schedule's notice is empty", &[row::SCH_02], "POST", |answer| {
-            answer.set_json(&json!({ "notice": "" }));
-        }),
-        schedule("cancelling answers 204", &[row::SCH_05], "DELETE", |answer| *answer = Answer::empty(204)),
-        schedule("cancelling answers a number", &[row::SCH_05], "DELETE", |answer| {
-            answer.set_json(&json!({ "notice": 0 }));
+        schedule(
+            "a schedule answers without notice",
+            &[row::SCH_02],
+            "POST",
+            |answer| answer.set_json(&json!({})),
+        ),
+        schedule("a schedule answers 204", &[row::SCH_02], "POST", |answer| {
+            *answer = Answer::empty(204)
         })
         .on_reference(),
-        Fault::new("scheduling", "a cancelled schedule stays in the reference server", &[row::SCH_04], || {
-            Interceptor::before(|call, sight| {
-                let is_it = sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE";
-                is_it.then(|| Answer::document(200, &json!({ "notice": "It is cancelled." })))
-            })
-        })
+        schedule(
+            "a schedule's notice is empty",
+            &[row::SCH_02],
+            "POST",
+            |answer| {
+                answer.set_json(&json!({ "notice": "" }));
+            },
+        ),
+        schedule(
+            "cancelling answers 204",
+            &[row::SCH_05],
+            "DELETE",
+            |answer| *answer = Answer::empty(204),
+        ),
+        schedule(
+            "cancelling answers a number",
+            &[row::SCH_05],
+            "DELETE",
+            |answer| {
+                answer.set_json(&json!({ "notice": 0 }));
+            },
+        )
+        .on_reference(),
+        Fault::new(
+            "scheduling",
+            "a cancelled schedule stays in the reference server",
+            &[row::SCH_04],
+            || {
+                Interceptor::before(|call, sight| {
+                    let is_it = sight.what(call) == Some(What::Helper("message"))
+                        && call.method == "DELETE";
+                    is_it.then(|| Answer::document(200, &json!({ "notice": "It is cancelled." })))
+                })
+            },
+        )
         .on_reference()
         .at(Place::Backend),
-        Fault::new("scheduling", "a wrong date schedules", &[row::SCH_06], || {
-            Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" && answer.status == 400 {
-                    *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
-                }
-            })
-        }),
-        Fault::new("scheduling", "a missing message is scheduled", &[row::SCH_06, row::HLP_23], || {
-            Interceptor::after(|call, answer, sight| {
-                if sight.what(call) == Some(What::Helper("message")) && answer.status == 404 {
-                    *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
-                }
-            })
-        })
+        Fault::new(
+            "scheduling",
+            "a wrong date schedules",
+            &[row::SCH_06],
+            || {
+                Interceptor::after(|call, answer, sight| {
+                    if sight.what(call) == Some(What::Helper("message"))
+                        && call.method == "POST"
+                        && answer.status == 400
+                    {
+                        *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
+                    }
+                })
+            },
+        ),
+        Fault::new(
+            "scheduling",
+            "a missing message is scheduled",
+            &[row::SCH_06, row::HLP_23],
+            || {
+                Interceptor::after(|call, answer, sight| {
+                    if sight.what(call) == Some(What::Helper("message")) && answer.status == 404 {
+                        *answer = Answer::document(200, &json!({ "notice": "It is scheduled." }));
+                    }
+                })
+            },
+        )
         .on_reference(),
-        Fault::new("scheduling", "only PUT schedules", &[row::HLP_22, row::SCH_01, row::SCH_02], || {
-            Interceptor::before(|call, sight| {
-                if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" {
-                    call.method = http::Method::PATCH;
-                }
-                None
-            })
-        }),
-        Fault::new("scheduling", "nothing cancels", &[row::HLP_22, row::SCH_04, row::SCH_05], || {
-            Interceptor::before(|call, sight| {
-                if sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE" {
-                    call.method = http::Method::PATCH;
-                }
-                None
-            })
-        }),
+        Fault::new(
+            "scheduling",
+            "only PUT schedules",
+            &[row::HLP_22, row::SCH_01, row::SCH_02],
+            || {
+                Interceptor::before(|call, sight| {
+                    if sight.what(call) == Some(What::Helper("message")) && call.method == "POST" {
+                        call.method = http::Method::PATCH;
+                    }
+                    None
+                })
+            },
+        ),
+        Fault::new(
+            "scheduling",
+            "nothing cancels",
+            &[row::HLP_22, row::SCH_04, row::SCH_05],
+            || {
+                Interceptor::before(|call, sight| {
+                    if sight.what(call) == Some(What::Helper("message")) && call.method == "DELETE"
+                    {
+                        call.method = http::Method::PATCH;
+                    }
+                    None
+                })
+            },
+        ),
     ]
 }

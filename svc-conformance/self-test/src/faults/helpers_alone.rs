@@ -1,4 +1,5 @@
-//! Faults of a service that offers record helpers alone: it shows nothing but their answers, which embed the person.
+//! Faults of a service that offers record helpers alone: it shows nothing but their answers, which
+//! embed the person.
 
 use serde_json::{Map, Value, json};
 use svc_conformance::row;
@@ -12,7 +13,11 @@ use crate::transport::{Answer, Call};
 const FAMILY: &str = "helpers alone";
 
 /// A fault of the answers of helpers.
-fn answers(name: &'static str, row: &'static str, damage: fn(&Call, &mut Map<String, Value>, &LinkMap)) -> Fault {
+fn answers(
+    name: &'static str,
+    row: &'static str,
+    damage: fn(&Call, &mut Map<String, Value>, &LinkMap),
+) -> Fault {
     changes(name, row, move |call, answer, sight| {
         if let Some(Value::Object(mut document)) = answer.json()
             && answer.is_success()
@@ -41,40 +46,72 @@ fn changes(
 }
 
 /// The embedded person of an answer.
-fn person<'d>(document: &'d mut Map<String, Value>, sight: &LinkMap) -> Option<&'d mut Map<String, Value>> {
-    document.get_mut("_embedded")?.get_mut(sight.rel("person"))?.as_object_mut()
+fn person<'d>(
+    document: &'d mut Map<String, Value>,
+    sight: &LinkMap,
+) -> Option<&'d mut Map<String, Value>> {
+    document
+        .get_mut("_embedded")?
+        .get_mut(sight.rel("person"))?
+        .as_object_mut()
 }
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        answers("the comments of a signature are lost", row::HLP_11, |_, document, _| {
-            drop(document.remove("comments"));
-        }),
-        answers("another person is embedded", row::HLP_11, |_, document, sight| {
-            if let Some(person) = person(document, sight) {
-                person.insert("identifiers".to_owned(), json!(["second:0"]));
-            }
-        }),
-        answers("the name of an embedded person is lost", row::HLP_03, |_, document, sight| {
-            if let Some(person) = person(document, sight) {
-                person.remove("family_name");
-            }
-        }),
-        answers("no person is embedded in a donation", row::HLP_13, |call, document, _| {
-            if call.uri.path().contains("/record_donation/") {
-                document.remove("_embedded");
-            }
-        }),
-        answers("a call without a key is shown what it made", row::HLP_07, |call, document, _| {
-            if !call.headers.contains_key("svc-api-token") {
-                document.insert("origin_system".to_owned(), json!("Elsewhere"));
-            }
-        }),
-        changes("a helper is refused for a tag that is not there, without its code", row::ERR_37, |_, answer, _| {
-            if let Some(json) = answer.json() {
-                let other = json.to_string().replace("TAG_NAME_DOES_NOT_EXIST", "NO_SUCH_TAG");
-                answer.set_json(&serde_json::from_str(&other).unwrap_or_default());
-            }
-        }),
+        answers(
+            "the comments of a signature are lost",
+            row::HLP_11,
+            |_, document, _| {
+                drop(document.remove("comments"));
+            },
+        ),
+        answers(
+            "another person is embedded",
+            row::HLP_11,
+            |_, document, sight| {
+                if let Some(person) = person(document, sight) {
+                    person.insert("identifiers".to_owned(), json!(["second:0"]));
+                }
+            },
+        ),
+        answers(
+            "the name of an embedded person is lost",
+            row::HLP_03,
+            |_, document, sight| {
+                if let Some(person) = person(document, sight) {
+                    person.remove("family_name");
+                }
+            },
+        ),
+        answers(
+            "no person is embedded in a donation",
+            row::HLP_13,
+            |call, document, _| {
+                if call.uri.path().contains("/record_donation/") {
+                    document.remove("_embedded");
+                }
+            },
+        ),
+        answers(
+            "a call without a key is shown what it made",
+            row::HLP_07,
+            |call, document, _| {
+                if !call.headers.contains_key("svc-api-token") {
+                    document.insert("origin_system".to_owned(), json!("Elsewhere"));
+                }
+            },
+        ),
+        changes(
+            "a helper is refused for a tag that is not there, without its code",
+            row::ERR_37,
+            |_, answer, _| {
+                if let Some(json) = answer.json() {
+                    let other = json
+                        .to_string()
+                        .replace("TAG_NAME_DOES_NOT_EXIST", "NO_SUCH_TAG");
+                    answer.set_json(&serde_json::from_str(&other).unwrap_or_default());
+                }
+            },
+        ),
     ]
 }

@@ -26,21 +26,34 @@ const COLLECTIONS: [(&str, &str); 11] = [
 ];
 
 /// A change to every link of a record.
-fn every_link(name: &'static str, rows: &[&str], change: fn(&str, Value) -> (String, Value)) -> Fault {
+fn every_link(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&str, Value) -> (String, Value),
+) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::records("*", move |record, _| {
             if let Some(all) = links(record) {
-                *all = std::mem::take(all).into_iter().map(|(rel, link)| change(&rel, link)).collect();
+                *all = std::mem::take(all)
+                    .into_iter()
+                    .map(|(rel, link)| change(&rel, link))
+                    .collect();
             }
         })
     })
 }
 
 /// A change to the entry point.
-fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>, &mut Map<String, Value>)) -> Fault {
+fn entry(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&mut Map<String, Value>, &mut Map<String, Value>),
+) -> Fault {
     Fault::new("entry point", name, rows, move || {
         Interceptor::entry(move |document, _| {
-            let Some(mut own) = links(document).map(std::mem::take) else { return };
+            let Some(mut own) = links(document).map(std::mem::take) else {
+                return;
+            };
             change(document, &mut own);
             set(document, "_links", own);
         })
@@ -58,7 +71,9 @@ fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>
     Fault::new("curies", name, rows, move || {
         Interceptor::documents(move |_, document, _, _| {
             let Some(links) = links(document) else { return };
-            let Some(curies) = links.remove("curies") else { return };
+            let Some(curies) = links.remove("curies") else {
+                return;
+            };
             if let Some(curies) = change(&curies) {
                 links.insert("curies".to_owned(), curies);
             }
@@ -68,7 +83,10 @@ fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>
 
 /// The first link of an entry point whose relation ends so.
 fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
-    links.keys().find(|rel| rel.rsplit(':').next() == Some(end)).cloned()
+    links
+        .keys()
+        .find(|rel| rel.rsplit(':').next() == Some(end))
+        .cloned()
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
@@ -300,7 +318,11 @@ pub(super) fn faults() -> Vec<Fault> {
                 drop(links(document).and_then(|links| links.remove(&rel)));
             })
         });
-        faults.push(if many == "queries" { fault.on_reference() } else { fault });
+        faults.push(if many == "queries" {
+            fault.on_reference()
+        } else {
+            fault
+        });
     }
     faults
 }
@@ -322,7 +344,11 @@ pub(super) fn free() -> Vec<Fault> {
                 {
                     let twins = json!([{ "href": "https://example.org/a" }, { "href": "https://example.org/b" }]);
                     set(links, "https://example.org/rels/twins", twins);
-                    set(links, "related", json!({ "href": "mailto:office@example.org" }));
+                    set(
+                        links,
+                        "related",
+                        json!({ "href": "mailto:office@example.org" }),
+                    );
                 }
             })
         }),

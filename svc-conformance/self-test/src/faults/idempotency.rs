@@ -17,7 +17,11 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 
-fn fault(name: &'static str, row: &'static str, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+fn fault(
+    name: &'static str,
+    row: &'static str,
+    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
+) -> Fault {
     Fault::new(FAMILY, name, &[row], twist).on_reference()
 }
 
@@ -46,8 +50,17 @@ fn deaf(name: &'static str, row: &'static str, is_deaf: fn(&Call, Option<What>) 
 }
 
 /// Answers that this server remembers itself, by what `name` makes of a request, and gives again.
-async fn remembering(mut call: Call, server: Server, name: fn(&Call, &str) -> String, wait: Duration) -> Answer {
-    let Some(key) = call.headers.remove(KEY).and_then(|key| key.to_str().map(str::to_owned).ok()) else {
+async fn remembering(
+    mut call: Call,
+    server: Server,
+    name: fn(&Call, &str) -> String,
+    wait: Duration,
+) -> Answer {
+    let Some(key) = call
+        .headers
+        .remove(KEY)
+        .and_then(|key| key.to_str().map(str::to_owned).ok())
+    else {
         return server.send(call).await;
     };
     let name = name(&call, &key);
@@ -82,7 +95,11 @@ async fn as_it_is(call: Call, server: Server) -> Answer {
 /// A replay at any address, by the caller, the key and the body.
 async fn at_any_address(call: Call, server: Server) -> Answer {
     let key = call.headers.get(KEY);
-    let name = format!("{:?} {key:?} {:?}", call.headers.get("svc-api-token"), call.body);
+    let name = format!(
+        "{:?} {key:?} {:?}",
+        call.headers.get("svc-api-token"),
+        call.body
+    );
     let is_keyed = key.is_some();
     let answer = server.send(call).await;
     if !is_keyed {
@@ -106,92 +123,177 @@ fn with_its_body(call: &Call, key: &str) -> String {
 pub(super) fn faults() -> Vec<Fault> {
     vec![
         deaf("keys are not looked at", row::IDM_01, |_, _| true),
-        deaf("helpers do not look at keys", row::IDM_02, |_, what| matches!(what, Some(What::Helper(_)))),
-        deaf("creates do not look at keys", row::IDM_01, |_, what| matches!(what, Some(What::Collection(_)))),
-        deaf("creates of events ignore keys", row::IDM_01, |_, what| what == Some(What::Collection("event"))),
-        deaf("the helper for outreaches ignores keys", row::IDM_02, |_, what| what == Some(What::Helper("outreach"))),
-        deaf("the helper for attendances ignores keys", row::IDM_02, |_, what| {
-            what == Some(What::Helper("attendance"))
+        deaf("helpers do not look at keys", row::IDM_02, |_, what| {
+            matches!(what, Some(What::Helper(_)))
         }),
-        deaf("the helper for canvasses ignores keys", row::IDM_02, |_, what| what == Some(What::Helper("canvass"))),
-        deaf("the sign-up ignores keys", row::IDM_02, |_, what| what == Some(What::Helper("person"))),
-        fault("a replay shows the record as it is now", row::IDM_02, || {
-            Interceptor::around(|call, server| Box::pin(as_it_is(call, server)))
+        deaf("creates do not look at keys", row::IDM_01, |_, what| {
+            matches!(what, Some(What::Collection(_)))
         }),
-        fault("the same body at another address by the same key is done", row::IDM_04, || {
-            Interceptor::before(|call, _| {
-                let key = call.headers.get(KEY)?.to_str().ok()?.trim_matches('"').to_owned();
-                let path: String = call.uri.path().chars().filter(char::is_ascii_alphanumeric).collect();
-                if !key.is_empty() {
-                    call.headers.insert(KEY, HeaderValue::try_from(format!("\"{key}-{path}\"")).ok()?);
-                }
-                None
-            })
-        })
+        deaf("creates of events ignore keys", row::IDM_01, |_, what| {
+            what == Some(What::Collection("event"))
+        }),
+        deaf(
+            "the helper for outreaches ignores keys",
+            row::IDM_02,
+            |_, what| what == Some(What::Helper("outreach")),
+        ),
+        deaf(
+            "the helper for attendances ignores keys",
+            row::IDM_02,
+            |_, what| what == Some(What::Helper("attendance")),
+        ),
+        deaf(
+            "the helper for canvasses ignores keys",
+            row::IDM_02,
+            |_, what| what == Some(What::Helper("canvass")),
+        ),
+        deaf("the sign-up ignores keys", row::IDM_02, |_, what| {
+            what == Some(What::Helper("person"))
+        }),
+        fault(
+            "a replay shows the record as it is now",
+            row::IDM_02,
+            || Interceptor::around(|call, server| Box::pin(as_it_is(call, server))),
+        ),
+        fault(
+            "the same body at another address by the same key is done",
+            row::IDM_04,
+            || {
+                Interceptor::before(|call, _| {
+                    let key = call
+                        .headers
+                        .get(KEY)?
+                        .to_str()
+                        .ok()?
+                        .trim_matches('"')
+                        .to_owned();
+                    let path: String = call
+                        .uri
+                        .path()
+                        .chars()
+                        .filter(char::is_ascii_alphanumeric)
+                        .collect();
+                    if !key.is_empty() {
+                        call.headers.insert(
+                            KEY,
+                            HeaderValue::try_from(format!("\"{key}-{path}\"")).ok()?,
+                        );
+                    }
+                    None
+                })
+            },
+        )
         .at(Place::Backend),
-        fault("the same body at another address by the same key is a replay", row::IDM_04, || {
-            Interceptor::around(|call, server| Box::pin(at_any_address(call, server)))
-        })
+        fault(
+            "the same body at another address by the same key is a replay",
+            row::IDM_04,
+            || Interceptor::around(|call, server| Box::pin(at_any_address(call, server))),
+        )
         .at(Place::Backend),
-        replays("an answer is given again and does not say so", row::IDM_02, |answer| {
-            answer.headers.remove(REPLAYED);
-        }),
-        replays("an answer is given again with another status", row::IDM_02, |answer| answer.status = 200),
-        replays("an answer is given again with other bytes", row::IDM_02, |answer| {
-            answer.body = Bytes::from([&answer.body[..], b" "].concat());
-        }),
-        replays("an answer is given again without its Location", row::IDM_02, |answer| {
-            answer.headers.remove(http::header::LOCATION);
-        }),
-        fault("every answer says that it was given before", row::IDM_02, || {
-            Interceptor::after(|call, answer, _| {
-                if call.headers.contains_key(KEY) {
-                    answer.headers.insert(REPLAYED, TRUE);
-                }
-            })
-        }),
+        replays(
+            "an answer is given again and does not say so",
+            row::IDM_02,
+            |answer| {
+                answer.headers.remove(REPLAYED);
+            },
+        ),
+        replays(
+            "an answer is given again with another status",
+            row::IDM_02,
+            |answer| answer.status = 200,
+        ),
+        replays(
+            "an answer is given again with other bytes",
+            row::IDM_02,
+            |answer| {
+                answer.body = Bytes::from([&answer.body[..], b" "].concat());
+            },
+        ),
+        replays(
+            "an answer is given again without its Location",
+            row::IDM_02,
+            |answer| {
+                answer.headers.remove(http::header::LOCATION);
+            },
+        ),
+        fault(
+            "every answer says that it was given before",
+            row::IDM_02,
+            || {
+                Interceptor::after(|call, answer, _| {
+                    if call.headers.contains_key(KEY) {
+                        answer.headers.insert(REPLAYED, TRUE);
+                    }
+                })
+            },
+        ),
         fault("of requests at once each is done", row::IDM_03, || {
             Interceptor::around(|call, server| {
-                Box::pin(remembering(call, server, with_its_body, Duration::from_millis(20)))
+                Box::pin(remembering(
+                    call,
+                    server,
+                    with_its_body,
+                    Duration::from_millis(20),
+                ))
             })
         })
         .at(Place::Backend),
-        fault("another request by the same key is done", row::IDM_04, || {
-            Interceptor::around(|call, server| {
-                Box::pin(async move {
-                    let answer = server.send(call.clone()).await;
-                    if answer.status != 422 {
-                        return answer;
-                    }
-                    let mut call = call;
-                    call.headers.remove(KEY);
-                    server.send(call).await
+        fault(
+            "another request by the same key is done",
+            row::IDM_04,
+            || {
+                Interceptor::around(|call, server| {
+                    Box::pin(async move {
+                        let answer = server.send(call.clone()).await;
+                        if answer.status != 422 {
+                            return answer;
+                        }
+                        let mut call = call;
+                        call.headers.remove(KEY);
+                        server.send(call).await
+                    })
                 })
-            })
-        }),
-        fault("another request by the same key is answered as the first", row::IDM_04, || {
-            Interceptor::around(|call, server| {
-                let by_key = |_: &Call, key: &str| key.to_owned();
-                Box::pin(remembering(call, server, by_key, Duration::ZERO))
-            })
-        })
+            },
+        ),
+        fault(
+            "another request by the same key is answered as the first",
+            row::IDM_04,
+            || {
+                Interceptor::around(|call, server| {
+                    let by_key = |_: &Call, key: &str| key.to_owned();
+                    Box::pin(remembering(call, server, by_key, Duration::ZERO))
+                })
+            },
+        )
         .at(Place::Backend),
-        fault("another request by the same key is refused as any other", row::IDM_04, || {
-            Interceptor::after(|_, answer, _| {
-                if answer.status == 422 {
-                    answer.status = 400;
-                }
-            })
+        fault(
+            "another request by the same key is refused as any other",
+            row::IDM_04,
+            || {
+                Interceptor::after(|_, answer, _| {
+                    if answer.status == 422 {
+                        answer.status = 400;
+                    }
+                })
+            },
+        ),
+        deaf("an empty key is none", row::IDM_05, |call, _| {
+            call.headers.get(KEY).is_some_and(|key| key == "\"\"")
         }),
-        deaf("an empty key is none", row::IDM_05, |call, _| call.headers.get(KEY).is_some_and(|key| key == "\"\"")),
         fault("keys are shared by tenants", row::IDM_07, || {
-            Interceptor::around(|call, server| Box::pin(remembering(call, server, with_its_body, Duration::ZERO)))
+            Interceptor::around(|call, server| {
+                Box::pin(remembering(call, server, with_its_body, Duration::ZERO))
+            })
         })
         .at(Place::Backend),
         fault("who was deleted is told of again", row::IDM_08, || {
             Interceptor::around(|call, server| {
                 let by_caller = |call: &Call, key: &str| {
-                    format!("{:?} {}", call.headers.get("svc-api-token"), with_its_body(call, key))
+                    format!(
+                        "{:?} {}",
+                        call.headers.get("svc-api-token"),
+                        with_its_body(call, key)
+                    )
                 };
                 Box::pin(remembering(call, server, by_caller, Duration::ZERO))
             })
@@ -206,7 +308,9 @@ pub(super) fn free() -> Vec<Fault> {
         Fault::new(FAMILY, "first answers say that they are", &[], || {
             Interceptor::after(|call, answer, _| {
                 if call.headers.contains_key(KEY) && !answer.headers.contains_key(REPLAYED) {
-                    answer.headers.insert(REPLAYED, HeaderValue::from_static("false"));
+                    answer
+                        .headers
+                        .insert(REPLAYED, HeaderValue::from_static("false"));
                 }
             })
         })

@@ -1,4 +1,5 @@
-//! The links of resources, made from the catalogue row by row: one that is missing, or one that leads elsewhere.
+//! The links of resources, made from the catalogue row by row: one that is missing, or one that
+//! leads elsewhere.
 
 use serde_json::json;
 use svc_conformance::row;
@@ -17,15 +18,20 @@ pub(super) fn faults() -> Vec<Fault> {
         for link in &described.links {
             let (name, row) = (link.name.clone(), link.row.as_str());
             let fault = match name.as_str() {
-                "self" => Fault::new("link missing", format!("{owner} without self"), &[row, row::HAL_16], move || {
-                    Interceptor::alone(owner, |call, record, _| {
-                        if call.method == "GET"
-                            && let Some(links) = links(record)
-                        {
-                            links.remove("self");
-                        }
-                    })
-                }),
+                "self" => Fault::new(
+                    "link missing",
+                    format!("{owner} without self"),
+                    &[row, row::HAL_16],
+                    move || {
+                        Interceptor::alone(owner, |call, record, _| {
+                            if call.method == "GET"
+                                && let Some(links) = links(record)
+                            {
+                                links.remove("self");
+                            }
+                        })
+                    },
+                ),
                 // Sent only where the person is known, so that none is missing.
                 _ if link.optional => {
                     let dangling = format!("{owner}'s {name} leads nowhere");
@@ -33,31 +39,43 @@ pub(super) fn faults() -> Vec<Fault> {
                         let name = name.clone();
                         Interceptor::records(owner, move |record, sight| {
                             let rel = sight.rel(&name);
-                            if let Some(link) = links(record).and_then(|links| links.get_mut(&rel)) {
-                                let href = link.get("href").and_then(|href| href.as_str()).unwrap_or_default();
+                            if let Some(link) = links(record).and_then(|links| links.get_mut(&rel))
+                            {
+                                let href = link
+                                    .get("href")
+                                    .and_then(|href| href.as_str())
+                                    .unwrap_or_default();
                                 *link = json!({ "href": format!("{href}0x") });
                             }
                         })
                     })
                     .on_reference()
                 }
-                "record_canvas_helper" => {
-                    Fault::new("link missing", "people without the canvass helper", &[row, row::HLP_16], || {
+                "record_canvas_helper" => Fault::new(
+                    "link missing",
+                    "people without the canvass helper",
+                    &[row, row::HLP_16],
+                    || {
                         Interceptor::records("person", |record, sight| {
                             for name in ["record_canvas_helper", "record_canvass_helper"] {
                                 let rel = sight.rel(name);
                                 drop(links(record).and_then(|links| links.remove(&rel)));
                             }
                         })
-                    })
-                }
-                _ => Fault::new("link missing", format!("{owner} without {name}"), &[row], move || {
-                    let name = name.clone();
-                    Interceptor::records(owner, move |record, sight| {
-                        let rel = sight.rel(&name);
-                        drop(links(record).and_then(|links| links.remove(&rel)));
-                    })
-                }),
+                    },
+                ),
+                _ => Fault::new(
+                    "link missing",
+                    format!("{owner} without {name}"),
+                    &[row],
+                    move || {
+                        let name = name.clone();
+                        Interceptor::records(owner, move |record, sight| {
+                            let rel = sight.rel(&name);
+                            drop(links(record).and_then(|links| links.remove(&rel)));
+                        })
+                    },
+                ),
             };
             faults.push(fault);
         }

@@ -99,7 +99,10 @@ pub struct Fault {
 
 impl fmt::Debug for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fault").field("name", &self.name).field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("Fault")
+            .field("name", &self.name)
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
     }
 }
 
@@ -128,7 +131,10 @@ impl Fault {
 
     /// Applied to the reference server.
     pub(super) fn on_reference(self) -> Self {
-        Self { over: Over::Reference(|api| api), ..self }
+        Self {
+            over: Over::Reference(|api| api),
+            ..self
+        }
     }
 
     /// Applied to a service that is set up for it.
@@ -173,14 +179,21 @@ impl Over {
         }
     }
 
-    /// Starts the correct service, set up for several faults: the second service unless one of them needs the reference server, which
-    /// sends where one of them needs that.
+    /// Starts the correct service, set up for several faults: the second service unless one of them
+    /// needs the reference server, which sends where one of them needs that.
     ///
     /// # Errors
     /// It does not start.
-    pub async fn start_all(all: impl Iterator<Item = Self> + Clone) -> Result<Subject, SubjectError> {
-        let set_ups =
-            all.clone().filter_map(|over| if let Self::Reference(set_up) = over { Some(set_up) } else { None });
+    pub async fn start_all(
+        all: impl Iterator<Item = Self> + Clone,
+    ) -> Result<Subject, SubjectError> {
+        let set_ups = all.clone().filter_map(|over| {
+            if let Self::Reference(set_up) = over {
+                Some(set_up)
+            } else {
+                None
+            }
+        });
         let of_reference = |api| set_ups.clone().fold(api, |api, set_up| set_up(api));
         if all.clone().any(|over| matches!(over, Self::Sending)) {
             return Subject::sending(of_reference).await;
@@ -202,7 +215,9 @@ impl Over {
     /// # Errors
     /// It does not start, or publishes none.
     pub async fn declaration(&self) -> Result<Declaration, SubjectError> {
-        published(&self.start().await?).await.ok_or(SubjectError::Declaration)
+        published(&self.start().await?)
+            .await
+            .ok_or(SubjectError::Declaration)
     }
 }
 

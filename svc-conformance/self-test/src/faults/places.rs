@@ -1,4 +1,5 @@
-//! Where `next` leads in each collection, pages against the published limits, and limits of what is recorded.
+//! Where `next` leads in each collection, pages against the published limits, and limits of what is
+//! recorded.
 
 use serde_json::Value;
 use svc_conformance::row;
@@ -15,11 +16,16 @@ const NEXT: &str = "_links.next.href";
 
 /// `page=<n>` is one higher.
 fn later(href: &str) -> String {
-    let raised = |pair: &str| match pair.strip_prefix("page=").and_then(|number| number.parse::<u64>().ok()) {
+    let raised = |pair: &str| match pair
+        .strip_prefix("page=")
+        .and_then(|number| number.parse::<u64>().ok())
+    {
         Some(number) => format!("page={}", number.saturating_add(1)),
         None => pair.to_owned(),
     };
-    let Some((path, query)) = href.split_once('?') else { return href.to_owned() };
+    let Some((path, query)) = href.split_once('?') else {
+        return href.to_owned();
+    };
     let pairs: Vec<String> = query.split('&').map(raised).collect();
     format!("{path}?{}", pairs.join("&"))
 }
@@ -31,7 +37,12 @@ fn without_query(href: &str) -> String {
 /// Each key of a question's responses once.
 fn unique(list: &mut Value) {
     let mut keys: Vec<Value> = Vec::new();
-    for response in list.as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+    for response in list
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
         if response.get("key").is_some_and(|key| keys.contains(key)) {
             response.remove("key");
         }
@@ -49,25 +60,94 @@ fn named(list: &mut Value) {
 }
 
 const PAGING: &[Line] = &[
-    line("next of people skips a page", "COL-24 COL-23", Pages("person"), &[Text(NEXT, later)]),
-    line("next of petitions skips a page", "COL-24 COL-23", Pages("petition"), &[Text(NEXT, later)]),
-    line("next of events skips a page", "COL-24 COL-23", Pages("event"), &[Text(NEXT, later)]).on_reference(),
-    line("next of questions skips a page", "COL-24 COL-23", Pages("question"), &[Text(NEXT, later)]),
-    line("next of donations skips a page", "COL-24 COL-23", Pages("donation"), &[Text(NEXT, later)]),
-    line("next of tags skips a page", "COL-24 COL-23", Pages("tag"), &[Text(NEXT, later)]).on_reference(),
-    line("next of attendances skips a page", "COL-24 COL-23", Pages("attendance"), &[Text(NEXT, later)]),
-    line("next of submissions skips a page", "COL-24 COL-23", Pages("submission"), &[Text(NEXT, later)]).on_reference(),
-    line("next of taggings skips a page", "COL-24 COL-23", Pages("tagging"), &[Text(NEXT, later)]),
+    line(
+        "next of people skips a page",
+        "COL-24 COL-23",
+        Pages("person"),
+        &[Text(NEXT, later)],
+    ),
+    line(
+        "next of petitions skips a page",
+        "COL-24 COL-23",
+        Pages("petition"),
+        &[Text(NEXT, later)],
+    ),
+    line(
+        "next of events skips a page",
+        "COL-24 COL-23",
+        Pages("event"),
+        &[Text(NEXT, later)],
+    )
+    .on_reference(),
+    line(
+        "next of questions skips a page",
+        "COL-24 COL-23",
+        Pages("question"),
+        &[Text(NEXT, later)],
+    ),
+    line(
+        "next of donations skips a page",
+        "COL-24 COL-23",
+        Pages("donation"),
+        &[Text(NEXT, later)],
+    ),
+    line(
+        "next of tags skips a page",
+        "COL-24 COL-23",
+        Pages("tag"),
+        &[Text(NEXT, later)],
+    )
+    .on_reference(),
+    line(
+        "next of attendances skips a page",
+        "COL-24 COL-23",
+        Pages("attendance"),
+        &[Text(NEXT, later)],
+    ),
+    line(
+        "next of submissions skips a page",
+        "COL-24 COL-23",
+        Pages("submission"),
+        &[Text(NEXT, later)],
+    )
+    .on_reference(),
+    line(
+        "next of taggings skips a page",
+        "COL-24 COL-23",
+        Pages("tagging"),
+        &[Text(NEXT, later)],
+    ),
     line(
         "next of people leads to the page itself",
         "COL-24 COL-23",
         Pages("person"),
         &[Has(NEXT), Copy("_links.self.href", NEXT)],
     ),
-    line("next of forms leads to the first page", "COL-24 COL-23", Pages("form"), &[Text(NEXT, without_query)]),
-    line("people have no next page", "COL-24 COL-23 COL-20", Pages("person"), &[Drop("_links.next")]).on_reference(),
-    line("forms have no next page", "COL-24 COL-23 COL-20", Pages("form"), &[Drop("_links.next")]),
-    line("next of people is under another parameter", row::COL_24, Pages("person"), &[Replace(NEXT, "?page=", "?p=")]),
+    line(
+        "next of forms leads to the first page",
+        "COL-24 COL-23",
+        Pages("form"),
+        &[Text(NEXT, without_query)],
+    ),
+    line(
+        "people have no next page",
+        "COL-24 COL-23 COL-20",
+        Pages("person"),
+        &[Drop("_links.next")],
+    )
+    .on_reference(),
+    line(
+        "forms have no next page",
+        "COL-24 COL-23 COL-20",
+        Pages("form"),
+        &[Drop("_links.next")],
+    ),
+    line(
+        "next of people is under another parameter",
+        row::COL_24,
+        Pages("person"),
+        &[Replace(NEXT, "?page=", "?p=")],
+    ),
     line(
         "the second page of people says it is the first",
         row::COL_22,
@@ -85,13 +165,22 @@ const PAGING: &[Line] = &[
         "the second page of people lacks a member",
         "COL-24 COL-23",
         Pages("person"),
-        &[Is("page", "2"), Has("_links.next"), Pop("_embedded.*"), Pop("_links.svc:people")],
+        &[
+            Is("page", "2"),
+            Has("_links.next"),
+            Pop("_embedded.*"),
+            Pop("_links.svc:people"),
+        ],
     ),
     line(
         "the first page of people lacks a member",
         "COL-24 COL-23",
         Pages("person"),
-        &[Has("_links.next"), Pop("_embedded.*"), Pop("_links.svc:people")],
+        &[
+            Has("_links.next"),
+            Pop("_embedded.*"),
+            Pop("_links.svc:people"),
+        ],
     )
     .on_reference(),
     line(
@@ -110,13 +199,21 @@ const PAGING: &[Line] = &[
         "the second page of tags is as long as is asked for",
         "COL-24 LIM-01 COL-21",
         Pages("tag"),
-        &[Asked("page=2"), Set("per_page", "5000"), Set("total_pages", "1")],
+        &[
+            Asked("page=2"),
+            Set("per_page", "5000"),
+            Set("total_pages", "1"),
+        ],
     ),
     line(
         "a page of as many as are asked for",
         "LIM-01 COL-21",
         Pages("*"),
-        &[Asked("per_page=500"), Set("per_page", "500"), Set("total_pages", "1")],
+        &[
+            Asked("per_page=500"),
+            Set("per_page", "500"),
+            Set("total_pages", "1"),
+        ],
     )
     .at(Place::Backend),
     line(
@@ -138,20 +235,35 @@ const PAGING: &[Line] = &[
         "page -1 is an unexpected error of its own form",
         "ERR-01 ERR-05",
         Answers("GET", Collection("*")),
-        &[Asked("page=-1"), Swap(500), Drop("svc:error"), Set("message", "OFFSET must not be negative")],
+        &[
+            Asked("page=-1"),
+            Swap(500),
+            Drop("svc:error"),
+            Set("message", "OFFSET must not be negative"),
+        ],
     )
     .on_reference(),
     line(
         "a page after the last has a next page",
         row::COL_24,
         Pages("*"),
-        &[Asked("page=99999"), Set("_links.next", "{\"href\": \"http://crm.example.org/rest/all/people?page=3\"}")],
+        &[
+            Asked("page=99999"),
+            Set(
+                "_links.next",
+                "{\"href\": \"http://crm.example.org/rest/all/people?page=3\"}",
+            ),
+        ],
     ),
     line(
         "a page after the last counts nothing",
         row::COL_23,
         Pages("*"),
-        &[Asked("page=99999"), Set("total_records", "0"), Set("total_pages", "0")],
+        &[
+            Asked("page=99999"),
+            Set("total_records", "0"),
+            Set("total_pages", "0"),
+        ],
     ),
 ];
 
@@ -161,7 +273,10 @@ const LIMITS: &[Line] = &[
         row::LIM_04,
         Answers("POST", Helper("attendance")),
         &[
-            Is("svc:error.resource_status[0].error_descriptions[0].error_code", "EVENT_IS_FULL"),
+            Is(
+                "svc:error.resource_status[0].error_descriptions[0].error_code",
+                "EVENT_IS_FULL",
+            ),
             Swap(200),
             Drop("svc:error"),
             Set("identifiers", "[\"second:0\"]"),
@@ -173,20 +288,29 @@ const LIMITS: &[Line] = &[
         Sent("*", Collection("event")),
         &[Is("capacity", "1"), Set("capacity", "9001")],
     )
-    .and(Records("event"), &[Is("capacity", "9001"), Set("capacity", "1")]),
+    .and(
+        Records("event"),
+        &[Is("capacity", "9001"), Set("capacity", "1")],
+    ),
     line(
         "a lowered capacity is not kept to",
         row::LIM_04,
         Sent("PUT", Record("event")),
         &[Has("capacity"), Set("capacity", "9001")],
     )
-    .and(Records("event"), &[Is("capacity", "9001"), Set("capacity", "1")]),
+    .and(
+        Records("event"),
+        &[Is("capacity", "9001"), Set("capacity", "1")],
+    ),
     line(
         "the attendance helper knows no limit of tickets",
         row::LIM_05,
         Answers("POST", Helper("attendance")),
         &[
-            Is("svc:error.resource_status[0].error_descriptions[0].error_code", "SOLD_OUT"),
+            Is(
+                "svc:error.resource_status[0].error_descriptions[0].error_code",
+                "SOLD_OUT",
+            ),
             Swap(200),
             Drop("svc:error"),
             Set("identifiers", "[\"second:0\"]"),
@@ -196,7 +320,10 @@ const LIMITS: &[Line] = &[
         "only the first level of tickets has a limit",
         row::LIM_05,
         Sent("*", Collection("event")),
-        &[Is("ticket_levels[1].limit", "2"), Set("ticket_levels[1].limit", "9001")],
+        &[
+            Is("ticket_levels[1].limit", "2"),
+            Set("ticket_levels[1].limit", "9001"),
+        ],
     ),
     line(
         "a limit of tickets binds each sale alone",
@@ -204,7 +331,10 @@ const LIMITS: &[Line] = &[
         Answers("POST", Collection("attendance")),
         &[
             Status(400),
-            Is("svc:error.resource_status[0].error_descriptions[0].error_code", "SOLD_OUT"),
+            Is(
+                "svc:error.resource_status[0].error_descriptions[0].error_code",
+                "SOLD_OUT",
+            ),
             Swap(201),
             Drop("svc:error"),
             Set("identifiers", "[\"second:0\"]"),
@@ -228,14 +358,26 @@ const LIMITS: &[Line] = &[
         Sent("*", Collection("question")),
         &[Is("responses[0].key", ""), Set("responses[0].key", "k9001")],
     )
-    .and(Records("question"), &[Is("responses[0].key", "k9001"), Set("responses[0].key", "")]),
+    .and(
+        Records("question"),
+        &[Is("responses[0].key", "k9001"), Set("responses[0].key", "")],
+    ),
     line(
         "a key with a blank at its end is taken",
         row::RES_QUESTION_08,
         Sent("*", Collection("question")),
-        &[Is("responses[0].key", "a1 "), Set("responses[0].key", "k9002")],
+        &[
+            Is("responses[0].key", "a1 "),
+            Set("responses[0].key", "k9002"),
+        ],
     )
-    .and(Records("question"), &[Is("responses[0].key", "k9002"), Set("responses[0].key", "a1 ")]),
+    .and(
+        Records("question"),
+        &[
+            Is("responses[0].key", "k9002"),
+            Set("responses[0].key", "a1 "),
+        ],
+    ),
 ];
 
 /// A phone number that is no number is taken and shown as it is.
@@ -245,7 +387,10 @@ macro_rules! phone {
             $name,
             "LIM-03 RES-phone_number-03",
             Sent($method, $to),
-            &[Is($place, concat!("\"", $sent, "\"")), Set($place, concat!("\"", $kept, "\""))],
+            &[
+                Is($place, concat!("\"", $sent, "\"")),
+                Set($place, concat!("\"", $kept, "\"")),
+            ],
         )
         .and(
             Records("person"),
@@ -271,5 +416,10 @@ const PHONES: &[Line] = &[
 ];
 
 pub(super) fn faults() -> Vec<Fault> {
-    [table("next page", PAGING), table("limits", LIMITS), table("limits", PHONES)].concat()
+    [
+        table("next page", PAGING),
+        table("limits", LIMITS),
+        table("limits", PHONES),
+    ]
+    .concat()
 }

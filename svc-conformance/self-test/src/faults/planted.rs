@@ -15,9 +15,15 @@ pub struct Planted {
     pub steps: usize,
 }
 
-fn planted_as(name: &'static str, rows: &[&str], steps: usize, set_up: fn(&mut Options)) -> Planted {
-    let fault =
-        Fault::new("stateful", name, rows, Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Backend);
+fn planted_as(
+    name: &'static str,
+    rows: &[&str],
+    steps: usize,
+    set_up: fn(&mut Options),
+) -> Planted {
+    let fault = Fault::new("stateful", name, rows, Interceptor::default)
+        .over(Over::SecondServer(set_up))
+        .at(Place::Backend);
     Planted { fault, steps }
 }
 
@@ -37,28 +43,52 @@ pub fn planted() -> Vec<Planted> {
         // A person, a container, two records of theirs, two deletes.
         planted_as(
             "the second delete is lost",
-            &[row::CRU_05, row::CRU_09, row::COL_23, row::ERR_11, row::CRU_14],
+            &[
+                row::CRU_05,
+                row::CRU_09,
+                row::COL_23,
+                row::ERR_11,
+                row::CRU_14,
+            ],
             6,
             |options| {
                 options.defects.push(Defect::SecondDeleteLost);
             },
         ),
         // A person with a foreign identifier, a tag, a tagging, an update.
-        planted_as("an update of a tagged person loses identifiers", &[row::TYP_13, row::CRU_15], 4, |options| {
-            options.defects.push(Defect::TaggedUpdateLosesIdentifiers);
-        }),
+        planted_as(
+            "an update of a tagged person loses identifiers",
+            &[row::TYP_13, row::CRU_15],
+            4,
+            |options| {
+                options.defects.push(Defect::TaggedUpdateLosesIdentifiers);
+            },
+        ),
         // A person, a container, a record of theirs, its delete, an update of the container.
         planted_as(
             "an update after a delete is lost",
-            &[row::CRU_15, row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_17, row::CRU_18, row::ERR_15],
+            &[
+                row::CRU_15,
+                row::CRU_04,
+                row::CRU_08,
+                row::CRU_11,
+                row::CRU_17,
+                row::CRU_18,
+                row::ERR_15,
+            ],
             5,
             |options| {
                 options.defects.push(Defect::UpdateAfterDeleteLost);
             },
         ),
         // A create, two updates of which the second empties a field.
-        planted_as("emptying a field later moves the creation date", &[row::TYP_15], 3, |options| {
-            options.defects.push(Defect::EmptiedFieldMovesCreation);
-        }),
+        planted_as(
+            "emptying a field later moves the creation date",
+            &[row::TYP_15],
+            3,
+            |options| {
+                options.defects.push(Defect::EmptiedFieldMovesCreation);
+            },
+        ),
     ]
 }

@@ -1,4 +1,5 @@
-//! What a caller without a key, or with a key for one helper, does to somebody known or learns of him.
+//! What a caller without a key, or with a key for one helper, does to somebody known or learns of
+//! him.
 
 use std::collections::HashSet;
 
@@ -20,7 +21,9 @@ fn leaving(options: &mut Options) {
 
 /// As declared, but for this.
 fn behind(name: &'static str, set_up: fn(&mut Options)) -> Fault {
-    Fault::new(FAMILY, name, &[row::HLP_07], Interceptor::default).over(Over::SecondServer(set_up)).at(Place::Backend)
+    Fault::new(FAMILY, name, &[row::HLP_07], Interceptor::default)
+        .over(Over::SecondServer(set_up))
+        .at(Place::Backend)
 }
 
 /// Services that declare that strangers change nobody, each with one defect.
@@ -40,7 +43,9 @@ fn told(name: &'static str, change: fn(&mut Answer)) -> Fault {
         Interceptor::after(move |call, answer, sight| {
             let has_key = call.headers.contains_key("svc-api-token");
             let helper = matches!(sight.what(call), Some(What::Helper(_)));
-            let Some(address) = address(call, helper) else { return };
+            let Some(address) = address(call, helper) else {
+                return;
+            };
             if has_key {
                 known.insert(address);
             } else if helper && known.contains(&address) && answer.is_success() {
@@ -54,8 +59,17 @@ fn told(name: &'static str, change: fn(&mut Answer)) -> Fault {
 /// The first e-mail address of a posted person.
 fn address(call: &Call, in_helper: bool) -> Option<String> {
     let body = Value::Object(call.json()?);
-    let person = if in_helper { body.get("person")? } else { &body };
-    Some(person.pointer("/email_addresses/0/address")?.as_str()?.to_lowercase())
+    let person = if in_helper {
+        body.get("person")?
+    } else {
+        &body
+    };
+    Some(
+        person
+            .pointer("/email_addresses/0/address")?
+            .as_str()?
+            .to_lowercase(),
+    )
 }
 
 pub(super) fn faults() -> Vec<Fault> {
@@ -77,39 +91,61 @@ pub(super) fn faults() -> Vec<Fault> {
             options.strangers = Strangers::MatchNobody;
             options.defects.push(Defect::StrangersNameByIdentifier);
         }),
-        told("a stranger is told that somebody is known", |answer| answer.set_json(&json!({ "matched": true }))),
-        told("a stranger is refused for somebody known", |answer| *answer = Answer::empty(409)),
-        told("a stranger is answered nothing of somebody known", |answer| answer.set_json(&Value::Null)),
-        Fault::new(FAMILY, "a failed call shows people to a key for one helper", &[row::AUT_04], Interceptor::default)
-            .over(Over::SecondServer(|options| {
-                options.matches_people = true;
-                options.defects.push(Defect::FailuresShowPeople);
-                options.keys.truncate(2);
-                options.keys.push(Key::only("k-narrow", "one", &["helper.record_signature"]));
-            }))
-            .at(Place::Backend),
-        Fault::new(FAMILY, "a stranger's failed call shows the person in the reference server", &[row::HLP_07], || {
-            Interceptor::around(|call, server| {
-                Box::pin(async move {
-                    let is_helper = matches!(server.what(&call), Some(What::Helper(_)));
-                    let has_key = call.headers.contains_key("svc-api-token");
-                    let address = address(&call, is_helper);
-                    let mut answer = server.send(call).await;
-                    let Some(address) = address else { return answer };
-                    if has_key && !is_helper && answer.is_success() {
-                        server.remember(address, &answer);
-                    } else if !has_key
-                        && answer.status == 400
-                        && let Some(Value::Object(mut report)) = answer.json()
-                        && let Some(person) = server.remembered(&address).and_then(|known| known.json())
-                    {
-                        report.insert(server.rel("person"), person);
-                        answer.set_json(&Value::Object(Map::from_iter(report)));
-                    }
-                    answer
+        told("a stranger is told that somebody is known", |answer| {
+            answer.set_json(&json!({ "matched": true }))
+        }),
+        told("a stranger is refused for somebody known", |answer| {
+            *answer = Answer::empty(409)
+        }),
+        told(
+            "a stranger is answered nothing of somebody known",
+            |answer| answer.set_json(&Value::Null),
+        ),
+        Fault::new(
+            FAMILY,
+            "a failed call shows people to a key for one helper",
+            &[row::AUT_04],
+            Interceptor::default,
+        )
+        .over(Over::SecondServer(|options| {
+            options.matches_people = true;
+            options.defects.push(Defect::FailuresShowPeople);
+            options.keys.truncate(2);
+            options
+                .keys
+                .push(Key::only("k-narrow", "one", &["helper.record_signature"]));
+        }))
+        .at(Place::Backend),
+        Fault::new(
+            FAMILY,
+            "a stranger's failed call shows the person in the reference server",
+            &[row::HLP_07],
+            || {
+                Interceptor::around(|call, server| {
+                    Box::pin(async move {
+                        let is_helper = matches!(server.what(&call), Some(What::Helper(_)));
+                        let has_key = call.headers.contains_key("svc-api-token");
+                        let address = address(&call, is_helper);
+                        let mut answer = server.send(call).await;
+                        let Some(address) = address else {
+                            return answer;
+                        };
+                        if has_key && !is_helper && answer.is_success() {
+                            server.remember(address, &answer);
+                        } else if !has_key
+                            && answer.status == 400
+                            && let Some(Value::Object(mut report)) = answer.json()
+                            && let Some(person) =
+                                server.remembered(&address).and_then(|known| known.json())
+                        {
+                            report.insert(server.rel("person"), person);
+                            answer.set_json(&Value::Object(Map::from_iter(report)));
+                        }
+                        answer
+                    })
                 })
-            })
-        })
+            },
+        )
         .on_reference(),
     ]);
     all

@@ -1,4 +1,5 @@
-//! Servers that declare `strict_handling` and treat members that they do not accept otherwise (STR).
+//! Servers that declare `strict_handling` and treat members that they do not accept otherwise
+//! (STR).
 
 use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method};
@@ -18,12 +19,20 @@ const STRICT: HeaderValue = HeaderValue::from_static("handling=strict");
 /// The warnings of the reference server.
 const WARNINGS: &str = "ext:warnings";
 
-fn fault(name: &'static str, rows: &[&str], twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Fault {
+fn fault(
+    name: &'static str,
+    rows: &[&str],
+    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
+) -> Fault {
     Fault::new(FAMILY, name, rows, twist).on_reference()
 }
 
 fn is_strict(call: &Call) -> bool {
-    call.headers.get(PREFER).is_some_and(|value| value.to_str().is_ok_and(|text| text.contains("handling=strict")))
+    call.headers.get(PREFER).is_some_and(|value| {
+        value
+            .to_str()
+            .is_ok_and(|text| text.contains("handling=strict"))
+    })
 }
 
 /// Whether a request is a write, not one of many in a batch.
@@ -66,12 +75,22 @@ fn sent(
 }
 
 /// Requests whose preference is ignored.
-fn ignoring(name: &'static str, row: &'static str, is_meant: fn(&Call, Option<What>) -> bool) -> Fault {
-    sent(name, row, is_meant, |call| drop(call.headers.remove(PREFER)))
+fn ignoring(
+    name: &'static str,
+    row: &'static str,
+    is_meant: fn(&Call, Option<What>) -> bool,
+) -> Fault {
+    sent(name, row, is_meant, |call| {
+        drop(call.headers.remove(PREFER))
+    })
 }
 
 /// A refusal of what is done all the same.
-fn done_anyway(name: &'static str, row: &'static str, is_meant: fn(&Call, Option<What>) -> bool) -> Fault {
+fn done_anyway(
+    name: &'static str,
+    row: &'static str,
+    is_meant: fn(&Call, Option<What>) -> bool,
+) -> Fault {
     async fn twice(mut call: Call, server: Server) -> Answer {
         let refused = server.send(call.clone()).await;
         if refused.status == 400 {
@@ -120,7 +139,10 @@ fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) 
             let error = document.get_mut(&sight.rel("error"));
             let entries = error.and_then(|error| error.get_mut("resource_status")?.as_array_mut());
             for entry in entries.into_iter().flatten() {
-                if let Some(list) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
+                if let Some(list) = entry
+                    .get_mut("error_descriptions")
+                    .and_then(Value::as_array_mut)
+                {
                     change(list);
                 }
             }
@@ -137,7 +159,11 @@ fn answers(
 ) -> Fault {
     fault(name, &[row], move || {
         Interceptor::documents(move |call, document, status, sight| {
-            if status < 300 && is_single(call) && !is_strict(call) && is_meant(call, sight.what(call)) {
+            if status < 300
+                && is_single(call)
+                && !is_strict(call)
+                && is_meant(call, sight.what(call))
+            {
                 change(call, document);
             }
         })
@@ -146,26 +172,44 @@ fn answers(
 
 /// Whether a property is inside another member.
 fn is_inside(description: &Value) -> bool {
-    let name = description.pointer("/properties/0").and_then(Value::as_str).unwrap_or_default();
+    let name = description
+        .pointer("/properties/0")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     name.contains(['.', '['])
 }
 
 /// The members of a body that the warnings of its answer name, at its top.
 fn unknown(call: &Call, document: &Map<String, Value>) -> Map<String, Value> {
-    let warnings = document.get(WARNINGS).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let names: Vec<&str> =
-        warnings.iter().filter_map(|warning| warning.pointer("/properties/0").and_then(Value::as_str)).collect();
+    let warnings = document
+        .get(WARNINGS)
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    let names: Vec<&str> = warnings
+        .iter()
+        .filter_map(|warning| warning.pointer("/properties/0").and_then(Value::as_str))
+        .collect();
     let mut body = call.json().unwrap_or_default();
     body.retain(|name, _| names.contains(&name.as_str()));
     body
 }
 
 /// Shows on reads what the answer to a create or a change had besides the record.
-async fn storing(call: Call, server: Server, part: fn(&Call, &Map<String, Value>) -> Map<String, Value>) -> Answer {
+async fn storing(
+    call: Call,
+    server: Server,
+    part: fn(&Call, &Map<String, Value>) -> Map<String, Value>,
+) -> Answer {
     let mut answer = server.send(call.clone()).await;
-    let Some(Value::Object(mut document)) = answer.json() else { return answer };
-    let own = document.get("_links").and_then(|links| links.get("self")?.get("href")?.as_str());
-    let Some(own) = own.map(str::to_owned).filter(|_| answer.is_success()) else { return answer };
+    let Some(Value::Object(mut document)) = answer.json() else {
+        return answer;
+    };
+    let own = document
+        .get("_links")
+        .and_then(|links| links.get("self")?.get("href")?.as_str());
+    let Some(own) = own.map(str::to_owned).filter(|_| answer.is_success()) else {
+        return answer;
+    };
     if call.method == Method::GET {
         if let Some(stored) = server.remembered(&own).and_then(|stored| stored.json())
             && let Value::Object(stored) = stored
@@ -182,9 +226,15 @@ async fn storing(call: Call, server: Server, part: fn(&Call, &Map<String, Value>
     answer
 }
 
-fn stored(name: &'static str, row: &'static str, part: fn(&Call, &Map<String, Value>) -> Map<String, Value>) -> Fault {
-    fault(name, &[row], move || Interceptor::around(move |call, server| Box::pin(storing(call, server, part))))
-        .at(Place::Backend)
+fn stored(
+    name: &'static str,
+    row: &'static str,
+    part: fn(&Call, &Map<String, Value>) -> Map<String, Value>,
+) -> Fault {
+    fault(name, &[row], move || {
+        Interceptor::around(move |call, server| Box::pin(storing(call, server, part)))
+    })
+    .at(Place::Backend)
 }
 
 /// Faults of the warnings that creates, changes and helper calls have, as data.
@@ -213,36 +263,74 @@ pub(super) fn faults() -> Vec<Fault> {
 /// The preference does not count.
 fn ignored() -> Vec<Fault> {
     vec![
-        ignoring("creates ignore the preference for strict handling", row::STR_01, is_create),
-        ignoring("creates of signatures ignore the preference for strict handling", row::STR_01, |_, what| {
-            what == Some(What::Collection("signature"))
-        }),
-        ignoring("changes ignore the preference for strict handling", row::STR_02, is_change),
-        ignoring("helpers ignore the preference for strict handling", row::STR_08, is_help),
-        ignoring("the sign-up ignores the preference for strict handling", row::STR_08, |_, what| {
-            what == Some(What::Helper("person"))
-        }),
-        ignoring("the helper for signatures ignores the preference for strict handling", row::STR_08, |_, what| {
-            what == Some(What::Helper("signature"))
-        }),
-        ignoring("batches ignore the preference for strict handling", row::STR_09, |call, _| is_batch(call)),
-        ignoring("the preference counts only as the first one", row::STR_02, |call, _| {
-            call.headers.get(PREFER).is_some_and(|value| value != STRICT)
-        }),
-        sent("strict creates take what only the server sets", row::STR_03, is_create, |call| {
-            if let Some(mut body) = call.json() {
-                body.retain(|name, _| name != "created_date");
-                call.set_json(body);
-            }
-        }),
-        sent("strict helper calls take any member of a person", row::STR_08, is_help, |call| {
-            if let Some(mut body) = call.json()
-                && let Some(person) = body.get_mut("person").and_then(Value::as_object_mut)
-            {
-                person.retain(|name, _| !name.contains("unknown"));
-                call.set_json(body);
-            }
-        }),
+        ignoring(
+            "creates ignore the preference for strict handling",
+            row::STR_01,
+            is_create,
+        ),
+        ignoring(
+            "creates of signatures ignore the preference for strict handling",
+            row::STR_01,
+            |_, what| what == Some(What::Collection("signature")),
+        ),
+        ignoring(
+            "changes ignore the preference for strict handling",
+            row::STR_02,
+            is_change,
+        ),
+        ignoring(
+            "helpers ignore the preference for strict handling",
+            row::STR_08,
+            is_help,
+        ),
+        ignoring(
+            "the sign-up ignores the preference for strict handling",
+            row::STR_08,
+            |_, what| what == Some(What::Helper("person")),
+        ),
+        ignoring(
+            "the helper for signatures ignores the preference for strict handling",
+            row::STR_08,
+            |_, what| what == Some(What::Helper("signature")),
+        ),
+        ignoring(
+            "batches ignore the preference for strict handling",
+            row::STR_09,
+            |call, _| is_batch(call),
+        ),
+        ignoring(
+            "the preference counts only as the first one",
+            row::STR_02,
+            |call, _| {
+                call.headers
+                    .get(PREFER)
+                    .is_some_and(|value| value != STRICT)
+            },
+        ),
+        sent(
+            "strict creates take what only the server sets",
+            row::STR_03,
+            is_create,
+            |call| {
+                if let Some(mut body) = call.json() {
+                    body.retain(|name, _| name != "created_date");
+                    call.set_json(body);
+                }
+            },
+        ),
+        sent(
+            "strict helper calls take any member of a person",
+            row::STR_08,
+            is_help,
+            |call| {
+                if let Some(mut body) = call.json()
+                    && let Some(person) = body.get_mut("person").and_then(Value::as_object_mut)
+                {
+                    person.retain(|name, _| !name.contains("unknown"));
+                    call.set_json(body);
+                }
+            },
+        ),
     ]
 }
 
@@ -258,48 +346,90 @@ fn refused() -> Vec<Fault> {
         })
     };
     vec![
-        done_anyway("strict creates are refused and done", row::STR_01, is_create),
-        done_anyway("strict changes are refused and done", row::STR_02, is_change),
-        done_anyway("strict helper calls are refused and done", row::STR_08, is_help),
-        fault("helper calls that are refused strictly create their person", &[row::STR_08], || {
-            Interceptor::around(|call, server| Box::pin(person_done(call, server)))
-        })
+        done_anyway(
+            "strict creates are refused and done",
+            row::STR_01,
+            is_create,
+        ),
+        done_anyway(
+            "strict changes are refused and done",
+            row::STR_02,
+            is_change,
+        ),
+        done_anyway(
+            "strict helper calls are refused and done",
+            row::STR_08,
+            is_help,
+        ),
+        fault(
+            "helper calls that are refused strictly create their person",
+            &[row::STR_08],
+            || Interceptor::around(|call, server| Box::pin(person_done(call, server))),
+        )
         .at(Place::Backend),
         refusals("strict refusals name no property", row::STR_01, |list| {
             for one in list.iter_mut().filter_map(Value::as_object_mut) {
                 one.remove("properties");
             }
         }),
-        refusals("strict refusals name the first member alone", row::STR_01, |list| list.truncate(1)),
-        refusals("strict refusals name no member inside an object", row::STR_01, |list| {
-            list.retain(|one| !is_inside(one));
-        }),
-        refusals("strict refusals name the object around a member", row::STR_08, |list| {
-            for name in list.iter_mut().filter_map(|one| one.pointer_mut("/properties/0")) {
-                let outer = name.as_str().and_then(|name| name.rsplit_once('.')).map(|(outer, _)| outer.to_owned());
-                *name = outer.map_or_else(|| name.clone(), Value::from);
-            }
-        }),
+        refusals(
+            "strict refusals name the first member alone",
+            row::STR_01,
+            |list| list.truncate(1),
+        ),
+        refusals(
+            "strict refusals name no member inside an object",
+            row::STR_01,
+            |list| {
+                list.retain(|one| !is_inside(one));
+            },
+        ),
+        refusals(
+            "strict refusals name the object around a member",
+            row::STR_08,
+            |list| {
+                for name in list
+                    .iter_mut()
+                    .filter_map(|one| one.pointer_mut("/properties/0"))
+                {
+                    let outer = name
+                        .as_str()
+                        .and_then(|name| name.rsplit_once('.'))
+                        .map(|(outer, _)| outer.to_owned());
+                    *name = outer.map_or_else(|| name.clone(), Value::from);
+                }
+            },
+        ),
         after("strict refusals are answered 422", row::STR_01, |answer| {
             if answer.status == 400 {
                 answer.status = 422;
             }
         }),
-        after("no answer repeats the preference", row::STR_04, |answer| drop(answer.headers.remove(APPLIED))),
-        after("refusals do not repeat the preference", row::STR_04, |answer| {
-            if answer.status == 400 {
-                answer.headers.remove(APPLIED);
-            }
+        after("no answer repeats the preference", row::STR_04, |answer| {
+            drop(answer.headers.remove(APPLIED))
         }),
-        fault("the preference for strict handling is refused", &[row::STR_04], || {
-            Interceptor::before(|call, sight| {
-                let problem = json!({"error_code": "NO_SUCH_PREFERENCE", "description": "No."});
-                let entry =
-                    json!({"resource": sight.rel("error"), "response_code": 400, "error_descriptions": [problem]});
-                let error = json!({"request_type": "atomic", "response_code": 400, "resource_status": [entry]});
-                is_strict(call).then(|| Answer::document(400, &json!({ sight.rel("error"): error })))
-            })
-        }),
+        after(
+            "refusals do not repeat the preference",
+            row::STR_04,
+            |answer| {
+                if answer.status == 400 {
+                    answer.headers.remove(APPLIED);
+                }
+            },
+        ),
+        fault(
+            "the preference for strict handling is refused",
+            &[row::STR_04],
+            || {
+                Interceptor::before(|call, sight| {
+                    let problem = json!({"error_code": "NO_SUCH_PREFERENCE", "description": "No."});
+                    let entry = json!({"resource": sight.rel("error"), "response_code": 400, "error_descriptions": [problem]});
+                    let error = json!({"request_type": "atomic", "response_code": 400, "resource_status": [entry]});
+                    is_strict(call)
+                        .then(|| Answer::document(400, &json!({ sight.rel("error"): error })))
+                })
+            },
+        ),
     ]
 }
 
@@ -318,75 +448,134 @@ fn tolerated() -> Vec<Fault> {
     };
     let silent: fn(&Call, &mut Map<String, Value>) = |_, document| drop(document.remove(WARNINGS));
     vec![
-        always("creates are strict without the preference", |call| call.method == Method::POST),
+        always("creates are strict without the preference", |call| {
+            call.method == Method::POST
+        }),
         always("lenient handling is strict", |call| {
-            call.headers.get(PREFER).is_some_and(|value| value == "handling=lenient")
+            call.headers
+                .get(PREFER)
+                .is_some_and(|value| value == "handling=lenient")
         }),
         answers("creates have no warnings", row::STR_06, is_create, silent),
         answers("changes have no warnings", row::STR_06, is_change, silent),
-        answers("helper calls have no warnings", row::STR_06, is_help, silent),
-        answers("creates echo unknown members", row::STR_05, is_create, |call, document| {
-            document.extend(unknown(call, document));
-        }),
-        answers("helper calls echo unknown members", row::STR_05, is_help, |call, document| {
-            document.extend(unknown(call, document));
-        }),
+        answers(
+            "helper calls have no warnings",
+            row::STR_06,
+            is_help,
+            silent,
+        ),
+        answers(
+            "creates echo unknown members",
+            row::STR_05,
+            is_create,
+            |call, document| {
+                document.extend(unknown(call, document));
+            },
+        ),
+        answers(
+            "helper calls echo unknown members",
+            row::STR_05,
+            is_help,
+            |call, document| {
+                document.extend(unknown(call, document));
+            },
+        ),
         stored("unknown members are stored", row::STR_05, unknown),
         stored("warnings are stored", row::STR_05, |_, document| {
             let mut document = document.clone();
             document.retain(|name, _| name == WARNINGS);
             document
         }),
-        answers("records that are put back have warnings", row::STR_07, is_change, |call, document| {
-            if call.json().is_some_and(|body| body.contains_key("created_date"))
-                && let Some(warnings) = document.get_mut(WARNINGS).and_then(Value::as_array_mut)
-            {
-                let text = "The server sets `created_date`.";
-                let one = json!({"error_code": "X", "description": text, "properties": ["created_date"]});
-                warnings.push(one);
-            }
-        }),
-        fault("changes with members that the server sets are refused", &[row::STR_07], || {
-            Interceptor::before(|call, sight| {
-                let is_whole = call.json().is_some_and(|body| body.contains_key("_links"));
-                if is_whole && is_change(call, sight.what(call)) {
-                    call.headers.insert(PREFER, STRICT);
-                    call.headers.remove(CONTENT_LENGTH);
+        answers(
+            "records that are put back have warnings",
+            row::STR_07,
+            is_change,
+            |call, document| {
+                if call
+                    .json()
+                    .is_some_and(|body| body.contains_key("created_date"))
+                    && let Some(warnings) = document.get_mut(WARNINGS).and_then(Value::as_array_mut)
+                {
+                    let text = "The server sets `created_date`.";
+                    let one = json!({"error_code": "X", "description": text, "properties": ["created_date"]});
+                    warnings.push(one);
                 }
-                None
-            })
-        })
-        .at(Place::Request),
-        fault("changes with unknown members do nothing", &[row::STR_05], || {
-            Interceptor::before(|call, sight| {
-                let mut body = call.json().unwrap_or_default();
-                if is_change(call, sight.what(call)) && body.keys().any(|name| name.starts_with("unknown")) {
-                    body.retain(|name, _| name.starts_with("unknown"));
-                    call.set_json(body);
-                }
-                None
-            })
-        })
-        .at(Place::Request),
-        fault("entries of a batch have no warnings", &[row::STR_09], || {
-            Interceptor::documents(|call, document, _, _| {
-                let results = document.get_mut("results").and_then(Value::as_array_mut).filter(|_| is_batch(call));
-                for body in results.into_iter().flatten().filter_map(|one| one.get_mut("body")?.as_object_mut()) {
-                    body.remove(WARNINGS);
-                }
-            })
-        }),
-        fault("an entry that is refused strictly ends its batch", &[row::STR_09], || {
-            Interceptor::documents(|call, document, _, _| {
-                let mut has_failed = false;
-                let results = document.get_mut("results").and_then(Value::as_array_mut);
-                for one in results.into_iter().flatten().filter(|_| is_strict(call)).filter_map(Value::as_object_mut) {
-                    if has_failed {
-                        set(one, "status", 424);
+            },
+        ),
+        fault(
+            "changes with members that the server sets are refused",
+            &[row::STR_07],
+            || {
+                Interceptor::before(|call, sight| {
+                    let is_whole = call.json().is_some_and(|body| body.contains_key("_links"));
+                    if is_whole && is_change(call, sight.what(call)) {
+                        call.headers.insert(PREFER, STRICT);
+                        call.headers.remove(CONTENT_LENGTH);
                     }
-                    has_failed |= one.get("status").and_then(Value::as_u64).is_some_and(|status| status >= 400);
-                }
-            })
-        }),
+                    None
+                })
+            },
+        )
+        .at(Place::Request),
+        fault(
+            "changes with unknown members do nothing",
+            &[row::STR_05],
+            || {
+                Interceptor::before(|call, sight| {
+                    let mut body = call.json().unwrap_or_default();
+                    if is_change(call, sight.what(call))
+                        && body.keys().any(|name| name.starts_with("unknown"))
+                    {
+                        body.retain(|name, _| name.starts_with("unknown"));
+                        call.set_json(body);
+                    }
+                    None
+                })
+            },
+        )
+        .at(Place::Request),
+        fault(
+            "entries of a batch have no warnings",
+            &[row::STR_09],
+            || {
+                Interceptor::documents(|call, document, _, _| {
+                    let results = document
+                        .get_mut("results")
+                        .and_then(Value::as_array_mut)
+                        .filter(|_| is_batch(call));
+                    for body in results
+                        .into_iter()
+                        .flatten()
+                        .filter_map(|one| one.get_mut("body")?.as_object_mut())
+                    {
+                        body.remove(WARNINGS);
+                    }
+                })
+            },
+        ),
+        fault(
+            "an entry that is refused strictly ends its batch",
+            &[row::STR_09],
+            || {
+                Interceptor::documents(|call, document, _, _| {
+                    let mut has_failed = false;
+                    let results = document.get_mut("results").and_then(Value::as_array_mut);
+                    for one in results
+                        .into_iter()
+                        .flatten()
+                        .filter(|_| is_strict(call))
+                        .filter_map(Value::as_object_mut)
+                    {
+                        if has_failed {
+                            set(one, "status", 424);
+                        }
+                        has_failed |= one
+                            .get("status")
+                            .and_then(Value::as_u64)
+                            .is_some_and(|status| status >= 400);
+                    }
+                })
+            },
+        ),
     ]
 }

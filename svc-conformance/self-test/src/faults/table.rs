@@ -1,7 +1,9 @@
-//! Faults as data: where a fault shows, and a few verbs that are done one after the other until a condition does not hold.
+//! Faults as data: where a fault shows, and a few verbs that are done one after the other until a
+//! condition does not hold.
 //!
-//! A path leads through members (`a.b`), elements (`a[]` each, `a[1]`, `a[-1]` the last) and every member (`*`); a name that
-//! begins with `svc:` has the prefix of the server. A value is JSON, or a text where it is none.
+//! A path leads through members (`a.b`), elements (`a[]` each, `a[1]`, `a[-1]` the last) and every
+//! member (`*`); a name that begins with `svc:` has the prefix of the server. A value is JSON, or a
+//! text where it is none.
 
 use serde_json::{Map, Value};
 
@@ -106,14 +108,30 @@ pub(super) struct Line {
 }
 
 /// A fault of the second service.
-pub(super) const fn line(name: &'static str, rows: &'static str, spot: Spot, verbs: &'static [Verb]) -> Line {
-    Line { name, rows, does: (spot, verbs), also: None, over: Over::SecondServer(|_| {}), place: None }
+pub(super) const fn line(
+    name: &'static str,
+    rows: &'static str,
+    spot: Spot,
+    verbs: &'static [Verb],
+) -> Line {
+    Line {
+        name,
+        rows,
+        does: (spot, verbs),
+        also: None,
+        over: Over::SecondServer(|_| {}),
+        place: None,
+    }
 }
 
 impl Line {
-    /// Does something else, too: to requests if the first is done to answers, or the other way round.
+    /// Does something else, too: to requests if the first is done to answers, or the other way
+    /// round.
     pub(super) const fn and(self, spot: Spot, verbs: &'static [Verb]) -> Self {
-        Self { also: Some((spot, verbs)), ..self }
+        Self {
+            also: Some((spot, verbs)),
+            ..self
+        }
     }
 
     /// Applied to the reference server.
@@ -128,13 +146,20 @@ impl Line {
 
     /// Applied elsewhere than the spot says.
     pub(super) const fn at(self, place: Place) -> Self {
-        Self { place: Some(place), ..self }
+        Self {
+            place: Some(place),
+            ..self
+        }
     }
 
     fn fault(self, family: &'static str) -> Fault {
         let rows: Vec<&str> = self.rows.split(' ').collect();
         let (spot, verbs) = self.does;
-        let place = if matches!(spot, Spot::Sent(..)) { Place::Request } else { Place::Response };
+        let place = if matches!(spot, Spot::Sent(..)) {
+            Place::Request
+        } else {
+            Place::Response
+        };
         let fault = Fault::new(family, self.name, &rows, move || {
             let twist = twist(spot, verbs);
             match self.also {
@@ -182,15 +207,23 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Interceptor {
         }),
         Spot::Members(kind) => Interceptor::pages(move |call, page, sight| {
             if To::Collection(kind).fits(sight.what(call)) {
-                for member in members(page).into_iter().flatten().filter_map(Value::as_object_mut) {
+                for member in members(page)
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_object_mut)
+                {
                     object(call, member, sight);
                 }
             }
         }),
-        Spot::Records(kind) => Interceptor::records(kind, move |record, sight| object(&nowhere, record, sight)),
+        Spot::Records(kind) => {
+            Interceptor::records(kind, move |record, sight| object(&nowhere, record, sight))
+        }
         Spot::Errors => Interceptor::errors(move |error, sight| object(&nowhere, error, sight)),
         Spot::Entries => Interceptor::entries(move |entry, sight| object(&nowhere, entry, sight)),
-        Spot::Descriptions => Interceptor::descriptions(move |one, sight| object(&nowhere, one, sight)),
+        Spot::Descriptions => {
+            Interceptor::descriptions(move |one, sight| object(&nowhere, one, sight))
+        }
         Spot::Sent(method, to) => Interceptor::sent(move |call, what, body, sight| {
             if (method == "*" || call.method == method) && to.fits(what) {
                 object(call, body, sight);
@@ -210,15 +243,25 @@ fn twist(spot: Spot, verbs: &'static [Verb]) -> Interceptor {
 }
 
 /// Does one verb after the other.
-fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut Answer>, sight: &LinkMap) {
+fn act(
+    verbs: &[Verb],
+    call: &Call,
+    value: &mut Value,
+    mut answer: Option<&mut Answer>,
+    sight: &LinkMap,
+) {
     for verb in verbs {
         let goes_on = match *verb {
             Verb::Is(path, wanted) => found(value, path, sight) == Some(json(wanted)),
             Verb::Not(path, wanted) => found(value, path, sight) != Some(json(wanted)),
             Verb::Has(path) => found(value, path, sight).is_some(),
-            Verb::Above(path, most) => found(value, path, sight).and_then(|one| one.as_f64()) > Some(most),
+            Verb::Above(path, most) => {
+                found(value, path, sight).and_then(|one| one.as_f64()) > Some(most)
+            }
             Verb::Asked(text) => call.uri.to_string().contains(text),
-            Verb::Status(status) => answer.as_ref().is_some_and(|answer| answer.status == status),
+            Verb::Status(status) => answer
+                .as_ref()
+                .is_some_and(|answer| answer.status == status),
             Verb::Failed => answer.as_ref().is_some_and(|answer| answer.status >= 400),
             Verb::Done => answer.as_ref().is_some_and(|answer| answer.is_success()),
             Verb::Swap(_) | Verb::Empty(_) | Verb::Bare | Verb::Body(..) => {
@@ -248,7 +291,9 @@ fn act(verbs: &[Verb], call: &Call, value: &mut Value, mut answer: Option<&mut A
 
 fn changed(verb: Verb, value: &mut Value, sight: &LinkMap) {
     let list = |value: &mut Value, path, act: &mut dyn FnMut(&mut Vec<Value>)| {
-        each(value, path, sight, &mut |one| one.as_array_mut().into_iter().for_each(&mut *act));
+        each(value, path, sight, &mut |one| {
+            one.as_array_mut().into_iter().for_each(&mut *act)
+        });
     };
     match verb {
         Verb::Drop(path) => put(value, path, None, sight),
@@ -303,10 +348,13 @@ fn found(value: &mut Value, path: &str, sight: &LinkMap) -> Option<Value> {
     found
 }
 
-/// Sets or removes a member of every object that the path before it leads to; an element is only set.
+/// Sets or removes a member of every object that the path before it leads to; an element is only
+/// set.
 fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &LinkMap) {
     if path.ends_with(']') || path.ends_with('*') || path.is_empty() {
-        return each(value, path, sight, &mut |one| *one = new.cloned().unwrap_or_default());
+        return each(value, path, sight, &mut |one| {
+            *one = new.cloned().unwrap_or_default()
+        });
     }
     let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
     each(value, parent, sight, &mut |one| {
@@ -320,7 +368,8 @@ fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &LinkMap) {
 }
 
 fn named(name: &str, sight: &LinkMap) -> String {
-    name.strip_prefix("svc:").map_or_else(|| name.to_owned(), |name| sight.rel(name))
+    name.strip_prefix("svc:")
+        .map_or_else(|| name.to_owned(), |name| sight.rel(name))
 }
 
 /// Calls a function with each value at a path.
@@ -329,17 +378,30 @@ fn each(value: &mut Value, path: &str, sight: &LinkMap, act: &mut dyn FnMut(&mut
         return act(value);
     }
     let (step, rest) = path.split_once('.').unwrap_or((path, ""));
-    let (name, place) = step.split_once('[').map_or((step, None), |(name, place)| (name, place.strip_suffix(']')));
+    let (name, place) = step.split_once('[').map_or((step, None), |(name, place)| {
+        (name, place.strip_suffix(']'))
+    });
     let Value::Object(object) = value else { return };
     let name = named(name, sight);
-    for (_, inner) in object.iter_mut().filter(|(known, _)| name == "*" || **known == name) {
+    for (_, inner) in object
+        .iter_mut()
+        .filter(|(known, _)| name == "*" || **known == name)
+    {
         let Some(place) = place else {
             each(inner, rest, sight, act);
             continue;
         };
         let list = inner.as_array_mut().map_or(&mut [][..], Vec::as_mut_slice);
-        let wanted = if place == "-1" { list.len().checked_sub(1) } else { place.parse().ok() };
-        for (_, one) in list.iter_mut().enumerate().filter(|(at, _)| place.is_empty() || Some(*at) == wanted) {
+        let wanted = if place == "-1" {
+            list.len().checked_sub(1)
+        } else {
+            place.parse().ok()
+        };
+        for (_, one) in list
+            .iter_mut()
+            .enumerate()
+            .filter(|(at, _)| place.is_empty() || Some(*at) == wanted)
+        {
             each(one, rest, sight, act);
         }
     }

@@ -11,7 +11,9 @@ fn later(name: &'static str, is_later: fn(&str) -> bool) -> Fault {
     Fault::new("told later", name, &[row::ERR_39], move || {
         Interceptor::entries(move |entry, _| {
             for list in ["error_descriptions", "errors"] {
-                let Some(all) = entry.get_mut(list).and_then(Value::as_array_mut) else { continue };
+                let Some(all) = entry.get_mut(list).and_then(Value::as_array_mut) else {
+                    continue;
+                };
                 if !all.iter().all(|one| is_about(one, is_later)) {
                     all.retain(|one| !is_about(one, is_later));
                 }
@@ -21,8 +23,14 @@ fn later(name: &'static str, is_later: fn(&str) -> bool) -> Fault {
 }
 
 fn is_about(description: &Value, is_it: fn(&str) -> bool) -> bool {
-    let properties = description.as_object().and_then(|one: &Map<String, Value>| one.get("properties")?.as_array());
-    properties.into_iter().flatten().filter_map(Value::as_str).any(is_it)
+    let properties = description
+        .as_object()
+        .and_then(|one: &Map<String, Value>| one.get("properties")?.as_array());
+    properties
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .any(is_it)
 }
 
 const fn is_function(property: &str) -> bool {
@@ -31,13 +39,31 @@ const fn is_function(property: &str) -> bool {
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        later("a wrong field hides a link that leads nowhere", |property| property.starts_with("_links")),
-        later("a wrong field hides a link in the reference server", |property| property.starts_with("_links"))
-            .on_reference(),
-        later("a wrong field hides a tag that there is not", |property| property == "add_tags"),
-        later("a wrong field hides what functions name in the reference server", is_function).on_reference(),
-        later("a wrong field hides a list that there is not", |property| property == "add_lists"),
-        later("a wrong person hides what else is wrong", |property| !property.starts_with("person")),
-        later("a tag that there is not hides a wrong person", |property| property.starts_with("person.")),
+        later(
+            "a wrong field hides a link that leads nowhere",
+            |property| property.starts_with("_links"),
+        ),
+        later(
+            "a wrong field hides a link in the reference server",
+            |property| property.starts_with("_links"),
+        )
+        .on_reference(),
+        later("a wrong field hides a tag that there is not", |property| {
+            property == "add_tags"
+        }),
+        later(
+            "a wrong field hides what functions name in the reference server",
+            is_function,
+        )
+        .on_reference(),
+        later("a wrong field hides a list that there is not", |property| {
+            property == "add_lists"
+        }),
+        later("a wrong person hides what else is wrong", |property| {
+            !property.starts_with("person")
+        }),
+        later("a tag that there is not hides a wrong person", |property| {
+            property.starts_with("person.")
+        }),
     ]
 }

@@ -16,9 +16,17 @@ use crate::link_map::{self, What};
 const TOTALS: [(&str, &str, &str); 5] = [
     ("petition", "total_signatures", row::RES_PETITION_10),
     ("form", "total_submissions", row::RES_FORM_10),
-    ("fundraising_page", "total_donations", row::RES_FUNDRAISING_PAGE_09),
+    (
+        "fundraising_page",
+        "total_donations",
+        row::RES_FUNDRAISING_PAGE_09,
+    ),
     ("event", "total_accepted", row::RES_EVENT_18),
-    ("advocacy_campaign", "total_outreaches", row::RES_ADVOCACY_CAMPAIGN_12),
+    (
+        "advocacy_campaign",
+        "total_outreaches",
+        row::RES_ADVOCACY_CAMPAIGN_12,
+    ),
 ];
 
 const LINES: &[Line] = &[
@@ -48,7 +56,12 @@ const LINES: &[Line] = &[
         &[Set("total_submissions", "0")],
     )
     .on_reference(),
-    line("forms are listed without their total", "RES-form-10 COL-28", Members("form"), &[Drop("total_submissions")]),
+    line(
+        "forms are listed without their total",
+        "RES-form-10 COL-28",
+        Members("form"),
+        &[Drop("total_submissions")],
+    ),
     line(
         "pages are listed without donations",
         "RES-fundraising_page-09 COL-28",
@@ -81,9 +94,19 @@ const LINES: &[Line] = &[
         &[Above("total_accepted", 1.0), Set("total_accepted", "1")],
     )
     .on_reference(),
-    line("events are listed without tickets", "RES-event-19 COL-28", Members("event"), &[Set("total_tickets", "0")]),
-    line("events are listed without money", "RES-event-20 COL-28", Members("event"), &[Set("total_amount", "0")])
-        .on_reference(),
+    line(
+        "events are listed without tickets",
+        "RES-event-19 COL-28",
+        Members("event"),
+        &[Set("total_tickets", "0")],
+    ),
+    line(
+        "events are listed without money",
+        "RES-event-20 COL-28",
+        Members("event"),
+        &[Set("total_amount", "0")],
+    )
+    .on_reference(),
     line(
         "levels are listed without tickets",
         "RES-event-16 COL-28",
@@ -132,11 +155,24 @@ const LINES: &[Line] = &[
         "signatures are counted up to 20",
         row::RES_PETITION_10,
         Records("petition"),
-        &[Above("total_signatures", 20.0), Set("total_signatures", "20")],
+        &[
+            Above("total_signatures", 20.0),
+            Set("total_signatures", "20"),
+        ],
     ),
-    line("signatures are counted from one", row::RES_PETITION_10, Records("petition"), &[Add("total_signatures", 1)]),
-    line("submissions are counted from one", row::RES_FORM_10, Records("form"), &[Add("total_submissions", 1)])
-        .on_reference(),
+    line(
+        "signatures are counted from one",
+        row::RES_PETITION_10,
+        Records("petition"),
+        &[Add("total_signatures", 1)],
+    ),
+    line(
+        "submissions are counted from one",
+        row::RES_FORM_10,
+        Records("form"),
+        &[Add("total_submissions", 1)],
+    )
+    .on_reference(),
     line(
         "an amount begins with a fee",
         row::RES_FUNDRAISING_PAGE_10,
@@ -156,25 +192,52 @@ const LINES: &[Line] = &[
         &[Add("total_outreaches", 1)],
     )
     .on_reference(),
-    line("tickets are counted from one", row::RES_EVENT_19, Records("event"), &[Add("total_tickets", 1)]),
+    line(
+        "tickets are counted from one",
+        row::RES_EVENT_19,
+        Records("event"),
+        &[Add("total_tickets", 1)],
+    ),
 ];
 
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = table("totals", LINES);
     faults.extend(TOTALS.map(|(kind, total, row)| {
-        Fault::new("totals", format!("an update of a {kind} forgets its {total}"), &[row], move || {
-            forgotten(kind, total)
-        })
+        Fault::new(
+            "totals",
+            format!("an update of a {kind} forgets its {total}"),
+            &[row],
+            move || forgotten(kind, total),
+        )
         .at(Place::Backend)
     }));
-    let amount = ("fundraising_page", "total_amount", row::RES_FUNDRAISING_PAGE_10);
-    faults.extend(TOTALS.into_iter().chain([amount]).map(|(kind, total, row)| {
-        Fault::new("totals", format!("{total} of a {kind} never fall"), &[row], move || rising(kind, total))
-            .at(Place::Backend)
-    }));
+    let amount = (
+        "fundraising_page",
+        "total_amount",
+        row::RES_FUNDRAISING_PAGE_10,
+    );
+    faults.extend(
+        TOTALS
+            .into_iter()
+            .chain([amount])
+            .map(|(kind, total, row)| {
+                Fault::new(
+                    "totals",
+                    format!("{total} of a {kind} never fall"),
+                    &[row],
+                    move || rising(kind, total),
+                )
+                .at(Place::Backend)
+            }),
+    );
     faults.extend(TOTALS.map(|(kind, total, row)| {
-        Fault::new("totals", format!("{total} are those of every {kind}"), &[row], move || shared(kind, total))
-            .at(Place::Backend)
+        Fault::new(
+            "totals",
+            format!("{total} are those of every {kind}"),
+            &[row],
+            move || shared(kind, total),
+        )
+        .at(Place::Backend)
     }));
     faults
 }
@@ -187,7 +250,9 @@ fn forgotten(kind: &'static str, total: &'static str) -> Interceptor {
             updated.extend(link_map::href(document, "self").map(ToOwned::to_owned));
         }
         sight.each_record(call, document, &mut |one, record| {
-            if one == kind && link_map::href(record, "self").is_some_and(|own| updated.contains(own)) {
+            if one == kind
+                && link_map::href(record, "self").is_some_and(|own| updated.contains(own))
+            {
                 set(record, total, 0);
             }
         });
@@ -199,7 +264,10 @@ fn rising(kind: &'static str, total: &'static str) -> Interceptor {
     let mut most: HashMap<String, f64> = HashMap::new();
     Interceptor::records(kind, move |record, _| {
         let own = link_map::href(record, "self").map(ToOwned::to_owned);
-        let (Some(own), Some(now)) = (own, record.get(total).and_then(serde_json::Value::as_f64)) else { return };
+        let (Some(own), Some(now)) = (own, record.get(total).and_then(serde_json::Value::as_f64))
+        else {
+            return;
+        };
         let known = most.entry(own).or_insert(now);
         if *known > now {
             set(record, total, *known);
@@ -213,7 +281,12 @@ fn rising(kind: &'static str, total: &'static str) -> Interceptor {
 fn shared(kind: &'static str, total: &'static str) -> Interceptor {
     let mut most = 0;
     Interceptor::records(kind, move |record, _| {
-        most = most.max(record.get(total).and_then(serde_json::Value::as_i64).unwrap_or_default());
+        most = most.max(
+            record
+                .get(total)
+                .and_then(serde_json::Value::as_i64)
+                .unwrap_or_default(),
+        );
         set(record, total, most);
     })
 }

@@ -1,4 +1,5 @@
-//! People who are posted twice: whom a server takes for whom, and what it does with what comes later.
+//! People who are posted twice: whom a server takes for whom, and what it does with what comes
+//! later.
 
 use std::collections::HashMap;
 
@@ -18,25 +19,43 @@ fn matched(options: &mut Options) {
 
 /// The first address of a posted person.
 fn mail(person: &Map<String, Value>) -> Option<&str> {
-    person.get("email_addresses")?.get(0)?.get("address")?.as_str()
+    person
+        .get("email_addresses")?
+        .get(0)?
+        .get("address")?
+        .as_str()
 }
 
 /// A change to what helpers are sent as a person, with all that were sent before by some key.
-fn taken_for(name: &'static str, key: fn(&Map<String, Value>) -> Option<String>, over: fn(&mut Options)) -> Fault {
-    Fault::new(FAMILY, name, &[row::HLP_03, row::HLP_11, row::HLP_12, row::HLP_19, "HLP-*"], move || {
-        let mut known: HashMap<String, Value> = HashMap::new();
-        Interceptor::sent(move |_, what, body, _| {
-            let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
-            else {
-                return;
-            };
-            let Some(key) = key(person) else { return };
-            let own = mail(person).filter(|address| !address.is_empty()).map(ToOwned::to_owned);
-            let own = json!([{ "address": own.unwrap_or_else(|| format!("{key}@nobody.example")) }]);
-            let first = known.entry(key).or_insert(own).clone();
-            set(person, "email_addresses", first);
-        })
-    })
+fn taken_for(
+    name: &'static str,
+    key: fn(&Map<String, Value>) -> Option<String>,
+    over: fn(&mut Options),
+) -> Fault {
+    Fault::new(
+        FAMILY,
+        name,
+        &[row::HLP_03, row::HLP_11, row::HLP_12, row::HLP_19, "HLP-*"],
+        move || {
+            let mut known: HashMap<String, Value> = HashMap::new();
+            Interceptor::sent(move |_, what, body, _| {
+                let Some(Value::Object(person)) = body
+                    .get_mut("person")
+                    .filter(|_| matches!(what, Some(What::Helper(_))))
+                else {
+                    return;
+                };
+                let Some(key) = key(person) else { return };
+                let own = mail(person)
+                    .filter(|address| !address.is_empty())
+                    .map(ToOwned::to_owned);
+                let own =
+                    json!([{ "address": own.unwrap_or_else(|| format!("{key}@nobody.example")) }]);
+                let first = known.entry(key).or_insert(own).clone();
+                set(person, "email_addresses", first);
+            })
+        },
+    )
     .over(Over::SecondServer(over))
     .at(Place::Backend)
 }
@@ -46,11 +65,15 @@ fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
     Fault::new(FAMILY, name, rows, move || {
         let mut known: Vec<String> = Vec::new();
         Interceptor::sent(move |_, what, body, _| {
-            let Some(Value::Object(person)) = body.get_mut("person").filter(|_| matches!(what, Some(What::Helper(_))))
+            let Some(Value::Object(person)) = body
+                .get_mut("person")
+                .filter(|_| matches!(what, Some(What::Helper(_))))
             else {
                 return;
             };
-            let Some(address) = mail(person).map(str::to_lowercase) else { return };
+            let Some(address) = mail(person).map(str::to_lowercase) else {
+                return;
+            };
             if known.contains(&address) {
                 change(person);
             }
@@ -68,8 +91,9 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
         Interceptor::documents(move |call, document, status, sight| {
             if matches!(sight.what(call), Some(What::Helper(_)))
                 && status < 300
-                && let Some(address) =
-                    call.json().and_then(|body| mail(body.get("person")?.as_object()?).map(str::to_lowercase))
+                && let Some(address) = call
+                    .json()
+                    .and_then(|body| mail(body.get("person")?.as_object()?).map(str::to_lowercase))
             {
                 let times = known.entry(address).or_default();
                 *times = times.saturating_add(1);
@@ -85,14 +109,19 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
     .over(Over::SecondServer(matched))
 }
 
-/// The second action of a person whose address was posted before is answered with the first, and not stored.
+/// The second action of a person whose address was posted before is answered with the first, and
+/// not stored.
 fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
     Fault::new(FAMILY, name, &[row, row::HLP_03, row::HLP_06], move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let person = call.json().and_then(|mut body| body.remove("person"));
-                let address = person.as_ref().and_then(|person| mail(person.as_object()?).map(str::to_lowercase));
-                let (true, Some(address)) = (server.what(&call) == Some(What::Helper(kind)), address) else {
+                let address = person
+                    .as_ref()
+                    .and_then(|person| mail(person.as_object()?).map(str::to_lowercase));
+                let (true, Some(address)) =
+                    (server.what(&call) == Some(What::Helper(kind)), address)
+                else {
                     return server.send(call).await;
                 };
                 if let Some(known) = server.remembered(&address) {
@@ -110,7 +139,11 @@ fn once(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
-        taken_for("people without an address are one", |person| mail(person).is_none().then(String::new), matched),
+        taken_for(
+            "people without an address are one",
+            |person| mail(person).is_none().then(String::new),
+            matched,
+        ),
         taken_for(
             "people are told apart by the part before the at sign",
             |person| Some(mail(person)?.split('@').next()?.to_lowercase()),
@@ -125,7 +158,12 @@ pub(super) fn faults() -> Vec<Fault> {
             "people are told apart by the end of an address",
             |person| {
                 let address = mail(person)?;
-                Some(address.chars().skip(address.chars().count().saturating_sub(20)).collect())
+                Some(
+                    address
+                        .chars()
+                        .skip(address.chars().count().saturating_sub(20))
+                        .collect(),
+                )
             },
             matched,
         ),
@@ -139,45 +177,102 @@ pub(super) fn faults() -> Vec<Fault> {
             |person| Some(mail(person)?.to_owned()),
             |_| {},
         ),
-        again("a matched person takes texts alone", &[row::HLP_03], |person| {
-            person
-                .retain(|name, value| value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str()));
-        }),
-        again("a matched person takes no further identifiers", &[row::HLP_03], |person| {
-            drop(person.remove("identifiers"));
-        }),
-        again("a matched person takes no custom fields", &[row::HLP_03], |person| drop(person.remove("custom_fields"))),
-        shown("a matched person has its address twice", &[row::HLP_03], |record| {
-            if let Some(list) = record.get_mut("email_addresses").and_then(Value::as_array_mut) {
-                list.extend(list.first().cloned());
-            }
-        }),
-        shown("a matched person was created later", &[row::TYP_15], |record| {
-            if let Some(modified) = record.get("modified_date").cloned() {
-                set(record, "created_date", modified);
-            }
-        }),
-        shown("a matched person was not modified", &[row::TYP_16, row::CRU_19], |record| {
-            if let Some(created) = record.get("created_date").cloned() {
-                set(record, "modified_date", created);
-            }
-        }),
-        shown("a matched person lost its other identifiers", &[row::HLP_03, row::TYP_13], |record| {
-            if let Some(list) = record.get_mut("identifiers").and_then(Value::as_array_mut) {
-                list.truncate(1);
-            }
-        }),
-        once("the second signature of a person is the first", "signature", row::HLP_11),
-        once("the second submission of a person is the first", "submission", row::HLP_12),
-        once("the second donation of a person is the first", "donation", row::HLP_13),
-        once("the second outreach of a person is the first", "outreach", row::HLP_14),
-        once("the second attendance of a person is the first", "attendance", row::HLP_15),
-        Fault::new(FAMILY, "people are looked up before they are inserted", &[row::HLP_05], Interceptor::default)
-            .over(Over::SecondServer(|options| {
-                matched(options);
-                options.defects.push(Defect::LooksUpBeforeInsert);
-            }))
-            .at(Place::Backend),
+        again(
+            "a matched person takes texts alone",
+            &[row::HLP_03],
+            |person| {
+                person.retain(|name, value| {
+                    value.is_string() || ["identifiers", "email_addresses"].contains(&name.as_str())
+                });
+            },
+        ),
+        again(
+            "a matched person takes no further identifiers",
+            &[row::HLP_03],
+            |person| {
+                drop(person.remove("identifiers"));
+            },
+        ),
+        again(
+            "a matched person takes no custom fields",
+            &[row::HLP_03],
+            |person| drop(person.remove("custom_fields")),
+        ),
+        shown(
+            "a matched person has its address twice",
+            &[row::HLP_03],
+            |record| {
+                if let Some(list) = record
+                    .get_mut("email_addresses")
+                    .and_then(Value::as_array_mut)
+                {
+                    list.extend(list.first().cloned());
+                }
+            },
+        ),
+        shown(
+            "a matched person was created later",
+            &[row::TYP_15],
+            |record| {
+                if let Some(modified) = record.get("modified_date").cloned() {
+                    set(record, "created_date", modified);
+                }
+            },
+        ),
+        shown(
+            "a matched person was not modified",
+            &[row::TYP_16, row::CRU_19],
+            |record| {
+                if let Some(created) = record.get("created_date").cloned() {
+                    set(record, "modified_date", created);
+                }
+            },
+        ),
+        shown(
+            "a matched person lost its other identifiers",
+            &[row::HLP_03, row::TYP_13],
+            |record| {
+                if let Some(list) = record.get_mut("identifiers").and_then(Value::as_array_mut) {
+                    list.truncate(1);
+                }
+            },
+        ),
+        once(
+            "the second signature of a person is the first",
+            "signature",
+            row::HLP_11,
+        ),
+        once(
+            "the second submission of a person is the first",
+            "submission",
+            row::HLP_12,
+        ),
+        once(
+            "the second donation of a person is the first",
+            "donation",
+            row::HLP_13,
+        ),
+        once(
+            "the second outreach of a person is the first",
+            "outreach",
+            row::HLP_14,
+        ),
+        once(
+            "the second attendance of a person is the first",
+            "attendance",
+            row::HLP_15,
+        ),
+        Fault::new(
+            FAMILY,
+            "people are looked up before they are inserted",
+            &[row::HLP_05],
+            Interceptor::default,
+        )
+        .over(Over::SecondServer(|options| {
+            matched(options);
+            options.defects.push(Defect::LooksUpBeforeInsert);
+        }))
+        .at(Place::Backend),
         Fault::new(
             FAMILY,
             "a signup of somebody known answers what was before",
@@ -196,7 +291,11 @@ pub(super) fn free() -> Vec<Fault> {
         }),
         taken_for(
             "people with an empty address are one",
-            |person| mail(person).filter(|one| one.trim().is_empty()).map(|_| String::new()),
+            |person| {
+                mail(person)
+                    .filter(|one| one.trim().is_empty())
+                    .map(|_| String::new())
+            },
             matched,
         ),
     ]
@@ -207,7 +306,9 @@ fn stale() -> Interceptor {
     let mut first: HashMap<String, Map<String, Value>> = HashMap::new();
     Interceptor::documents(move |call, document, status, sight| {
         if sight.what(call) == Some(What::Helper("person")) && status < 300 {
-            let own = link_map::href(document, "self").unwrap_or_default().to_owned();
+            let own = link_map::href(document, "self")
+                .unwrap_or_default()
+                .to_owned();
             *document = first.entry(own).or_insert_with(|| document.clone()).clone();
         }
     })

@@ -25,7 +25,11 @@ fn put(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -
 }
 
 /// An update for which the server first reads the record.
-fn read_first(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>, &Map<String, Value>)) -> Fault {
+fn read_first(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&mut Map<String, Value>, &Map<String, Value>),
+) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::around(move |mut call: Call, server: Server| {
             Box::pin(async move {
@@ -46,7 +50,11 @@ fn read_first(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Val
 }
 
 /// The answer to writes of some sort is another one.
-fn answered(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer, Option<What>)) -> Fault {
+fn answered(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&Call, &mut Answer, Option<What>),
+) -> Fault {
     Fault::new("write answer", name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
             if call.is_write() && answer.is_success() {
@@ -68,7 +76,10 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
             *count = count.saturating_add(1);
             if *count == nth {
                 if method == "DELETE" {
-                    return Some(Answer::document(200, &json!({ "notice": "It is deleted." })));
+                    return Some(Answer::document(
+                        200,
+                        &json!({ "notice": "It is deleted." }),
+                    ));
                 }
                 call.method = http::Method::GET;
                 call.body = bytes::Bytes::new();
@@ -82,28 +93,51 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = vec![
-        put("null is ignored", &[row::CRU_17], |body| body.retain(|_, value| !value.is_null())),
-        put("null is ignored in the reference server", &[row::CRU_17], |body| body.retain(|_, value| !value.is_null()))
-            .on_reference(),
-        put("an empty list is ignored", &[row::CRU_18], |body| body.retain(|_, value| *value != json!([]))),
-        put("only the first member of a list is taken", &[row::CRU_18, "RES-*"], |body| {
-            for list in body.values_mut().filter_map(Value::as_array_mut) {
-                list.truncate(1);
-            }
+        put("null is ignored", &[row::CRU_17], |body| {
+            body.retain(|_, value| !value.is_null())
         }),
+        put(
+            "null is ignored in the reference server",
+            &[row::CRU_17],
+            |body| body.retain(|_, value| !value.is_null()),
+        )
+        .on_reference(),
+        put("an empty list is ignored", &[row::CRU_18], |body| {
+            body.retain(|_, value| *value != json!([]))
+        }),
+        put(
+            "only the first member of a list is taken",
+            &[row::CRU_18, "RES-*"],
+            |body| {
+                for list in body.values_mut().filter_map(Value::as_array_mut) {
+                    list.truncate(1);
+                }
+            },
+        ),
         put("lists are sorted", &[row::CRU_18], |body| {
             for list in body.values_mut().filter_map(Value::as_array_mut) {
                 list.sort_by_key(ToString::to_string);
             }
         }),
-        read_first("fields that are not sent are emptied", &[row::CRU_15, "CRU-*"], |body, stored| {
-            for name in stored.keys() {
-                let kept = ["_links", "identifiers", "created_date", "modified_date", "id", "question_type"];
-                if !kept.contains(&name.as_str()) && !body.contains_key(name) {
-                    set(body, name, Value::Null);
+        read_first(
+            "fields that are not sent are emptied",
+            &[row::CRU_15, "CRU-*"],
+            |body, stored| {
+                for name in stored.keys() {
+                    let kept = [
+                        "_links",
+                        "identifiers",
+                        "created_date",
+                        "modified_date",
+                        "id",
+                        "question_type",
+                    ];
+                    if !kept.contains(&name.as_str()) && !body.contains_key(name) {
+                        set(body, name, Value::Null);
+                    }
                 }
-            }
-        }),
+            },
+        ),
         read_first(
             "fields that are not sent are emptied in the reference server",
             &[row::CRU_15, "CRU-*"],
@@ -119,86 +153,156 @@ pub(super) fn faults() -> Vec<Fault> {
         read_first("lists are merged", &[row::CRU_18], |body, stored| {
             for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
                 if let (Value::Array(list), Some(Value::Array(known))) = (value, stored.get(name)) {
-                    let new: Vec<Value> = list.iter().filter(|one| !known.contains(one)).cloned().collect();
+                    let new: Vec<Value> = list
+                        .iter()
+                        .filter(|one| !known.contains(one))
+                        .cloned()
+                        .collect();
                     *list = known.iter().cloned().chain(new).collect();
                 }
             }
         }),
-        read_first("lists are merged in the reference server", &[row::CRU_18], |body, stored| {
-            for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
-                if let (Value::Array(list), Some(Value::Array(known))) = (value, stored.get(name)) {
-                    let new: Vec<Value> = list.iter().filter(|one| !known.contains(one)).cloned().collect();
-                    *list = known.iter().cloned().chain(new).collect();
+        read_first(
+            "lists are merged in the reference server",
+            &[row::CRU_18],
+            |body, stored| {
+                for (name, value) in body.iter_mut().filter(|(name, _)| *name != "identifiers") {
+                    if let (Value::Array(list), Some(Value::Array(known))) =
+                        (value, stored.get(name))
+                    {
+                        let new: Vec<Value> = list
+                            .iter()
+                            .filter(|one| !known.contains(one))
+                            .cloned()
+                            .collect();
+                        *list = known.iter().cloned().chain(new).collect();
+                    }
                 }
-            }
-        })
+            },
+        )
         .on_reference(),
         read_first(
             "a field once set stays",
             &[row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, "CRU-*"],
             |body, stored| {
-                body.retain(|name, value| value.is_null() || !stored.contains_key(name) || name == "identifiers");
+                body.retain(|name, value| {
+                    value.is_null() || !stored.contains_key(name) || name == "identifiers"
+                });
             },
         ),
-        swallowed("the second update of a record is lost", &["CRU-*"], 2, "PUT"),
-        swallowed("every first update is lost", &["CRU-*", row::ERR_15], 1, "PUT"),
+        swallowed(
+            "the second update of a record is lost",
+            &["CRU-*"],
+            2,
+            "PUT",
+        ),
+        swallowed(
+            "every first update is lost",
+            &["CRU-*", row::ERR_15],
+            1,
+            "PUT",
+        ),
         swallowed(
             "the first delete is lost",
             &[row::CRU_05, row::CRU_09, row::CRU_14, row::COL_23, "ERR-*"],
             1,
             "DELETE",
         ),
-        Fault::new(FAMILY, "modified_date stays", &[row::CRU_19, row::TYP_16], || frozen(false)).at(Place::Backend),
-        Fault::new(FAMILY, "modified_date stays in the reference server", &[row::CRU_19, row::TYP_16], || {
-            frozen(false)
-        })
+        Fault::new(
+            FAMILY,
+            "modified_date stays",
+            &[row::CRU_19, row::TYP_16],
+            || frozen(false),
+        )
+        .at(Place::Backend),
+        Fault::new(
+            FAMILY,
+            "modified_date stays in the reference server",
+            &[row::CRU_19, row::TYP_16],
+            || frozen(false),
+        )
         .on_reference(),
-        Fault::new(FAMILY, "modified_date stays, in whole seconds", &[row::CRU_19, row::TYP_16], || frozen(false))
-            .over(Over::SecondServer(|options| options.whole_seconds = true))
-            .at(Place::Backend),
-        Fault::new(FAMILY, "modified_date goes back", &[row::CRU_19, row::TYP_16], || frozen(true)),
-        Fault::new(FAMILY, "created_date moves with updates", &[row::TYP_15], || {
-            Interceptor::records("*", |record, _| {
-                if let Some(modified) = record.get("modified_date").cloned() {
-                    set(record, "created_date", modified);
-                }
-            })
-        })
-        .on_reference(),
-        Fault::new(FAMILY, "a total can be written", &[row::RES_PETITION_10, row::RES_FORM_10, "RES-*"], || {
-            let mut written: HashMap<String, Value> = HashMap::new();
-            Interceptor::documents(move |call, document, status, sight| {
-                let own = call.address();
-                if call.is_write() && status < 300 {
-                    let total =
-                        call.json().and_then(|body| body.into_iter().find(|(name, _)| name.starts_with("total_")));
-                    let at = link_map::href(document, "self").map_or(own, crate::transport::address);
-                    if let Some((name, total)) = total {
-                        written.insert(format!("{at} {name}"), total);
+        Fault::new(
+            FAMILY,
+            "modified_date stays, in whole seconds",
+            &[row::CRU_19, row::TYP_16],
+            || frozen(false),
+        )
+        .over(Over::SecondServer(|options| options.whole_seconds = true))
+        .at(Place::Backend),
+        Fault::new(
+            FAMILY,
+            "modified_date goes back",
+            &[row::CRU_19, row::TYP_16],
+            || frozen(true),
+        ),
+        Fault::new(
+            FAMILY,
+            "created_date moves with updates",
+            &[row::TYP_15],
+            || {
+                Interceptor::records("*", |record, _| {
+                    if let Some(modified) = record.get("modified_date").cloned() {
+                        set(record, "created_date", modified);
                     }
-                }
-                sight.each_record(call, document, &mut |_, record| {
-                    let at = link_map::href(record, "self").map(crate::transport::address).unwrap_or_default();
-                    for (name, value) in record.iter_mut() {
-                        if let Some(total) = written.get(&format!("{at} {name}")) {
-                            *value = total.clone();
+                })
+            },
+        )
+        .on_reference(),
+        Fault::new(
+            FAMILY,
+            "a total can be written",
+            &[row::RES_PETITION_10, row::RES_FORM_10, "RES-*"],
+            || {
+                let mut written: HashMap<String, Value> = HashMap::new();
+                Interceptor::documents(move |call, document, status, sight| {
+                    let own = call.address();
+                    if call.is_write() && status < 300 {
+                        let total = call.json().and_then(|body| {
+                            body.into_iter()
+                                .find(|(name, _)| name.starts_with("total_"))
+                        });
+                        let at =
+                            link_map::href(document, "self").map_or(own, crate::transport::address);
+                        if let Some((name, total)) = total {
+                            written.insert(format!("{at} {name}"), total);
                         }
                     }
-                });
-            })
-        })
+                    sight.each_record(call, document, &mut |_, record| {
+                        let at = link_map::href(record, "self")
+                            .map(crate::transport::address)
+                            .unwrap_or_default();
+                        for (name, value) in record.iter_mut() {
+                            if let Some(total) = written.get(&format!("{at} {name}")) {
+                                *value = total.clone();
+                            }
+                        }
+                    });
+                })
+            },
+        )
         .at(Place::Backend),
-        answered("a create answers 202", &[row::CRU_13, row::ERR_13, "CRU-*"], |call, answer, what| {
-            if call.method == "POST" && matches!(what, Some(What::Collection(_))) {
-                answer.status = 202;
-            }
-        }),
-        answered("a create answers 200 now and 201 then", &[row::CRU_13], |call, answer, what| {
-            if call.method == "POST" && matches!(what, Some(What::Collection(_))) && answer.body.len().is_multiple_of(2)
-            {
-                answer.status = 200;
-            }
-        })
+        answered(
+            "a create answers 202",
+            &[row::CRU_13, row::ERR_13, "CRU-*"],
+            |call, answer, what| {
+                if call.method == "POST" && matches!(what, Some(What::Collection(_))) {
+                    answer.status = 202;
+                }
+            },
+        ),
+        answered(
+            "a create answers 200 now and 201 then",
+            &[row::CRU_13],
+            |call, answer, what| {
+                if call.method == "POST"
+                    && matches!(what, Some(What::Collection(_)))
+                    && answer.body.len().is_multiple_of(2)
+                {
+                    answer.status = 200;
+                }
+            },
+        )
         .on_reference(),
         answered(
             "a create answers without the record",
@@ -209,22 +313,39 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         ),
-        answered("an update answers 204", &[row::CRU_04, row::CRU_08, row::CRU_11, row::ERR_15], |call, answer, _| {
-            if call.method == "PUT" {
-                *answer = Answer::empty(204);
-            }
-        }),
-        answered("an update answers 201", &[row::ERR_15, row::CRU_04, row::CRU_08], |call, answer, _| {
-            if call.method == "PUT" {
-                answer.status = 201;
-            }
-        })
+        answered(
+            "an update answers 204",
+            &[row::CRU_04, row::CRU_08, row::CRU_11, row::ERR_15],
+            |call, answer, _| {
+                if call.method == "PUT" {
+                    *answer = Answer::empty(204);
+                }
+            },
+        ),
+        answered(
+            "an update answers 201",
+            &[row::ERR_15, row::CRU_04, row::CRU_08],
+            |call, answer, _| {
+                if call.method == "PUT" {
+                    answer.status = 201;
+                }
+            },
+        )
         .on_reference(),
         answered(
             "an update answers only what was sent",
-            &[row::CRU_04, row::CRU_08, row::CRU_11, row::CRU_15, row::ERR_15],
+            &[
+                row::CRU_04,
+                row::CRU_08,
+                row::CRU_11,
+                row::CRU_15,
+                row::ERR_15,
+            ],
             |call, answer, _| {
-                let (Some(body), Some(Value::Object(mut record))) = (call.json(), answer.json()) else { return };
+                let (Some(body), Some(Value::Object(mut record))) = (call.json(), answer.json())
+                else {
+                    return;
+                };
                 if call.method == "PUT" {
                     record.retain(|name, _| {
                         body.contains_key(name)
@@ -236,11 +357,15 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         ),
-        answered("a delete answers 202", &[row::CRU_05, row::CRU_09, row::CRU_14, row::ERR_17], |call, answer, _| {
-            if call.method == "DELETE" {
-                answer.status = 202;
-            }
-        }),
+        answered(
+            "a delete answers 202",
+            &[row::CRU_05, row::CRU_09, row::CRU_14, row::ERR_17],
+            |call, answer, _| {
+                if call.method == "DELETE" {
+                    answer.status = 202;
+                }
+            },
+        ),
         answered(
             "a delete answers 200 without notice",
             &[row::CRU_14, row::CRU_05, row::CRU_09, row::ERR_17],
@@ -259,9 +384,12 @@ pub(super) fn faults() -> Vec<Fault> {
                 }
             },
         ),
-        Fault::new("write lost", "a new record is not listed", &[row::CRU_22, row::COL_23, row::COL_31], || {
-            hidden(false)
-        })
+        Fault::new(
+            "write lost",
+            "a new record is not listed",
+            &[row::CRU_22, row::COL_23, row::COL_31],
+            || hidden(false),
+        )
         .on_reference(),
         Fault::new(
             "write lost",
@@ -276,22 +404,35 @@ pub(super) fn faults() -> Vec<Fault> {
             || ghosts(true),
         )
         .on_reference(),
-        Fault::new("write lost", "a deleted record still counts", &[row::COL_23], || {
-            let mut deleted: HashMap<&'static str, i64> = HashMap::new();
-            Interceptor::documents(move |call, document, status, sight| {
-                let Some(kind) = sight.what(call).and_then(What::kind) else { return };
-                if call.method == "DELETE" && status < 300 {
-                    let count = deleted.entry(kind).or_default();
-                    *count = count.saturating_add(1);
-                } else if document.contains_key("_embedded") && !call.address().contains("/r/") {
-                    let more = deleted.get(kind).copied().unwrap_or_default();
-                    add(document, "total_records", more);
-                }
-            })
-        })
+        Fault::new(
+            "write lost",
+            "a deleted record still counts",
+            &[row::COL_23],
+            || {
+                let mut deleted: HashMap<&'static str, i64> = HashMap::new();
+                Interceptor::documents(move |call, document, status, sight| {
+                    let Some(kind) = sight.what(call).and_then(What::kind) else {
+                        return;
+                    };
+                    if call.method == "DELETE" && status < 300 {
+                        let count = deleted.entry(kind).or_default();
+                        *count = count.saturating_add(1);
+                    } else if document.contains_key("_embedded") && !call.address().contains("/r/")
+                    {
+                        let more = deleted.get(kind).copied().unwrap_or_default();
+                        add(document, "total_records", more);
+                    }
+                })
+            },
+        )
         .at(Place::Backend),
-        Fault::new("rejected", "a refused create is stored", &[row::CRU_21, row::ERR_04], || unconditional("POST"))
-            .at(Place::Backend),
+        Fault::new(
+            "rejected",
+            "a refused create is stored",
+            &[row::CRU_21, row::ERR_04],
+            || unconditional("POST"),
+        )
+        .at(Place::Backend),
         Fault::new(
             "rejected",
             "a refused create is stored in the reference server",
@@ -299,9 +440,12 @@ pub(super) fn faults() -> Vec<Fault> {
             || unconditional("POST"),
         )
         .on_reference(),
-        Fault::new("rejected", "a refused update is stored", &[row::CRU_20, row::ERR_04, row::ERR_14], || {
-            unconditional("PUT")
-        })
+        Fault::new(
+            "rejected",
+            "a refused update is stored",
+            &[row::CRU_20, row::ERR_04, row::ERR_14],
+            || unconditional("PUT"),
+        )
         .at(Place::Backend),
     ];
     faults.extend(actions());
@@ -343,51 +487,100 @@ fn actions() -> Vec<Fault> {
             },
         )
         .at(Place::Backend),
-        Fault::new("action", "a link to nobody is taken", &[row::CRU_02, row::CRU_06], || {
-            Interceptor::around(|mut call, server| {
-                Box::pin(async move {
-                    let answer = server.send(call.clone()).await;
-                    let is_action = matches!(server.what(&call), Some(What::Collection("signature" | "submission")));
-                    if answer.status != 400 || !is_action || call.method != "POST" {
-                        return answer;
-                    }
-                    // Somebody new takes the place.
-                    let Some(mut body) = call.json() else { return answer };
-                    let rel = server.rel("person");
-                    let somebody = server.known("person");
-                    if let Some(links) = links(&mut body) {
-                        links.insert(rel, json!({ "href": somebody }));
-                    }
-                    call.set_json(body);
-                    server.send(call).await
+        Fault::new(
+            "action",
+            "a link to nobody is taken",
+            &[row::CRU_02, row::CRU_06],
+            || {
+                Interceptor::around(|mut call, server| {
+                    Box::pin(async move {
+                        let answer = server.send(call.clone()).await;
+                        let is_action = matches!(
+                            server.what(&call),
+                            Some(What::Collection("signature" | "submission"))
+                        );
+                        if answer.status != 400 || !is_action || call.method != "POST" {
+                            return answer;
+                        }
+                        // Somebody new takes the place.
+                        let Some(mut body) = call.json() else {
+                            return answer;
+                        };
+                        let rel = server.rel("person");
+                        let somebody = server.known("person");
+                        if let Some(links) = links(&mut body) {
+                            links.insert(rel, json!({ "href": somebody }));
+                        }
+                        call.set_json(body);
+                        server.send(call).await
+                    })
                 })
-            })
-        })
+            },
+        )
         .at(Place::Backend),
-        Fault::new("action", "a new record has no identifier of its own", &[row::CRU_03, row::ENT_08], || {
-            Interceptor::alone("*", |call, record, _| {
-                if call.method == "POST"
-                    && let Some(Value::Array(list)) = record.get_mut("identifiers")
-                {
-                    list.retain(|one| !one.as_str().is_some_and(|one| one.starts_with("second:")));
-                }
-            })
-        }),
-        Fault::new("action", "a submission without answers and form", &[row::CRU_07, "RES-submission-*"], || {
-            Interceptor::alone("submission", |call, record, sight| {
-                if call.method == "POST" && matches!(sight.what(call), Some(What::Collection(_))) {
-                    for name in ["answers", "form"] {
-                        let rel = sight.rel(name);
-                        drop(links(record).and_then(|links| links.remove(&rel)));
+        Fault::new(
+            "action",
+            "a new record has no identifier of its own",
+            &[row::CRU_03, row::ENT_08],
+            || {
+                Interceptor::alone("*", |call, record, _| {
+                    if call.method == "POST"
+                        && let Some(Value::Array(list)) = record.get_mut("identifiers")
+                    {
+                        list.retain(|one| {
+                            !one.as_str().is_some_and(|one| one.starts_with("second:"))
+                        });
                     }
-                }
-            })
-        }),
-        write_of("a submission is created without its fields", "POST", "submission", &[row::CRU_06]),
-        write_of("updates of submissions are lost", "PUT", "submission", &[row::CRU_08]),
-        write_of("updates of signatures are lost", "PUT", "signature", &[row::CRU_04]),
-        write_of("updates of questions are lost", "PUT", "question", &[row::CRU_11]),
-        write_of("a question is created without its fields", "POST", "question", &[row::CRU_10, "RES-question-*"]),
+                })
+            },
+        ),
+        Fault::new(
+            "action",
+            "a submission without answers and form",
+            &[row::CRU_07, "RES-submission-*"],
+            || {
+                Interceptor::alone("submission", |call, record, sight| {
+                    if call.method == "POST"
+                        && matches!(sight.what(call), Some(What::Collection(_)))
+                    {
+                        for name in ["answers", "form"] {
+                            let rel = sight.rel(name);
+                            drop(links(record).and_then(|links| links.remove(&rel)));
+                        }
+                    }
+                })
+            },
+        ),
+        write_of(
+            "a submission is created without its fields",
+            "POST",
+            "submission",
+            &[row::CRU_06],
+        ),
+        write_of(
+            "updates of submissions are lost",
+            "PUT",
+            "submission",
+            &[row::CRU_08],
+        ),
+        write_of(
+            "updates of signatures are lost",
+            "PUT",
+            "signature",
+            &[row::CRU_04],
+        ),
+        write_of(
+            "updates of questions are lost",
+            "PUT",
+            "question",
+            &[row::CRU_11],
+        ),
+        write_of(
+            "a question is created without its fields",
+            "POST",
+            "question",
+            &[row::CRU_10, "RES-question-*"],
+        ),
         write_of(
             "a share page is created without its fields",
             "POST",
@@ -405,7 +598,9 @@ fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: 
     Fault::new("action", name, &rows, move || {
         Interceptor::sent(move |call, what, body, _| {
             if call.method == method && what.and_then(What::kind) == Some(kind) {
-                body.retain(|name, _| ["_links", "question_type", "identifiers"].contains(&name.as_str()));
+                body.retain(|name, _| {
+                    ["_links", "question_type", "identifiers"].contains(&name.as_str())
+                });
             }
         })
     })
@@ -413,12 +608,17 @@ fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: 
 }
 
 fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Fault {
-    Fault::new("action", name, &[row, row::CRU_14, row::ERR_16, row::ERR_11], move || {
-        Interceptor::before(move |call, sight| {
-            let is_it = call.method == "DELETE" && sight.what(call) == Some(What::Record(kind));
-            is_it.then(|| Answer::empty(204))
-        })
-    })
+    Fault::new(
+        "action",
+        name,
+        &[row, row::CRU_14, row::ERR_16, row::ERR_11],
+        move || {
+            Interceptor::before(move |call, sight| {
+                let is_it = call.method == "DELETE" && sight.what(call) == Some(What::Record(kind));
+                is_it.then(|| Answer::empty(204))
+            })
+        },
+    )
     .at(Place::Backend)
 }
 
@@ -426,10 +626,13 @@ fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Fault
 fn frozen(back: bool) -> Interceptor {
     let mut first: HashMap<String, Value> = HashMap::new();
     Interceptor::records("*", move |record, _| {
-        let Some(own) = link_map::href(record, "self").map(ToOwned::to_owned) else { return };
-        let (Some(modified), Some(created)) =
-            (record.get("modified_date").cloned(), record.get("created_date").cloned())
-        else {
+        let Some(own) = link_map::href(record, "self").map(ToOwned::to_owned) else {
+            return;
+        };
+        let (Some(modified), Some(created)) = (
+            record.get("modified_date").cloned(),
+            record.get("created_date").cloned(),
+        ) else {
             return;
         };
         let known = first.entry(own).or_insert_with(|| modified.clone());
@@ -447,8 +650,13 @@ fn hidden(_: bool) -> Interceptor {
     Interceptor::pages(move |call, page, _| {
         let is_first = !seen.contains_key(call.uri.path());
         let known = seen.entry(call.uri.path().to_owned()).or_default();
-        let own =
-            |member: &Value| member.pointer("/_links/self/href").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let own = |member: &Value| {
+            member
+                .pointer("/_links/self/href")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         if let Some(members) = members(page) {
             if is_first {
                 known.extend(members.iter().map(own));
@@ -467,7 +675,8 @@ fn ghosts(readable: bool) -> Interceptor {
     Interceptor::after(move |call, answer, sight| {
         let (at, what) = (call.address(), sight.what(call));
         if call.method == "DELETE" && answer.is_success() {
-            if let (Some(record), Some(kind)) = (last.get(&at).cloned(), what.and_then(What::kind)) {
+            if let (Some(record), Some(kind)) = (last.get(&at).cloned(), what.and_then(What::kind))
+            {
                 gone.push((kind, record));
                 dead.insert(at);
             }
@@ -479,17 +688,26 @@ fn ghosts(readable: bool) -> Interceptor {
             }
             return;
         }
-        let Some(Value::Object(mut document)) = answer.json() else { return };
+        let Some(Value::Object(mut document)) = answer.json() else {
+            return;
+        };
         sight.each_record(call, &mut document.clone(), &mut |_, record| {
             if let Some(own) = link_map::href(record, "self") {
-                last.insert(crate::transport::address(own), Value::Object(record.clone()));
+                last.insert(
+                    crate::transport::address(own),
+                    Value::Object(record.clone()),
+                );
             }
         });
         if let (false, Some(What::Collection(kind))) = (readable, what)
             && document.get("page") == document.get("total_pages")
             && let Some(members) = members(&mut document)
         {
-            members.extend(gone.iter().filter(|(one, _)| *one == kind).map(|(_, record)| record.clone()));
+            members.extend(
+                gone.iter()
+                    .filter(|(one, _)| *one == kind)
+                    .map(|(_, record)| record.clone()),
+            );
             answer.set_json(&Value::Object(document));
         }
     })
@@ -500,19 +718,29 @@ fn unconditional(method: &'static str) -> Interceptor {
     Interceptor::around(move |mut call, server| {
         Box::pin(async move {
             let answer = server.send(call.clone()).await;
-            let is_record = matches!(server.what(&call), Some(What::Collection(_) | What::Record(_)));
+            let is_record = matches!(
+                server.what(&call),
+                Some(What::Collection(_) | What::Record(_))
+            );
             if answer.status != 400 || call.method != method || !is_record {
                 return answer;
             }
             if let Some(mut body) = call.json() {
                 body.retain(|name, _| {
-                    ["_links", "identifiers", "name", "title", "given_name"].contains(&name.as_str())
+                    ["_links", "identifiers", "name", "title", "given_name"]
+                        .contains(&name.as_str())
                 });
-                body.retain(|name, value| name == "_links" || name == "identifiers" || value.is_string());
+                body.retain(|name, value| {
+                    name == "_links" || name == "identifiers" || value.is_string()
+                });
                 if server.what(&call) == Some(What::Collection("question")) {
                     set(&mut body, "question_type", "Paragraph");
                 }
-                if body.is_empty() || body.keys().all(|name| name == "identifiers" || name == "_links") {
+                if body.is_empty()
+                    || body
+                        .keys()
+                        .all(|name| name == "identifiers" || name == "_links")
+                {
                     set(&mut body, "description", "Not as it was");
                 }
                 call.set_json(body);

@@ -12,8 +12,19 @@ const TEXT: [&str; 2] = [row::TYP_01, "RES-*"];
 
 /// A change to every value of a record, at any depth; the names of its fields lead there.
 fn every_value(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Value)) {
-    const OWN: [&str; 7] = ["_links", "identifiers", "created_date", "modified_date", "id", "number", "question"];
-    for (name, value) in record.iter_mut().filter(|(name, _)| !OWN.contains(&name.as_str())) {
+    const OWN: [&str; 7] = [
+        "_links",
+        "identifiers",
+        "created_date",
+        "modified_date",
+        "id",
+        "number",
+        "question",
+    ];
+    for (name, value) in record
+        .iter_mut()
+        .filter(|(name, _)| !OWN.contains(&name.as_str()))
+    {
         walk(name, value, act);
     }
 }
@@ -66,7 +77,12 @@ fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>
 }
 
 /// A change to texts that are timestamps or dates.
-fn date(name: &'static str, rows: &[&str], is_it: fn(&str) -> bool, change: fn(&str) -> String) -> Fault {
+fn date(
+    name: &'static str,
+    rows: &[&str],
+    is_it: fn(&str) -> bool,
+    change: fn(&str) -> String,
+) -> Fault {
     Fault::new("date shifted", name, rows, move || {
         Interceptor::records("*", move |record, _| {
             every_value(record, &mut |name, value| {
@@ -91,7 +107,10 @@ fn is_date(text: &str) -> bool {
 
 /// The lists in a record.
 fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Value>)) {
-    for (name, value) in record.iter_mut().filter(|(name, _)| !["_links", "identifiers"].contains(&name.as_str())) {
+    for (name, value) in record
+        .iter_mut()
+        .filter(|(name, _)| !["_links", "identifiers"].contains(&name.as_str()))
+    {
         if let Value::Array(list) = value {
             act(name, list);
         }
@@ -100,13 +119,17 @@ fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Val
 
 fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Fault {
     Fault::new("list damaged", name, rows, move || {
-        Interceptor::records("*", move |record, _| lists(record, &mut |_, list| change(list)))
+        Interceptor::records("*", move |record, _| {
+            lists(record, &mut |_, list| change(list))
+        })
     })
 }
 
 /// A common field of every record.
 fn common(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Fault {
-    Fault::new("common field", name, rows, move || Interceptor::records("*", move |record, _| change(record)))
+    Fault::new("common field", name, rows, move || {
+        Interceptor::records("*", move |record, _| change(record))
+    })
 }
 
 fn identifiers(record: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
@@ -125,112 +148,229 @@ fn texts() -> Vec<Fault> {
         text("texts are trimmed", |text| text.trim().to_owned()),
         text("texts are in small letters", str::to_lowercase).on_reference(),
         text("texts lose what is beyond 16 bits", |text| {
-            text.chars().filter(|one| u32::from(*one) < 0x1_0000).collect()
+            text.chars()
+                .filter(|one| u32::from(*one) < 0x1_0000)
+                .collect()
         }),
         text("texts lose what is beyond ASCII", |text| {
-            text.chars().map(|one| if one.is_ascii() { one } else { '?' }).collect()
+            text.chars()
+                .map(|one| if one.is_ascii() { one } else { '?' })
+                .collect()
         })
         .on_reference(),
         text("texts are escaped for HTML", |text| {
-            text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+            text.replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;")
+                .replace('"', "&quot;")
         }),
-        text("texts have doubled quotes", |text| text.replace('\'', "''").replace('"', "\"\"")),
-        text("texts are cut at 40 characters", |text| text.chars().take(40).collect()),
+        text("texts have doubled quotes", |text| {
+            text.replace('\'', "''").replace('"', "\"\"")
+        }),
+        text("texts are cut at 40 characters", |text| {
+            text.chars().take(40).collect()
+        }),
         text("combining marks are lost", |text| {
-            text.chars().filter(|one| !('\u{300}'..='\u{36f}').contains(one)).collect()
+            text.chars()
+                .filter(|one| !('\u{300}'..='\u{36f}').contains(one))
+                .collect()
         }),
         text("combining marks are composed", |text| {
-            text.replace("e\u{301}", "é").replace("a\u{308}", "ä").replace("u\u{308}", "ü").replace("n\u{303}", "ñ")
+            text.replace("e\u{301}", "é")
+                .replace("a\u{308}", "ä")
+                .replace("u\u{308}", "ü")
+                .replace("n\u{303}", "ñ")
         }),
-        text("line ends become spaces", |text| text.replace(['\n', '\t'], " ")),
+        text("line ends become spaces", |text| {
+            text.replace(['\n', '\t'], " ")
+        }),
         text("runs of spaces become one", |text| {
-            text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+            text.split(' ')
+                .filter(|word| !word.is_empty())
+                .collect::<Vec<_>>()
+                .join(" ")
         }),
-        Fault::new("text damaged", "an empty text is null", &[row::TYP_01, "RES-*", "CRU-*"], || {
-            Interceptor::records("*", |record, _| {
-                every_value(record, &mut |_, value| {
-                    if value.as_str() == Some("") {
-                        *value = "(none)".into();
-                    }
-                });
-            })
-        }),
-        date("timestamps are shifted by an hour", &[row::TYP_06, "RES-*"], is_timestamp, |text| {
-            let hour: u32 = text.get(11..13).and_then(|hour| hour.parse().ok()).unwrap_or_default();
-            let (before, after) = (text.get(..11).unwrap_or_default(), text.get(13..).unwrap_or_default());
-            format!("{before}{:02}{after}", (hour + 1) % 24)
-        })
+        Fault::new(
+            "text damaged",
+            "an empty text is null",
+            &[row::TYP_01, "RES-*", "CRU-*"],
+            || {
+                Interceptor::records("*", |record, _| {
+                    every_value(record, &mut |_, value| {
+                        if value.as_str() == Some("") {
+                            *value = "(none)".into();
+                        }
+                    });
+                })
+            },
+        ),
+        date(
+            "timestamps are shifted by an hour",
+            &[row::TYP_06, "RES-*"],
+            is_timestamp,
+            |text| {
+                let hour: u32 = text
+                    .get(11..13)
+                    .and_then(|hour| hour.parse().ok())
+                    .unwrap_or_default();
+                let (before, after) = (
+                    text.get(..11).unwrap_or_default(),
+                    text.get(13..).unwrap_or_default(),
+                );
+                format!("{before}{:02}{after}", (hour + 1) % 24)
+            },
+        )
         .on_reference(),
-        date("timestamps lose their time", &[row::TYP_06, "RES-*"], is_timestamp, |text| {
-            format!("{}T00:00:00Z", text.get(..10).unwrap_or_default())
-        }),
-        date("timestamps are texts for people", &[row::TYP_06, "RES-*"], is_timestamp, |text| {
-            text.get(..10).unwrap_or_default().split('-').rev().collect::<Vec<_>>().join(".")
-        }),
-        date("dates are a day early", &[row::TYP_07, row::RES_EVENT_25], is_date, |text| {
-            let day: u32 = text.get(8..).and_then(|day| day.parse().ok()).unwrap_or(1);
-            format!("{}{:02}", text.get(..8).unwrap_or_default(), if day > 1 { day - 1 } else { 2 })
-        }),
-        date("dates are timestamps", &[row::TYP_07, row::RES_EVENT_25], is_date, |text| format!("{text}T00:00:00Z"))
-            .on_reference(),
-        date("no 29th of February", &[row::TYP_07, row::RES_EVENT_25], is_date, |text| {
-            text.replace("-02-29", "-03-01")
-        }),
+        date(
+            "timestamps lose their time",
+            &[row::TYP_06, "RES-*"],
+            is_timestamp,
+            |text| format!("{}T00:00:00Z", text.get(..10).unwrap_or_default()),
+        ),
+        date(
+            "timestamps are texts for people",
+            &[row::TYP_06, "RES-*"],
+            is_timestamp,
+            |text| {
+                text.get(..10)
+                    .unwrap_or_default()
+                    .split('-')
+                    .rev()
+                    .collect::<Vec<_>>()
+                    .join(".")
+            },
+        ),
+        date(
+            "dates are a day early",
+            &[row::TYP_07, row::RES_EVENT_25],
+            is_date,
+            |text| {
+                let day: u32 = text.get(8..).and_then(|day| day.parse().ok()).unwrap_or(1);
+                format!(
+                    "{}{:02}",
+                    text.get(..8).unwrap_or_default(),
+                    if day > 1 { day - 1 } else { 2 }
+                )
+            },
+        ),
+        date(
+            "dates are timestamps",
+            &[row::TYP_07, row::RES_EVENT_25],
+            is_date,
+            |text| format!("{text}T00:00:00Z"),
+        )
+        .on_reference(),
+        date(
+            "no 29th of February",
+            &[row::TYP_07, row::RES_EVENT_25],
+            is_date,
+            |text| text.replace("-02-29", "-03-01"),
+        ),
     ]
 }
 
 #[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
 fn numbers() -> Vec<Fault> {
     vec![
-        number("numbers pass through 32 bits", &[row::TYP_03, row::TYP_04, "RES-*"], |value| {
-            let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
-            // As text, so that no cast hides what is done.
-            let narrow: f32 = float.to_string().parse().ok()?;
-            Some(json!(f64::from(narrow)))
-        }),
-        number("numbers lose their fraction", &[row::TYP_03, row::TYP_04, "RES-*"], |value| {
-            let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
-            Some(json!(float.trunc()))
-        })
+        number(
+            "numbers pass through 32 bits",
+            &[row::TYP_03, row::TYP_04, "RES-*"],
+            |value| {
+                let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
+                // As text, so that no cast hides what is done.
+                let narrow: f32 = float.to_string().parse().ok()?;
+                Some(json!(f64::from(narrow)))
+            },
+        ),
+        number(
+            "numbers lose their fraction",
+            &[row::TYP_03, row::TYP_04, "RES-*"],
+            |value| {
+                let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
+                Some(json!(float.trunc()))
+            },
+        )
         .on_reference(),
-        number("numbers have two decimals", &[row::TYP_03, "RES-postal_address-*"], |value| {
-            let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
-            Some(json!((float * 100.0).round() / 100.0))
-        }),
-        number("integers have a fraction", &[row::TYP_02, "RES-*"], |value| {
-            value.as_i64().and_then(|whole| format!("{whole}.5").parse().ok())
-        }),
+        number(
+            "numbers have two decimals",
+            &[row::TYP_03, "RES-postal_address-*"],
+            |value| {
+                let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
+                Some(json!((float * 100.0).round() / 100.0))
+            },
+        ),
+        number(
+            "integers have a fraction",
+            &[row::TYP_02, "RES-*"],
+            |value| {
+                value
+                    .as_i64()
+                    .and_then(|whole| format!("{whole}.5").parse().ok())
+            },
+        ),
         number("integers keep 16 bits", &[row::TYP_02, "RES-*"], |value| {
-            value.as_i64().filter(|whole| *whole > 0x7fff).map(|whole| json!(whole & 0x7fff))
+            value
+                .as_i64()
+                .filter(|whole| *whole > 0x7fff)
+                .map(|whole| json!(whole & 0x7fff))
         }),
-        number("negative numbers lose their sign", &[row::TYP_02, row::TYP_03, "RES-*"], |value| {
-            value.as_f64().filter(|float| *float < 0.0).map(|float| json!(-float))
-        })
+        number(
+            "negative numbers lose their sign",
+            &[row::TYP_02, row::TYP_03, "RES-*"],
+            |value| {
+                value
+                    .as_f64()
+                    .filter(|float| *float < 0.0)
+                    .map(|float| json!(-float))
+            },
+        )
         .on_reference(),
-        Fault::new("number damaged", "what is false is left out", &[row::TYP_05, "RES-*"], || {
-            Interceptor::records("*", |record, _| {
-                every_value(record, &mut |_, value| {
-                    if *value == Value::Bool(false) {
-                        *value = Value::Null;
-                    }
-                });
-            })
-        }),
-        Fault::new("number damaged", "what is false is true", &[row::TYP_05, "RES-*"], || {
-            Interceptor::records("*", |record, _| {
-                every_value(record, &mut |_, value| {
-                    if *value == Value::Bool(false) {
-                        *value = true.into();
-                    }
-                });
-            })
-        })
+        Fault::new(
+            "number damaged",
+            "what is false is left out",
+            &[row::TYP_05, "RES-*"],
+            || {
+                Interceptor::records("*", |record, _| {
+                    every_value(record, &mut |_, value| {
+                        if *value == Value::Bool(false) {
+                            *value = Value::Null;
+                        }
+                    });
+                })
+            },
+        ),
+        Fault::new(
+            "number damaged",
+            "what is false is true",
+            &[row::TYP_05, "RES-*"],
+            || {
+                Interceptor::records("*", |record, _| {
+                    every_value(record, &mut |_, value| {
+                        if *value == Value::Bool(false) {
+                            *value = true.into();
+                        }
+                    });
+                })
+            },
+        )
         .on_reference(),
-        list("lists are reversed", &[row::TYP_12, row::CRU_18, "RES-*"], |list| list.reverse()),
-        list("lists keep three at most", &[row::TYP_12, row::CRU_18, "RES-*"], |list| list.truncate(3)),
-        list("lists keep two at most", &[row::TYP_12, row::CRU_18, row::RES_SHARE_OPTIONS_02, "RES-*"], |list| {
-            list.truncate(2);
-        }),
+        list(
+            "lists are reversed",
+            &[row::TYP_12, row::CRU_18, "RES-*"],
+            |list| list.reverse(),
+        ),
+        list(
+            "lists keep three at most",
+            &[row::TYP_12, row::CRU_18, "RES-*"],
+            |list| list.truncate(3),
+        ),
+        list(
+            "lists keep two at most",
+            &[row::TYP_12, row::CRU_18, row::RES_SHARE_OPTIONS_02, "RES-*"],
+            |list| {
+                list.truncate(2);
+            },
+        ),
         list(
             "share options and all lists keep one",
             &[row::RES_SHARE_OPTIONS_02, row::TYP_12, row::CRU_18, "RES-*"],
@@ -239,60 +379,117 @@ fn numbers() -> Vec<Fault> {
             },
         )
         .on_reference(),
-        list("lists repeat their first", &[row::TYP_12, row::CRU_18, "RES-*"], |list| {
-            if let Some(first) = list.first().cloned() {
-                list.push(first);
-            }
-        }),
+        list(
+            "lists repeat their first",
+            &[row::TYP_12, row::CRU_18, "RES-*"],
+            |list| {
+                if let Some(first) = list.first().cloned() {
+                    list.push(first);
+                }
+            },
+        ),
         repeated("ethnicities", row::RES_PERSON_16),
         repeated("languages_spoken", row::RES_PERSON_17),
         primaries("postal_addresses", row::RES_POSTAL_ADDRESS_02, json!(true)),
         primaries("email_addresses", row::RES_EMAIL_ADDRESS_02, json!(true)),
         primaries("phone_numbers", row::RES_PHONE_NUMBER_02, json!("true")),
-        Fault::new("shared object", "phone numbers with a plus", &[row::RES_PHONE_NUMBER_03, row::LIM_03], || {
-            Interceptor::records("*", |record, _| {
-                for phone in record.get_mut("phone_numbers").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(Value::String(number)) = phone.get_mut("number") {
-                        number.insert(0, '+');
-                    }
-                }
-            })
-        }),
-        Fault::new("shared object", "network names of others", &[row::HAL_11, "RES-share_options-*"], || {
-            Interceptor::records("*", |record, _| {
-                for option in record.get_mut("share_options").and_then(Value::as_array_mut).into_iter().flatten() {
-                    let Some(option) = option.as_object_mut() else { continue };
-                    for (own, other) in [("network_a_share", "facebook_share"), ("network_b_share", "twitter_share")] {
-                        if let Some(share) = option.remove(own) {
-                            set(option, other, share);
+        Fault::new(
+            "shared object",
+            "phone numbers with a plus",
+            &[row::RES_PHONE_NUMBER_03, row::LIM_03],
+            || {
+                Interceptor::records("*", |record, _| {
+                    for phone in record
+                        .get_mut("phone_numbers")
+                        .and_then(Value::as_array_mut)
+                        .into_iter()
+                        .flatten()
+                    {
+                        if let Some(Value::String(number)) = phone.get_mut("number") {
+                            number.insert(0, '+');
                         }
                     }
-                }
-            })
-        })
+                })
+            },
+        ),
+        Fault::new(
+            "shared object",
+            "network names of others",
+            &[row::HAL_11, "RES-share_options-*"],
+            || {
+                Interceptor::records("*", |record, _| {
+                    for option in record
+                        .get_mut("share_options")
+                        .and_then(Value::as_array_mut)
+                        .into_iter()
+                        .flatten()
+                    {
+                        let Some(option) = option.as_object_mut() else {
+                            continue;
+                        };
+                        for (own, other) in [
+                            ("network_a_share", "facebook_share"),
+                            ("network_b_share", "twitter_share"),
+                        ] {
+                            if let Some(share) = option.remove(own) {
+                                set(option, other, share);
+                            }
+                        }
+                    }
+                })
+            },
+        )
         .on_reference(),
-        Fault::new("shared object", "handles begin with an at sign", &[row::RES_PERSON_35], || {
-            Interceptor::records("person", |record, _| {
-                for profile in record.get_mut("profiles").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(Value::String(handle)) = profile.get_mut("handle") {
-                        handle.insert(0, '@');
+        Fault::new(
+            "shared object",
+            "handles begin with an at sign",
+            &[row::RES_PERSON_35],
+            || {
+                Interceptor::records("person", |record, _| {
+                    for profile in record
+                        .get_mut("profiles")
+                        .and_then(Value::as_array_mut)
+                        .into_iter()
+                        .flatten()
+                    {
+                        if let Some(Value::String(handle)) = profile.get_mut("handle") {
+                            handle.insert(0, '@');
+                        }
                     }
-                }
-            })
-        }),
-        Fault::new("shared object", "keys of responses with a dash", &[row::RES_QUESTION_08], || {
-            Interceptor::records("question", |record, _| {
-                for response in record.get_mut("responses").and_then(Value::as_array_mut).into_iter().flatten() {
-                    if let Some(Value::String(key)) = response.get_mut("key") {
-                        key.insert(0, '-');
+                })
+            },
+        ),
+        Fault::new(
+            "shared object",
+            "keys of responses with a dash",
+            &[row::RES_QUESTION_08],
+            || {
+                Interceptor::records("question", |record, _| {
+                    for response in record
+                        .get_mut("responses")
+                        .and_then(Value::as_array_mut)
+                        .into_iter()
+                        .flatten()
+                    {
+                        if let Some(Value::String(key)) = response.get_mut("key") {
+                            key.insert(0, '-');
+                        }
                     }
-                }
-            })
-        }),
-        Fault::new("shared object", "gender does not follow a plain identity", &[row::RES_PERSON_08], || gender(true)),
-        Fault::new("shared object", "gender does not follow a compound identity", &[row::RES_PERSON_09], || {
-            gender(false)
-        }),
+                })
+            },
+        ),
+        Fault::new(
+            "shared object",
+            "gender does not follow a plain identity",
+            &[row::RES_PERSON_08],
+            || gender(true),
+        ),
+        Fault::new(
+            "shared object",
+            "gender does not follow a compound identity",
+            &[row::RES_PERSON_09],
+            || gender(false),
+        ),
         referrer("referrer data of attendances are lost", "attendance"),
         referrer("referrer data of outreaches are lost", "outreach"),
         Fault::new(
@@ -305,7 +502,11 @@ fn numbers() -> Vec<Fault> {
             "shared object",
             "share options of share pages are lost",
             &[row::RES_SHARE_OPTIONS_01, row::RES_SHARE_PAGE_10],
-            || Interceptor::records("share_page", |record, _| drop(record.remove("share_options"))),
+            || {
+                Interceptor::records("share_page", |record, _| {
+                    drop(record.remove("share_options"))
+                })
+            },
         ),
     ]
 }
@@ -314,7 +515,11 @@ fn referrer(name: &'static str, kind: &'static str) -> Fault {
     Fault::new(
         "shared object",
         name,
-        &[row::RES_REFERRER_DATA_01, row::RES_ATTENDANCE_07, row::RES_OUTREACH_08],
+        &[
+            row::RES_REFERRER_DATA_01,
+            row::RES_ATTENDANCE_07,
+            row::RES_OUTREACH_08,
+        ],
         move || Interceptor::records(kind, |record, _| drop(record.remove("referrer_data"))),
     )
 }
@@ -322,7 +527,10 @@ fn referrer(name: &'static str, kind: &'static str) -> Fault {
 /// Gender is as it was sent, for plain identities or for compound ones.
 fn gender(plain: bool) -> Interceptor {
     Interceptor::records("person", move |record, _| {
-        let identity = record.get("gender_identity").and_then(Value::as_str).unwrap_or_default();
+        let identity = record
+            .get("gender_identity")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if !identity.is_empty() && matches!(identity, "Female" | "Male") == plain {
             record.remove("gender");
         }
@@ -331,29 +539,44 @@ fn gender(plain: bool) -> Interceptor {
 
 /// A unique list with a repetition.
 fn repeated(field: &'static str, row: &'static str) -> Fault {
-    Fault::new("list damaged", format!("{field} twice"), &[row], move || {
-        Interceptor::records("person", move |record, _| {
-            if let Some(list) = record.get_mut(field).and_then(Value::as_array_mut)
-                && let Some(first) = list.first().cloned()
-            {
-                list.push(first);
-            }
-        })
-    })
+    Fault::new(
+        "list damaged",
+        format!("{field} twice"),
+        &[row],
+        move || {
+            Interceptor::records("person", move |record, _| {
+                if let Some(list) = record.get_mut(field).and_then(Value::as_array_mut)
+                    && let Some(first) = list.first().cloned()
+                {
+                    list.push(first);
+                }
+            })
+        },
+    )
 }
 
 /// Every element of a list is the primary one.
 fn primaries(field: &'static str, row: &'static str, primary: Value) -> Fault {
-    Fault::new("shared object", format!("all {field} are primary"), &[row], move || {
-        let primary = primary.clone();
-        Interceptor::records("person", move |record, _| {
-            for one in record.get_mut(field).and_then(Value::as_array_mut).into_iter().flatten() {
-                if let Some(one) = one.as_object_mut() {
-                    set(one, "primary", primary.clone());
+    Fault::new(
+        "shared object",
+        format!("all {field} are primary"),
+        &[row],
+        move || {
+            let primary = primary.clone();
+            Interceptor::records("person", move |record, _| {
+                for one in record
+                    .get_mut(field)
+                    .and_then(Value::as_array_mut)
+                    .into_iter()
+                    .flatten()
+                {
+                    if let Some(one) = one.as_object_mut() {
+                        set(one, "primary", primary.clone());
+                    }
                 }
-            }
-        })
-    })
+            })
+        },
+    )
 }
 
 fn commons() -> Vec<Fault> {
@@ -439,14 +662,22 @@ fn commons() -> Vec<Fault> {
 }
 
 fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Fault {
-    Fault::new("common field", name, &[row, row::CRU_16, row::CAP_06], move || taken(field, false)).at(Place::Backend)
+    Fault::new(
+        "common field",
+        name,
+        &[row, row::CRU_16, row::CAP_06],
+        move || taken(field, false),
+    )
+    .at(Place::Backend)
 }
 
 /// A date that clients send is shown instead of the server's.
 fn taken(field: &'static str, only_helpers: bool) -> Interceptor {
     let mut sent: Vec<(String, Value)> = Vec::new();
     Interceptor::after(move |call, answer, sight| {
-        let Some(Value::Object(mut document)) = answer.json() else { return };
+        let Some(Value::Object(mut document)) = answer.json() else {
+            return;
+        };
         if call.is_write()
             && answer.is_success()
             && (!only_helpers || matches!(sight.what(call), Some(What::Helper(_))))
@@ -459,7 +690,9 @@ fn taken(field: &'static str, only_helpers: bool) -> Interceptor {
         }
         let mut changed = false;
         sight.each_record(call, &mut document, &mut |_, record| {
-            let own = crate::link_map::href(record, "self").unwrap_or_default().to_owned();
+            let own = crate::link_map::href(record, "self")
+                .unwrap_or_default()
+                .to_owned();
             if let Some((_, value)) = sent.iter().rev().find(|(known, _)| *known == own) {
                 set(record, field, value.clone());
                 changed = true;

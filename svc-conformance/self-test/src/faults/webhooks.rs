@@ -34,7 +34,11 @@ fn is_at(call: &Call, end: &str) -> bool {
 }
 
 /// A change to documents about webhooks.
-fn shown(name: &'static str, rows: &[&str], change: fn(&Call, &mut Map<String, Value>, u16)) -> Fault {
+fn shown(
+    name: &'static str,
+    rows: &[&str],
+    change: fn(&Call, &mut Map<String, Value>, u16),
+) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, status, _| {
             if below(call).is_some() {
@@ -60,7 +64,13 @@ fn answered(name: &'static str, rows: &[&str], change: fn(&Call, &mut Answer)) -
 /// A change to requests about webhooks; an answer, where there is one without the server.
 fn asked(name: &'static str, rows: &[&str], change: fn(&mut Call) -> Option<Answer>) -> Fault {
     Fault::new(FAMILY, name, rows, move || {
-        Interceptor::before(move |call, _| if below(call).is_some() { change(call) } else { None })
+        Interceptor::before(move |call, _| {
+            if below(call).is_some() {
+                change(call)
+            } else {
+                None
+            }
+        })
     })
     .on_reference()
     .at(Place::Backend)
@@ -102,22 +112,33 @@ fn listed_for_ever() -> Interceptor {
         if is_one(call) && call.method == Method::DELETE && answer.is_success() {
             gone.insert(call.address());
         }
-        let Some(Value::Object(mut list)) = answer.json().filter(|_| is_list(call) && call.method == Method::GET)
+        let Some(Value::Object(mut list)) = answer
+            .json()
+            .filter(|_| is_list(call) && call.method == Method::GET)
         else {
             return;
         };
         let mut more = Vec::new();
         if let Some(all) = members(&mut list) {
             for one in all.iter() {
-                let own = one.pointer("/_links/self/href").and_then(Value::as_str).map(address);
+                let own = one
+                    .pointer("/_links/self/href")
+                    .and_then(Value::as_str)
+                    .map(address);
                 known.extend(own.map(|own| (own, one.clone())));
             }
             more.extend(gone.iter().filter_map(|own| known.get(own).cloned()));
             all.extend(more.clone());
         }
-        let links = links(&mut list).into_iter().flatten().find(|(name, _)| name.ends_with("webhooks"));
+        let links = links(&mut list)
+            .into_iter()
+            .flatten()
+            .find(|(name, _)| name.ends_with("webhooks"));
         if let Some(links) = links.and_then(|(_, links)| links.as_array_mut()) {
-            links.extend(more.iter().filter_map(|one| one.pointer("/_links/self").cloned()));
+            links.extend(
+                more.iter()
+                    .filter_map(|one| one.pointer("/_links/self").cloned()),
+            );
         }
         answer.set_json(&Value::Object(list));
     })
@@ -130,35 +151,52 @@ pub(super) fn faults() -> Vec<Fault> {
 /// What is shown.
 fn documents() -> Vec<Fault> {
     vec![
-        Fault::new(FAMILY, "webhooks are declared and not linked", &[row::HOOK_01], || {
-            Interceptor::entry(|entry, sight| {
-                let rel = sight.rel("webhooks");
-                if let Some(links) = links(entry) {
-                    links.remove(&rel);
-                }
-            })
-        })
+        Fault::new(
+            FAMILY,
+            "webhooks are declared and not linked",
+            &[row::HOOK_01],
+            || {
+                Interceptor::entry(|entry, sight| {
+                    let rel = sight.rel("webhooks");
+                    if let Some(links) = links(entry) {
+                        links.remove(&rel);
+                    }
+                })
+            },
+        )
         .on_reference(),
-        shown("the list of webhooks has no links", &[row::HOOK_01], |call, document, _| {
-            if is_list(call)
-                && call.method == Method::GET
-                && let Some(links) = links(document)
-            {
-                links.retain(|name, _| !name.ends_with("webhooks"));
-            }
-        }),
-        shown("the list of webhooks lacks one", &[row::HOOK_01, row::HOOK_04], |call, document, _| {
-            if is_list(call)
-                && let Some(all) = members(document)
-            {
-                all.pop();
-            }
-        }),
-        shown("a webhook does not say how it sends again", &[row::HOOK_01, row::HOOK_10], |_, document, _| {
-            if let Some(links) = links(document) {
-                links.retain(|name, _| !name.ends_with("redeliver"));
-            }
-        }),
+        shown(
+            "the list of webhooks has no links",
+            &[row::HOOK_01],
+            |call, document, _| {
+                if is_list(call)
+                    && call.method == Method::GET
+                    && let Some(links) = links(document)
+                {
+                    links.retain(|name, _| !name.ends_with("webhooks"));
+                }
+            },
+        ),
+        shown(
+            "the list of webhooks lacks one",
+            &[row::HOOK_01, row::HOOK_04],
+            |call, document, _| {
+                if is_list(call)
+                    && let Some(all) = members(document)
+                {
+                    all.pop();
+                }
+            },
+        ),
+        shown(
+            "a webhook does not say how it sends again",
+            &[row::HOOK_01, row::HOOK_10],
+            |_, document, _| {
+                if let Some(links) = links(document) {
+                    links.retain(|name, _| !name.ends_with("redeliver"));
+                }
+            },
+        ),
         shown(
             "webhooks show other events than those that were sent",
             &[row::HOOK_01, row::HOOK_06],
@@ -168,25 +206,45 @@ fn documents() -> Vec<Fault> {
                 }
             },
         ),
-        answered("a webhook is made and answered 200", &[row::HOOK_02], |_, answer| {
-            if answer.status == 201 {
-                answer.status = 200;
-            }
-        }),
-        answered("a webhook is made without Location", &[row::HOOK_02], |_, answer| {
-            answer.headers.remove(http::header::LOCATION);
-        }),
-        asked("changes of webhooks are not kept", &[row::HOOK_06], |call| {
-            if is_one(call) && call.method == Method::PUT { sent(call, Map::clear) } else { None }
-        }),
-        asked("a change of a webhook sets the rest back", &[row::HOOK_06], |call| {
-            if !is_one(call) || call.method != Method::PUT {
-                return None;
-            }
-            sent(call, |body| {
-                body.entry("events").or_insert_with(|| json!(["deleted"]));
-            })
-        }),
+        answered(
+            "a webhook is made and answered 200",
+            &[row::HOOK_02],
+            |_, answer| {
+                if answer.status == 201 {
+                    answer.status = 200;
+                }
+            },
+        ),
+        answered(
+            "a webhook is made without Location",
+            &[row::HOOK_02],
+            |_, answer| {
+                answer.headers.remove(http::header::LOCATION);
+            },
+        ),
+        asked(
+            "changes of webhooks are not kept",
+            &[row::HOOK_06],
+            |call| {
+                if is_one(call) && call.method == Method::PUT {
+                    sent(call, Map::clear)
+                } else {
+                    None
+                }
+            },
+        ),
+        asked(
+            "a change of a webhook sets the rest back",
+            &[row::HOOK_06],
+            |call| {
+                if !is_one(call) || call.method != Method::PUT {
+                    return None;
+                }
+                sent(call, |body| {
+                    body.entry("events").or_insert_with(|| json!(["deleted"]));
+                })
+            },
+        ),
         asked("webhooks cannot pause", &[row::HOOK_06], |call| {
             let is_change = call.method == Method::PUT;
             sent(call, |body| {
@@ -195,41 +253,66 @@ fn documents() -> Vec<Fault> {
                 }
             })
         }),
-        asked("webhooks are deleted in words only", &[row::HOOK_06], |call| {
-            let is_deletion = is_one(call) && call.method == Method::DELETE;
-            is_deletion.then(|| Answer::empty(204))
-        }),
-        Fault::new(FAMILY, "a deleted webhook stays in the list", &[row::HOOK_01], listed_for_ever)
-            .on_reference()
-            .at(Place::Backend),
-        answered("a deleted webhook is gone with 410", &[row::HOOK_06], |call, answer| {
-            if is_one(call) && answer.status == 404 {
-                answer.status = 410;
-            }
-        }),
+        asked(
+            "webhooks are deleted in words only",
+            &[row::HOOK_06],
+            |call| {
+                let is_deletion = is_one(call) && call.method == Method::DELETE;
+                is_deletion.then(|| Answer::empty(204))
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "a deleted webhook stays in the list",
+            &[row::HOOK_01],
+            listed_for_ever,
+        )
+        .on_reference()
+        .at(Place::Backend),
+        answered(
+            "a deleted webhook is gone with 410",
+            &[row::HOOK_06],
+            |call, answer| {
+                if is_one(call) && answer.status == 404 {
+                    answer.status = 410;
+                }
+            },
+        ),
     ]
 }
 
 /// What becomes of secrets.
 fn secrets() -> Vec<Fault> {
     vec![
-        shown("a new webhook has no secret", &[row::HOOK_02], |_, document, _| drop(document.remove("secret"))),
+        shown(
+            "a new webhook has no secret",
+            &[row::HOOK_02],
+            |_, document, _| drop(document.remove("secret")),
+        ),
         shown("secrets are short", &[row::HOOK_02], |_, document, _| {
             if document.contains_key("secret") {
                 set(document, "secret", "whsec_c2VjcmV0");
             }
         }),
-        shown("all new webhooks have one secret", &[row::HOOK_02], |call, document, status| {
-            if is_list(call) && call.method == Method::POST && status == 201 {
-                set(document, "secret", SECRET);
-            }
-        }),
-        shown("secrets have no prefix", &[row::HOOK_02], |_, document, _| {
-            if let Some(secret) = document.get("secret").and_then(Value::as_str) {
-                let bare = secret.trim_start_matches("whsec_").to_owned();
-                set(document, "secret", bare);
-            }
-        }),
+        shown(
+            "all new webhooks have one secret",
+            &[row::HOOK_02],
+            |call, document, status| {
+                if is_list(call) && call.method == Method::POST && status == 201 {
+                    set(document, "secret", SECRET);
+                }
+            },
+        ),
+        shown(
+            "secrets have no prefix",
+            &[row::HOOK_02],
+            |_, document, _| {
+                if let Some(secret) = document.get("secret").and_then(Value::as_str) {
+                    let bare = secret.trim_start_matches("whsec_").to_owned();
+                    set(document, "secret", bare);
+                }
+            },
+        ),
         shown(
             "a webhook shows its secret whenever it is read",
             &[row::HOOK_02, row::HOOK_09],
@@ -239,136 +322,262 @@ fn secrets() -> Vec<Fault> {
                 }
             },
         ),
-        shown("a change shows the secret", &[row::HOOK_02], |call, document, status| {
-            if is_one(call) && call.method == Method::PUT && status == 200 {
-                set(document, "secret", SECRET);
-            }
-        }),
-        shown("the list shows secrets", &[row::HOOK_02], |call, document, _| {
-            let all = if is_list(call) && call.method == Method::GET { members(document) } else { None };
-            all.into_iter().flatten().filter_map(Value::as_object_mut).for_each(|one| set(one, "secret", SECRET));
-        }),
-        shown("another secret is not shown", &[row::HOOK_09], |call, document, _| {
-            if is_at(call, "rotate_secret") {
-                document.remove("secret");
-            }
-        }),
-        Fault::new(FAMILY, "another secret is the same one", &[row::HOOK_09], || {
-            Interceptor::documents(|call, document, _, _| {
-                if below(call).is_some() && document.contains_key("secret") {
+        shown(
+            "a change shows the secret",
+            &[row::HOOK_02],
+            |call, document, status| {
+                if is_one(call) && call.method == Method::PUT && status == 200 {
                     set(document, "secret", SECRET);
                 }
-            })
-        })
+            },
+        ),
+        shown(
+            "the list shows secrets",
+            &[row::HOOK_02],
+            |call, document, _| {
+                let all = if is_list(call) && call.method == Method::GET {
+                    members(document)
+                } else {
+                    None
+                };
+                all.into_iter()
+                    .flatten()
+                    .filter_map(Value::as_object_mut)
+                    .for_each(|one| set(one, "secret", SECRET));
+            },
+        ),
+        shown(
+            "another secret is not shown",
+            &[row::HOOK_09],
+            |call, document, _| {
+                if is_at(call, "rotate_secret") {
+                    document.remove("secret");
+                }
+            },
+        ),
+        Fault::new(
+            FAMILY,
+            "another secret is the same one",
+            &[row::HOOK_09],
+            || {
+                Interceptor::documents(|call, document, _, _| {
+                    if below(call).is_some() && document.contains_key("secret") {
+                        set(document, "secret", SECRET);
+                    }
+                })
+            },
+        )
         .on_reference(),
-        answered("another secret is made with 201", &[row::HOOK_09], |call, answer| {
-            if is_at(call, "rotate_secret") && answer.status == 200 {
-                answer.status = 201;
-            }
-        }),
+        answered(
+            "another secret is made with 201",
+            &[row::HOOK_09],
+            |call, answer| {
+                if is_at(call, "rotate_secret") && answer.status == 200 {
+                    answer.status = 201;
+                }
+            },
+        ),
     ]
 }
 
 /// What is refused.
 fn refusals() -> Vec<Fault> {
     vec![
-        Fault::new(FAMILY, "of what is wrong with a webhook the first is told", &[row::HOOK_04], || {
-            Interceptor::entries(|entry, _| {
-                if let Some(all) = entry.get_mut("error_descriptions").and_then(Value::as_array_mut) {
-                    all.truncate(1);
-                }
-            })
-        })
+        Fault::new(
+            FAMILY,
+            "of what is wrong with a webhook the first is told",
+            &[row::HOOK_04],
+            || {
+                Interceptor::entries(|entry, _| {
+                    if let Some(all) = entry
+                        .get_mut("error_descriptions")
+                        .and_then(Value::as_array_mut)
+                    {
+                        all.truncate(1);
+                    }
+                })
+            },
+        )
         .on_reference(),
-        asked("words that are no kinds are passed over", &[row::HOOK_04], |call| {
-            sent(call, |body| {
-                if let Some(kinds) = body.get_mut("kinds").and_then(Value::as_array_mut) {
-                    kinds.retain(|kind| kind != "no_such_kind");
+        asked(
+            "words that are no kinds are passed over",
+            &[row::HOOK_04],
+            |call| {
+                sent(call, |body| {
+                    if let Some(kinds) = body.get_mut("kinds").and_then(Value::as_array_mut) {
+                        kinds.retain(|kind| kind != "no_such_kind");
+                    }
+                })
+            },
+        ),
+        asked(
+            "a webhook without a url is taken",
+            &[row::HOOK_04],
+            |call| {
+                if is_list(call) && call.method == Method::POST {
+                    return sent(call, |body| {
+                        body.entry("url")
+                            .or_insert_with(|| json!("https://hooks.example.org/"));
+                    });
                 }
-            })
-        }),
-        asked("a webhook without a url is taken", &[row::HOOK_04], |call| {
-            if is_list(call) && call.method == Method::POST {
-                return sent(call, |body| {
-                    body.entry("url").or_insert_with(|| json!("https://hooks.example.org/"));
-                });
-            }
-            None
-        }),
-        answered("what is wrong with a webhook is answered 422", &[row::HOOK_04, row::HOOK_05], |call, answer| {
-            if is_list(call) && answer.status == 400 {
-                answer.status = 422;
-            }
-        }),
-        within("webhooks may lead to this machine by its address", &["//127.0.0.1", "//[::1]", "//0.0.0.0", "//[::]"]),
-        within("webhooks may lead to this machine by its name", &["localhost"]),
-        asked("a change may lead a webhook to this machine", &[row::HOOK_05], |call| {
-            if is_one(call) && call.method == Method::PUT { blind(&["127", "localhost"])(call) } else { None }
-        }),
-        asked("a change may lead a webhook anywhere", &[row::HOOK_05], |call| {
-            if is_one(call) && call.method == Method::PUT { blind(&["://"])(call) } else { None }
-        }),
-        within("addresses in other notations are not looked at", &["127.1/", "2130706433", "0x", "0177"]),
-        within("webhooks may lead to private networks", &["//10.", "//172.16", "//192.168", "//[fd00"]),
-        within("webhooks may lead to where clouds keep their secrets", &["169.254", "metadata"]),
-        within("addresses within addresses are not looked at", &["[::ffff", "[64:ff9b", "[2002"]),
-        within("webhooks may lead to groups and to nobody", &["//224", "//255", "[ff02", "//192.0.2", "//198.18"]),
-        asked("an unknown cursor lets a webhook begin at the beginning", &[row::HOOK_10], |call| {
-            if is_at(call, "redeliver") { sent(call, Map::clear) } else { None }
-        }),
-        answered("an unknown cursor is answered 404", &[row::HOOK_10], |call, answer| {
-            if is_at(call, "redeliver") && answer.status == 400 {
-                answer.status = 404;
-            }
-        }),
-        answered("webhooks do not send again", &[row::HOOK_10], |call, answer| {
-            if is_at(call, "redeliver") && answer.status == 200 {
-                *answer = Answer::empty(501);
-            }
-        }),
+                None
+            },
+        ),
+        answered(
+            "what is wrong with a webhook is answered 422",
+            &[row::HOOK_04, row::HOOK_05],
+            |call, answer| {
+                if is_list(call) && answer.status == 400 {
+                    answer.status = 422;
+                }
+            },
+        ),
+        within(
+            "webhooks may lead to this machine by its address",
+            &["//127.0.0.1", "//[::1]", "//0.0.0.0", "//[::]"],
+        ),
+        within(
+            "webhooks may lead to this machine by its name",
+            &["localhost"],
+        ),
+        asked(
+            "a change may lead a webhook to this machine",
+            &[row::HOOK_05],
+            |call| {
+                if is_one(call) && call.method == Method::PUT {
+                    blind(&["127", "localhost"])(call)
+                } else {
+                    None
+                }
+            },
+        ),
+        asked(
+            "a change may lead a webhook anywhere",
+            &[row::HOOK_05],
+            |call| {
+                if is_one(call) && call.method == Method::PUT {
+                    blind(&["://"])(call)
+                } else {
+                    None
+                }
+            },
+        ),
+        within(
+            "addresses in other notations are not looked at",
+            &["127.1/", "2130706433", "0x", "0177"],
+        ),
+        within(
+            "webhooks may lead to private networks",
+            &["//10.", "//172.16", "//192.168", "//[fd00"],
+        ),
+        within(
+            "webhooks may lead to where clouds keep their secrets",
+            &["169.254", "metadata"],
+        ),
+        within(
+            "addresses within addresses are not looked at",
+            &["[::ffff", "[64:ff9b", "[2002"],
+        ),
+        within(
+            "webhooks may lead to groups and to nobody",
+            &["//224", "//255", "[ff02", "//192.0.2", "//198.18"],
+        ),
+        asked(
+            "an unknown cursor lets a webhook begin at the beginning",
+            &[row::HOOK_10],
+            |call| {
+                if is_at(call, "redeliver") {
+                    sent(call, Map::clear)
+                } else {
+                    None
+                }
+            },
+        ),
+        answered(
+            "an unknown cursor is answered 404",
+            &[row::HOOK_10],
+            |call, answer| {
+                if is_at(call, "redeliver") && answer.status == 400 {
+                    answer.status = 404;
+                }
+            },
+        ),
+        answered(
+            "webhooks do not send again",
+            &[row::HOOK_10],
+            |call, answer| {
+                if is_at(call, "redeliver") && answer.status == 200 {
+                    *answer = Answer::empty(501);
+                }
+            },
+        ),
     ]
 }
 
 /// Who may do what.
 fn callers() -> Vec<Fault> {
     vec![
-        asked("webhooks are shown to whoever has no key", &[row::HOOK_03], |call| {
-            if !call.headers.contains_key(KEY) {
-                call.headers.insert(KEY, HeaderValue::from_static("k-one"));
-            }
-            None
-        }),
+        asked(
+            "webhooks are shown to whoever has no key",
+            &[row::HOOK_03],
+            |call| {
+                if !call.headers.contains_key(KEY) {
+                    call.headers.insert(KEY, HeaderValue::from_static("k-one"));
+                }
+                None
+            },
+        ),
         asked("any key will do for webhooks", &[row::HOOK_03], |call| {
-            if call.headers.get(KEY).is_some_and(|key| key == "no-such-key-0000") {
+            if call
+                .headers
+                .get(KEY)
+                .is_some_and(|key| key == "no-such-key-0000")
+            {
                 call.headers.insert(KEY, HeaderValue::from_static("k-one"));
             }
             None
         }),
-        asked("webhooks are those of all tenants", &[row::HOOK_14], |call| {
-            if call.headers.get(KEY).is_some_and(|key| key == "k-two") {
-                call.headers.insert(KEY, HeaderValue::from_static("k-one"));
-            }
-            None
-        }),
-        asked("webhooks of other tenants are found by their address", &[row::HOOK_14], |call| {
-            if !is_list(call) && call.headers.get(KEY).is_some_and(|key| key == "k-two") {
-                call.headers.insert(KEY, HeaderValue::from_static("k-one"));
-            }
-            None
-        }),
-        answered("webhooks of other tenants are forbidden", &[row::HOOK_14], |call, answer| {
-            if answer.status == 404 && call.headers.get(KEY).is_some_and(|key| key == "k-two") {
-                answer.status = 403;
-            }
-        }),
+        asked(
+            "webhooks are those of all tenants",
+            &[row::HOOK_14],
+            |call| {
+                if call.headers.get(KEY).is_some_and(|key| key == "k-two") {
+                    call.headers.insert(KEY, HeaderValue::from_static("k-one"));
+                }
+                None
+            },
+        ),
+        asked(
+            "webhooks of other tenants are found by their address",
+            &[row::HOOK_14],
+            |call| {
+                if !is_list(call) && call.headers.get(KEY).is_some_and(|key| key == "k-two") {
+                    call.headers.insert(KEY, HeaderValue::from_static("k-one"));
+                }
+                None
+            },
+        ),
+        answered(
+            "webhooks of other tenants are forbidden",
+            &[row::HOOK_14],
+            |call, answer| {
+                if answer.status == 404 && call.headers.get(KEY).is_some_and(|key| key == "k-two") {
+                    answer.status = 403;
+                }
+            },
+        ),
     ]
 }
 
 /// What a server may do: show more of a webhook than the rows ask for.
 pub(super) fn free() -> Vec<Fault> {
-    vec![shown("webhooks have a name besides", &[], |_, document, _| {
-        if document.contains_key("url") {
-            set(document, "name", "CRM");
-        }
-    })]
+    vec![shown(
+        "webhooks have a name besides",
+        &[],
+        |_, document, _| {
+            if document.contains_key("url") {
+                set(document, "name", "CRM");
+            }
+        },
+    )]
 }

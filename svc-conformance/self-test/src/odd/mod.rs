@@ -1,5 +1,5 @@
-//! Odd but conformant servers: each does what the interface leaves free in a way that a client might not expect. None may be
-//! accused of anything.
+//! Odd but conformant servers: each does what the interface leaves free in a way that a client
+//! might not expect. None may be accused of anything.
 
 mod wrapped;
 
@@ -30,22 +30,42 @@ pub struct Odd {
 
 impl fmt::Debug for Odd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Odd").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Odd")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
 impl Odd {
     fn second_server(name: &'static str, set_up: fn(&mut Options)) -> Self {
-        Self { name: name.to_owned(), over: Over::SecondServer(set_up), twist: None, more_keys: true }
+        Self {
+            name: name.to_owned(),
+            over: Over::SecondServer(set_up),
+            twist: None,
+            more_keys: true,
+        }
     }
 
-    fn reference(name: &'static str, set_up: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder) -> Self {
-        Self { name: name.to_owned(), over: Over::Reference(set_up), twist: None, more_keys: true }
+    fn reference(
+        name: &'static str,
+        set_up: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            over: Over::Reference(set_up),
+            twist: None,
+            more_keys: true,
+        }
     }
 
     /// Does what looks like a fault.
     fn free(fault: Fault) -> Self {
-        Self { name: fault.name, over: fault.over, twist: Some(Arc::new(move |_| (fault.twist)())), more_keys: true }
+        Self {
+            name: fault.name,
+            over: fault.over,
+            twist: Some(Arc::new(move |_| (fault.twist)())),
+            more_keys: true,
+        }
     }
 
     fn with(self, twist: impl Fn() -> Interceptor + Send + Sync + 'static) -> Self {
@@ -53,7 +73,10 @@ impl Odd {
     }
 
     fn timed(self, twist: impl Fn(&Time) -> Interceptor + Send + Sync + 'static) -> Self {
-        Self { twist: Some(Arc::new(twist)), ..self }
+        Self {
+            twist: Some(Arc::new(twist)),
+            ..self
+        }
     }
 
     /// Starts the server.
@@ -66,7 +89,9 @@ impl Odd {
             subject.other_key = None;
             subject.restricted_key = None;
         }
-        let Some(twist) = &self.twist else { return Ok(subject) };
+        let Some(twist) = &self.twist else {
+            return Ok(subject);
+        };
         let time = subject.time.clone().unwrap_or_default();
         let (twist, base) = (twist(&time), subject.base.clone());
         Ok(subject.behind(|wire, prefix| twist.over(wire, prefix, &base)))
@@ -79,53 +104,106 @@ pub fn registry() -> Vec<Odd> {
     let plain: fn(&mut Options) = |_| {};
     let same: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder = |api| api;
     let mut all = vec![
-        Odd::second_server("another service: numbers for ids, paths of its own, every field", plain),
-        Odd::second_server("a create answers 200", |options| options.create_status = 200),
-        Odd::second_server("a delete answers 204", |options| options.delete_notice = false),
-        Odd::second_server("entries are spelt errors and code", |options| options.short_entries = true),
-        Odd::second_server("an empty collection is an empty object", |options| options.empty_is_bare = true),
-        Odd::second_server("hrefs are relative", |options| options.hrefs = Hrefs::Relative),
-        Odd::second_server("hrefs change at every reading", |options| options.hrefs = Hrefs::Changing),
-        Odd::second_server("hrefs have ids and parts in the query", |options| options.hrefs = Hrefs::InQuery),
-        Odd::second_server("nobody joins a cancelled event", |options| options.cancelled_is_final = true),
-        Odd::second_server("the total of a page includes credits", |options| options.totals_with_credits = true),
-        Odd::second_server("dates of records have whole seconds", |options| options.whole_seconds = true),
-        Odd::second_server("a clock of whole seconds writes milliseconds", |options| options.whole_seconds = true)
-            .with(wrapped::milliseconds),
-        Odd::second_server("no optional field", |options| options.without_fields = optional_fields()),
+        Odd::second_server(
+            "another service: numbers for ids, paths of its own, every field",
+            plain,
+        ),
+        Odd::second_server("a create answers 200", |options| {
+            options.create_status = 200
+        }),
+        Odd::second_server("a delete answers 204", |options| {
+            options.delete_notice = false
+        }),
+        Odd::second_server("entries are spelt errors and code", |options| {
+            options.short_entries = true
+        }),
+        Odd::second_server("an empty collection is an empty object", |options| {
+            options.empty_is_bare = true
+        }),
+        Odd::second_server("hrefs are relative", |options| {
+            options.hrefs = Hrefs::Relative
+        }),
+        Odd::second_server("hrefs change at every reading", |options| {
+            options.hrefs = Hrefs::Changing
+        }),
+        Odd::second_server("hrefs have ids and parts in the query", |options| {
+            options.hrefs = Hrefs::InQuery
+        }),
+        Odd::second_server("nobody joins a cancelled event", |options| {
+            options.cancelled_is_final = true
+        }),
+        Odd::second_server("the total of a page includes credits", |options| {
+            options.totals_with_credits = true
+        }),
+        Odd::second_server("dates of records have whole seconds", |options| {
+            options.whole_seconds = true
+        }),
+        Odd::second_server("a clock of whole seconds writes milliseconds", |options| {
+            options.whole_seconds = true
+        })
+        .with(wrapped::milliseconds),
+        Odd::second_server("no optional field", |options| {
+            options.without_fields = optional_fields()
+        }),
         Odd::second_server("a page has one member", |options| options.per_page = 1),
-        Odd::second_server("fields and links beyond the interface", |options| options.extras = true),
+        Odd::second_server("fields and links beyond the interface", |options| {
+            options.extras = true
+        }),
         Odd::second_server("headers in another order and case", plain).with(wrapped::headers),
         Odd::second_server("media types have a charset", plain).with(wrapped::charset),
         Odd::second_server("links have no titles", |options| options.titles = false),
-        Odd::second_server("a 404 has a body", |options| options.not_found_bodies = true),
-        Odd::second_server("values for read-only fields are refused", |options| options.rejects_read_only = true),
-        Odd::second_server("custom fields have a prefix", |options| options.custom_field_prefix.push_str("second_")),
-        Odd::second_server("nothing can be written", |options| options.read_only = true),
-        Odd { more_keys: false, ..Odd::second_server("one tenant", plain) },
-        Odd::second_server("people are matched", |options| options.matches_people = true),
-        Odd::second_server("strangers change nobody whom they are matched to, as declared", |options| {
-            (options.matches_people, options.strangers) = (true, Strangers::Leave);
+        Odd::second_server("a 404 has a body", |options| {
+            options.not_found_bodies = true
         }),
+        Odd::second_server("values for read-only fields are refused", |options| {
+            options.rejects_read_only = true
+        }),
+        Odd::second_server("custom fields have a prefix", |options| {
+            options.custom_field_prefix.push_str("second_")
+        }),
+        Odd::second_server("nothing can be written", |options| options.read_only = true),
+        Odd {
+            more_keys: false,
+            ..Odd::second_server("one tenant", plain)
+        },
+        Odd::second_server("people are matched", |options| {
+            options.matches_people = true
+        }),
+        Odd::second_server(
+            "strangers change nobody whom they are matched to, as declared",
+            |options| {
+                (options.matches_people, options.strangers) = (true, Strangers::Leave);
+            },
+        ),
         Odd::second_server("strangers are matched to nobody, as declared", |options| {
             (options.matches_people, options.strangers) = (true, Strangers::MatchNobody);
         }),
         Odd::second_server("a key for a helper alone", |options| {
             options.keys.truncate(2);
-            options.keys.push(Key::only("k-narrow", "one", &["helper.record_signature"]));
+            options
+                .keys
+                .push(Key::only("k-narrow", "one", &["helper.record_signature"]));
         }),
         Odd::second_server("lists have 20 elements at most", plain).with(wrapped::short_lists),
         Odd::second_server("responses of a question need a title", plain)
             .with(|| wrapped::needed_inside("question", "responses", "title")),
         Odd::second_server("e-mail addresses need a type", plain)
             .with(|| wrapped::needed_inside("person", "email_addresses", "address_type")),
-        Odd::second_server("members that are not known are refused", |options| options.rejects_unknown = true),
+        Odd::second_server("members that are not known are refused", |options| {
+            options.rejects_unknown = true
+        }),
         Odd::second_server("a person acts once, as declared", |options| {
             (options.matches_people, options.one_action_per_person) = (true, true);
         }),
-        Odd::second_server("a tag twice in one call is two taggings", |options| options.repeats_count = true),
-        Odd::second_server("helpers are atomic", |options| options.atomic_helpers = true),
-        Odd::second_server("helpers need a key", |options| options.anonymous_helpers = false),
+        Odd::second_server("a tag twice in one call is two taggings", |options| {
+            options.repeats_count = true
+        }),
+        Odd::second_server("helpers are atomic", |options| {
+            options.atomic_helpers = true
+        }),
+        Odd::second_server("helpers need a key", |options| {
+            options.anonymous_helpers = false
+        }),
         Odd::second_server("it takes its time", plain).with(wrapped::slow),
         Odd::second_server("it limits the rate", plain).timed(wrapped::rate_limited),
         Odd::second_server("totals follow later", plain).with(wrapped::later),
@@ -134,10 +212,17 @@ pub fn registry() -> Vec<Odd> {
             "OSDI-API-Token".clone_into(&mut options.key_header);
         }),
         Odd::second_server("few kinds", |options| {
-            options.without =
-                ["lists", "items", "share_pages", "messages", "canvasses", "donations", "fundraising_pages"]
-                    .map(ToOwned::to_owned)
-                    .to_vec();
+            options.without = [
+                "lists",
+                "items",
+                "share_pages",
+                "messages",
+                "canvasses",
+                "donations",
+                "fundraising_pages",
+            ]
+            .map(ToOwned::to_owned)
+            .to_vec();
         }),
         Odd::second_server("all at once", |options| {
             options.create_status = 200;
@@ -150,22 +235,42 @@ pub fn registry() -> Vec<Odd> {
             options.extras = true;
         }),
         Odd::reference("the reference server, its key bound to a person", same),
-        Odd::reference("the reference server, whose declaration names few filters", same).with(wrapped::few_filters),
+        Odd::reference(
+            "the reference server, whose declaration names few filters",
+            same,
+        )
+        .with(wrapped::few_filters),
         Odd::reference("the reference server under the style examples", |api| {
             api.response_style(ResponseStyle::Examples)
         }),
-        Odd::reference("the reference server with atomic helpers", |api| api.atomicity(Atomicity::WholeCall)),
-        Odd::reference("the reference server with helpers only", svc_core::ApiBuilder::helpers_only),
-        Odd::reference("the reference server without one function", |api| api.without("haf.add_lists")),
+        Odd::reference("the reference server with atomic helpers", |api| {
+            api.atomicity(Atomicity::WholeCall)
+        }),
+        Odd::reference(
+            "the reference server with helpers only",
+            svc_core::ApiBuilder::helpers_only,
+        ),
+        Odd::reference("the reference server without one function", |api| {
+            api.without("haf.add_lists")
+        }),
         Odd::reference("the reference server with error bodies everywhere", |api| {
             api.error_bodies(ErrorBodies::Everywhere)
         }),
-        Odd::reference("the reference server under another prefix", |api| match Dialect::with_prefix("osdi") {
-            Some(dialect) => api.dialect(dialect),
-            None => api,
-        }),
-        Odd::reference("the reference server with conditional requests", conditional::conditional),
-        Odd::reference("the reference server that changes nothing without If-Match", conditional::strict),
+        Odd::reference(
+            "the reference server under another prefix",
+            |api| match Dialect::with_prefix("osdi") {
+                Some(dialect) => api.dialect(dialect),
+                None => api,
+            },
+        ),
+        Odd::reference(
+            "the reference server with conditional requests",
+            conditional::conditional,
+        ),
+        Odd::reference(
+            "the reference server that changes nothing without If-Match",
+            conditional::strict,
+        ),
         Odd::reference("the reference server with a charset", same).with(wrapped::charset),
         Odd::reference("the reference server with other headers", same).with(wrapped::headers),
     ];
@@ -179,9 +284,12 @@ pub fn registry() -> Vec<Odd> {
 fn helpers_alone() -> Vec<Odd> {
     vec![
         Odd::second_server("helpers only", |options| options.helpers_only = true),
-        Odd::second_server("record helpers alone, whose addresses are given", |options| {
-            (options.helpers_only, options.containers) = (true, Containers::Hidden);
-        }),
+        Odd::second_server(
+            "record helpers alone, whose addresses are given",
+            |options| {
+                (options.helpers_only, options.containers) = (true, Containers::Hidden);
+            },
+        ),
         Odd::second_server("record helpers alone, which match people", |options| {
             (options.helpers_only, options.containers) = (true, Containers::Hidden);
             options.matches_people = true;
@@ -192,15 +300,23 @@ fn helpers_alone() -> Vec<Odd> {
     ]
 }
 
-/// Servers with strict handling (STR), with codes, an order of errors and a prefix of warnings that the reference server has not.
+/// Servers with strict handling (STR), with codes, an order of errors and a prefix of warnings that
+/// the reference server has not.
 fn strict_handling() -> Vec<Odd> {
     vec![
         Odd::second_server("strict handling", |options| options.strict_handling = true),
-        Odd::second_server("strict handling, and values for read-only fields are refused", |options| {
-            (options.strict_handling, options.rejects_read_only) = (true, true);
-        }),
+        Odd::second_server(
+            "strict handling, and values for read-only fields are refused",
+            |options| {
+                (options.strict_handling, options.rejects_read_only) = (true, true);
+            },
+        ),
         Odd::second_server("strict handling, where a person acts once", |options| {
-            (options.strict_handling, options.matches_people, options.one_action_per_person) = (true, true, true);
+            (
+                options.strict_handling,
+                options.matches_people,
+                options.one_action_per_person,
+            ) = (true, true, true);
         }),
         Odd::second_server("strict handling by helpers alone", |options| {
             (options.strict_handling, options.helpers_only) = (true, true);
@@ -218,7 +334,16 @@ fn optional_fields() -> Vec<String> {
     for (_, described) in fields::all() {
         names(&described.fields, &mut all);
     }
-    let needed = ["question_type", "responses", "name", "given_name", "type", "capacity", "ticket_levels", "tickets"];
+    let needed = [
+        "question_type",
+        "responses",
+        "name",
+        "given_name",
+        "type",
+        "capacity",
+        "ticket_levels",
+        "tickets",
+    ];
     all.retain(|name| !needed.contains(&name.as_str()));
     all.sort();
     all.dedup();

@@ -17,10 +17,19 @@ use crate::transport::{self, Answer, Call};
 pub(super) fn headers() -> Interceptor {
     Interceptor::after(|_, answer, _| {
         let headers = &mut answer.headers;
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("Must-Revalidate,PRIVATE,  Max-Age=0"));
+        headers.insert(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("Must-Revalidate,PRIVATE,  Max-Age=0"),
+        );
         headers.insert(header::SERVER, HeaderValue::from_static("Second"));
-        if headers.get(header::CONTENT_TYPE).is_some_and(|media| media.as_bytes() == b"application/hal+json") {
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("Application/HAL+JSON"));
+        if headers
+            .get(header::CONTENT_TYPE)
+            .is_some_and(|media| media.as_bytes() == b"application/hal+json")
+        {
+            headers.insert(
+                header::CONTENT_TYPE,
+                HeaderValue::from_static("Application/HAL+JSON"),
+            );
         }
     })
 }
@@ -73,7 +82,9 @@ pub(super) fn rate_limited(time: &Time) -> Interceptor {
         count = count.saturating_add(1);
         (count > 400).then(|| {
             let mut answer = Answer::empty(429);
-            answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            answer
+                .headers
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             answer
         })
     })
@@ -85,12 +96,16 @@ pub(super) fn later() -> Interceptor {
     let mut delay = move |at: &str, object: &mut Map<String, Value>| {
         let names: Vec<String> = object
             .keys()
-            .filter(|name| name.starts_with("total_") && *name != "total_records" && *name != "total_pages")
+            .filter(|name| {
+                name.starts_with("total_") && *name != "total_records" && *name != "total_pages"
+            })
             .cloned()
             .collect();
         for name in names {
             if let Some(value) = object.get(&name).cloned() {
-                let shown = last.insert(format!("{at} {name}"), value.clone()).unwrap_or(value);
+                let shown = last
+                    .insert(format!("{at} {name}"), value.clone())
+                    .unwrap_or(value);
                 object.insert(name, shown);
             }
         }
@@ -103,7 +118,9 @@ pub(super) fn later() -> Interceptor {
             return;
         }
         if let Some(Value::Object(mut document)) = answer.json() {
-            let own = link_map::href(&document, "self").map(transport::address).unwrap_or_default();
+            let own = link_map::href(&document, "self")
+                .map(transport::address)
+                .unwrap_or_default();
             delay(&own, &mut document);
             answer.set_json(&Value::Object(document));
         }
@@ -120,11 +137,15 @@ pub(super) fn short_lists() -> Interceptor {
         }
     }
     Interceptor::before(|call, sight| {
-        let body = call.json().filter(|body| body.values().any(|value| longest(value) > 20))?;
-        let properties: Vec<&String> =
-            body.iter().filter(|(_, value)| longest(value) > 20).map(|(name, _)| name).collect();
-        let description =
-            json!({ "error_code": "TOO_MANY", "description": "Twenty at most.", "properties": properties });
+        let body = call
+            .json()
+            .filter(|body| body.values().any(|value| longest(value) > 20))?;
+        let properties: Vec<&String> = body
+            .iter()
+            .filter(|(_, value)| longest(value) > 20)
+            .map(|(name, _)| name)
+            .collect();
+        let description = json!({ "error_code": "TOO_MANY", "description": "Twenty at most.", "properties": properties });
         Some(refused(sight, "person", &description))
     })
 }
@@ -132,30 +153,47 @@ pub(super) fn short_lists() -> Interceptor {
 /// The answer to a request that has one thing wrong.
 fn refused(sight: &LinkMap, kind: &str, description: &Value) -> Answer {
     let entry = json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
-    let error = json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
+    let error =
+        json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
     Answer::document(400, &json!({ sight.rel("error"): error }))
 }
 
 /// Each object in a list of a kind needs a member, and the declaration says so.
-pub(super) fn needed_inside(one: &'static str, list: &'static str, member: &'static str) -> Interceptor {
+pub(super) fn needed_inside(
+    one: &'static str,
+    list: &'static str,
+    member: &'static str,
+) -> Interceptor {
     let refuses = move |call: &mut Call, sight: &LinkMap| {
         let body = call.json()?;
-        let own = body.get(list).filter(|_| sight.what(call).and_then(What::kind) == Some(one));
-        let inline = || body.get("person").filter(|_| one == "person").and_then(|person| person.get(list));
+        let own = body
+            .get(list)
+            .filter(|_| sight.what(call).and_then(What::kind) == Some(one));
+        let inline = || {
+            body.get("person")
+                .filter(|_| one == "person")
+                .and_then(|person| person.get(list))
+        };
         let (place, objects) = match own {
             Some(own) => (String::new(), own),
             None => ("person.".to_owned(), inline()?),
         };
         let lacking = objects.as_array()?.iter().enumerate();
         let lacking = lacking.filter(|(_, object)| object.get(member).is_none_or(Value::is_null));
-        let lacking: Vec<String> = lacking.map(|(at, _)| format!("{place}{list}[{at}].{member}")).collect();
-        let description =
-            json!({ "error_code": "MEMBER_NEEDED", "description": "A member is needed.", "properties": lacking });
+        let lacking: Vec<String> = lacking
+            .map(|(at, _)| format!("{place}{list}[{at}].{member}"))
+            .collect();
+        let description = json!({ "error_code": "MEMBER_NEEDED", "description": "A member is needed.", "properties": lacking });
         (!lacking.is_empty()).then(|| refused(sight, one, &description))
     };
     Interceptor::before(refuses).and_after(move |_, answer, _| {
-        let Ok(mut document) = serde_json::from_slice::<Value>(&answer.body) else { return };
-        let many = link_map::NAMES.iter().find(|(name, _)| *name == one).map_or("", |(_, many)| *many);
+        let Ok(mut document) = serde_json::from_slice::<Value>(&answer.body) else {
+            return;
+        };
+        let many = link_map::NAMES
+            .iter()
+            .find(|(name, _)| *name == one)
+            .map_or("", |(_, many)| *many);
         let required = format!("/collections/{many}/fields/{list}/fields/{member}/required");
         if let Some(required) = document.pointer_mut(&required) {
             *required = true.into();
@@ -164,7 +202,8 @@ pub(super) fn needed_inside(one: &'static str, list: &'static str, member: &'sta
     })
 }
 
-/// Filters that the declaration names: of people by address and date, of tags by name, of nothing else. Others are refused.
+/// Filters that the declaration names: of people by address and date, of tags by name, of nothing
+/// else. Others are refused.
 pub(super) fn few_filters() -> Interceptor {
     fn declared(many: &str, list: &str) -> &'static [&'static str] {
         match (many, list) {
@@ -178,8 +217,11 @@ pub(super) fn few_filters() -> Interceptor {
         if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)
             && document.contains_key("declaration_version")
         {
-            for (many, collection) in
-                document.get_mut("collections").and_then(Value::as_object_mut).into_iter().flatten()
+            for (many, collection) in document
+                .get_mut("collections")
+                .and_then(Value::as_object_mut)
+                .into_iter()
+                .flatten()
             {
                 for list in ["filter", "order"] {
                     if let Some(shown) = collection.get_mut(list) {
@@ -190,15 +232,28 @@ pub(super) fn few_filters() -> Interceptor {
             answer.set_json(&Value::Object(document));
         } else if let Some((path, query)) = text.split_once('?') {
             let many = path.rsplit('/').next().unwrap_or_default();
-            let is_refused = query.split('&').filter_map(|pair| pair.split_once('=')).any(|(name, value)| {
-                matches!(name, "filter" | "order")
-                    && ["identifiers", "created_date", "modified_date", "email_address", "name"]
+            let is_refused = query
+                .split('&')
+                .filter_map(|pair| pair.split_once('='))
+                .any(|(name, value)| {
+                    matches!(name, "filter" | "order")
+                        && [
+                            "identifiers",
+                            "created_date",
+                            "modified_date",
+                            "email_address",
+                            "name",
+                        ]
                         .iter()
                         .any(|field| value.contains(field) && !declared(many, name).contains(field))
-            });
+                });
             if is_refused && answer.is_success() {
-                let description = json!({ "error_code": "FILTER_INVALID", "description": "Not at character 1." });
-                let kind = link_map::NAMES.iter().find(|(_, name)| *name == many).map_or("", |(one, _)| *one);
+                let description =
+                    json!({ "error_code": "FILTER_INVALID", "description": "Not at character 1." });
+                let kind = link_map::NAMES
+                    .iter()
+                    .find(|(_, name)| *name == many)
+                    .map_or("", |(one, _)| *one);
                 *answer = refused(sight, kind, &description);
             }
         }

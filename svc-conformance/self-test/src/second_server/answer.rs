@@ -15,11 +15,19 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn json(status: u16, body: Value) -> Self {
-        Self { status, body: Some(body), page: None }
+        Self {
+            status,
+            body: Some(body),
+            page: None,
+        }
     }
 
     pub(super) const fn empty(status: u16) -> Self {
-        Self { status, body: None, page: None }
+        Self {
+            status,
+            body: None,
+            page: None,
+        }
     }
 }
 
@@ -35,7 +43,12 @@ pub(super) struct Problem {
 impl Problem {
     pub(super) fn new(code: &'static str, text: impl Into<String>, properties: &[&str]) -> Self {
         let properties = properties.iter().map(|one| (*one).to_owned()).collect();
-        Self { code, text: text.into(), properties, hint: None }
+        Self {
+            code,
+            text: text.into(),
+            properties,
+            hint: None,
+        }
     }
 
     /// Something about one field.
@@ -53,8 +66,16 @@ pub(super) struct Entry {
 }
 
 /// Writes the error object.
-pub(super) fn error(options: &Options, status: u16, is_atomic: bool, entries: &[Entry]) -> Map<String, Value> {
-    let entries: Vec<Value> = entries.iter().map(|entry| written(options, entry, is_atomic)).collect();
+pub(super) fn error(
+    options: &Options,
+    status: u16,
+    is_atomic: bool,
+    entries: &[Entry],
+) -> Map<String, Value> {
+    let entries: Vec<Value> = entries
+        .iter()
+        .map(|entry| written(options, entry, is_atomic))
+        .collect();
     let about = json!({
         "request_type": if is_atomic { "atomic" } else { "non-atomic" },
         "response_code": status,
@@ -64,17 +85,47 @@ pub(super) fn error(options: &Options, status: u16, is_atomic: bool, entries: &[
 }
 
 /// The answer to a request of which nothing happened.
-pub(super) fn refused(options: &Options, status: u16, resource: &str, problems: Vec<Problem>) -> Answer {
-    let entry = Entry { resource: options.rel(resource), status, problems };
-    Answer::json(status, Value::Object(error(options, status, true, &[entry])))
+pub(super) fn refused(
+    options: &Options,
+    status: u16,
+    resource: &str,
+    problems: Vec<Problem>,
+) -> Answer {
+    let entry = Entry {
+        resource: options.rel(resource),
+        status,
+        problems,
+    };
+    Answer::json(
+        status,
+        Value::Object(error(options, status, true, &[entry])),
+    )
 }
 
 pub(super) fn not_found(options: &Options, resource: &str) -> Answer {
-    refused(options, 404, resource, vec![Problem::new("NO_SUCH_RECORD", "There is no such record.", &[])])
+    refused(
+        options,
+        404,
+        resource,
+        vec![Problem::new(
+            "NO_SUCH_RECORD",
+            "There is no such record.",
+            &[],
+        )],
+    )
 }
 
 pub(super) fn not_supported(options: &Options, resource: &str) -> Answer {
-    refused(options, 500, resource, vec![Problem::new("NOT_IMPLEMENTED", "This is not implemented.", &[])])
+    refused(
+        options,
+        500,
+        resource,
+        vec![Problem::new(
+            "NOT_IMPLEMENTED",
+            "This is not implemented.",
+            &[],
+        )],
+    )
 }
 
 fn written(options: &Options, entry: &Entry, is_atomic: bool) -> Value {
@@ -85,7 +136,11 @@ fn written(options: &Options, entry: &Entry, is_atomic: bool) -> Value {
         return Value::Object(object);
     }
     let short = options.short_entries && !is_atomic;
-    let (list, code) = if short { ("errors", "code") } else { ("error_descriptions", "error_code") };
+    let (list, code) = if short {
+        ("errors", "code")
+    } else {
+        ("error_descriptions", "error_code")
+    };
     let problems = entry.problems.iter().map(|problem| {
         let mut one = description(problem, code);
         if let Some(one) = one.as_object_mut().filter(|_| entry.status == 500) {

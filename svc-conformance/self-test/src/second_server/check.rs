@@ -26,16 +26,28 @@ impl Reading<'_> {
         problems: &mut Vec<Problem>,
     ) -> Map<String, Value> {
         if self.options.rejects_unknown {
-            let known = |name: &str| fields.iter().any(|field| field.name == name) || is_known_anywhere(name);
+            let known = |name: &str| {
+                fields.iter().any(|field| field.name == name) || is_known_anywhere(name)
+            };
             for name in body.keys().filter(|name| !known(name)) {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
                 problems.push(Problem::field(&path, "There is no such member."));
             }
         }
         let mut read = Map::new();
         for field in fields {
-            let Some(value) = body.get(&field.name) else { continue };
-            let path = if path.is_empty() { field.name.clone() } else { format!("{path}.{}", field.name) };
+            let Some(value) = body.get(&field.name) else {
+                continue;
+            };
+            let path = if path.is_empty() {
+                field.name.clone()
+            } else {
+                format!("{path}.{}", field.name)
+            };
             if field.computed {
                 if self.options.rejects_read_only {
                     problems.push(Problem::field(&path, "This field is read-only."));
@@ -56,17 +68,30 @@ impl Reading<'_> {
         read
     }
 
-    fn value(self, shape: &Shape, value: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
+    fn value(
+        self,
+        shape: &Shape,
+        value: &Value,
+        path: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Value> {
         let kept = match shape {
             Shape::String | Shape::Flex(_) | Shape::Reference => text(value),
             Shape::Integer => integer(value),
             Shape::Float | Shape::Number => value.is_number().then(|| value.clone()),
             Shape::Boolean => value.is_boolean().then(|| value.clone()),
-            Shape::Datetime => value.as_str().and_then(dates::read).map(|micros| dates::write(micros, false).into()),
-            Shape::Date => value.as_str().filter(|text| dates::is_date(text)).map(Into::into),
-            Shape::Enum(values) => {
-                value.as_str().filter(|text| values.iter().any(|value| value == text)).map(Into::into)
-            }
+            Shape::Datetime => value
+                .as_str()
+                .and_then(dates::read)
+                .map(|micros| dates::write(micros, false).into()),
+            Shape::Date => value
+                .as_str()
+                .filter(|text| dates::is_date(text))
+                .map(Into::into),
+            Shape::Enum(values) => value
+                .as_str()
+                .filter(|text| values.iter().any(|value| value == text))
+                .map(Into::into),
             Shape::Link => None,
             Shape::Texts => return self.texts(value, path, problems),
             Shape::Person => {
@@ -74,7 +99,12 @@ impl Reading<'_> {
                     problems.push(Problem::field(path, "A person is an object."));
                     return None;
                 };
-                return Some(Value::Object(self.nested(fields::fields("person"), body, path, problems)));
+                return Some(Value::Object(self.nested(
+                    fields::fields("person"),
+                    body,
+                    path,
+                    problems,
+                )));
             }
             Shape::Object(fields) => {
                 let Some(body) = value.as_object() else {
@@ -100,7 +130,10 @@ impl Reading<'_> {
             }
         };
         if kept.is_none() {
-            problems.push(Problem::field(path, format!("This is no value of the field's type, {}.", name(shape))));
+            problems.push(Problem::field(
+                path,
+                format!("This is no value of the field's type, {}.", name(shape)),
+            ));
         }
         kept
     }
@@ -113,7 +146,11 @@ impl Reading<'_> {
         path: &str,
         problems: &mut Vec<Problem>,
     ) -> Map<String, Value> {
-        Reading { update: false, ..self }.object(fields, body, path, problems)
+        Reading {
+            update: false,
+            ..self
+        }
+        .object(fields, body, path, problems)
     }
 
     fn texts(self, value: &Value, path: &str, problems: &mut Vec<Problem>) -> Option<Value> {
@@ -126,7 +163,11 @@ impl Reading<'_> {
         for (key, value) in body {
             match value {
                 Value::String(_) => {
-                    let key = if key.starts_with(prefix.as_str()) { key.clone() } else { format!("{prefix}{key}") };
+                    let key = if key.starts_with(prefix.as_str()) {
+                        key.clone()
+                    } else {
+                        format!("{prefix}{key}")
+                    };
                     read.insert(key, value.clone());
                 }
                 Value::Null => {}
@@ -139,8 +180,17 @@ impl Reading<'_> {
 
 /// Whether a member of a body is none of the fields of its kind and means something all the same.
 pub(super) fn is_known_anywhere(name: &str) -> bool {
-    let known =
-        ["_links", "_embedded", "id", "identifiers", "created_date", "modified_date", "person", "canvass", "canvasser"];
+    let known = [
+        "_links",
+        "_embedded",
+        "id",
+        "identifiers",
+        "created_date",
+        "modified_date",
+        "person",
+        "canvass",
+        "canvasser",
+    ];
     known.contains(&name) || name == "triggers" || name.starts_with("add_")
 }
 
@@ -158,7 +208,10 @@ fn integer(value: &Value) -> Option<Value> {
     }
     let float = number.as_f64()?;
     let whole = format!("{float:.0}").parse::<i64>().ok()?;
-    #[expect(clippy::cast_precision_loss, reason = "what was lost makes the two differ")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "what was lost makes the two differ"
+    )]
     let same = (whole as f64).to_bits() == float.to_bits();
     same.then(|| Value::Number(Number::from(whole)))
 }
@@ -167,7 +220,10 @@ fn integer(value: &Value) -> Option<Value> {
 fn adjusted(field: &Field, value: Value, path: &str, problems: &mut Vec<Problem>) -> Value {
     match (field.row.as_str(), value) {
         (row::RES_PHONE_NUMBER_03, Value::String(text)) => {
-            let digits: String = text.chars().filter(|one| !matches!(one, '+' | ' ' | '-' | '.' | '(' | ')')).collect();
+            let digits: String = text
+                .chars()
+                .filter(|one| !matches!(one, '+' | ' ' | '-' | '.' | '(' | ')'))
+                .collect();
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 problems.push(Problem::field(path, "A phone number consists of digits."));
             }
@@ -191,12 +247,20 @@ pub(super) fn unique(list: Vec<Value>) -> Vec<Value> {
 }
 
 /// Foreign identifiers of a body (TYP-13, TYP-14).
-pub(super) fn identifiers(body: &Map<String, Value>, path: &str, problems: &mut Vec<Problem>) -> Option<Vec<String>> {
+pub(super) fn identifiers(
+    body: &Map<String, Value>,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<String>> {
     let value = body.get("identifiers")?;
     if value.is_null() {
         return Some(Vec::new());
     }
-    let path = if path.is_empty() { "identifiers".to_owned() } else { format!("{path}.identifiers") };
+    let path = if path.is_empty() {
+        "identifiers".to_owned()
+    } else {
+        format!("{path}.identifiers")
+    };
     let Some(list) = value.as_array() else {
         problems.push(Problem::field(&path, "This is a list."));
         return None;
@@ -210,7 +274,10 @@ pub(super) fn identifiers(body: &Map<String, Value>, path: &str, problems: &mut 
                     read.push(text.to_owned());
                 }
             }
-            _ => problems.push(Problem::field(&format!("{path}[{at}]"), "An identifier is `<system>:<id>`.")),
+            _ => problems.push(Problem::field(
+                &format!("{path}[{at}]"),
+                "An identifier is `<system>:<id>`.",
+            )),
         }
     }
     Some(read)
@@ -220,18 +287,34 @@ pub(super) fn identifiers(body: &Map<String, Value>, path: &str, problems: &mut 
 pub(super) fn finish_person(person: &mut Map<String, Value>) {
     for list in ["postal_addresses", "email_addresses", "phone_numbers"] {
         let mut seen = false;
-        for member in person.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
-            let Some(primary) = member.get_mut("primary") else { continue };
-            let is_primary = matches!(primary, Value::Bool(true)) || primary.as_str() == Some("true");
+        for member in person
+            .get_mut(list)
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            let Some(primary) = member.get_mut("primary") else {
+                continue;
+            };
+            let is_primary =
+                matches!(primary, Value::Bool(true)) || primary.as_str() == Some("true");
             if is_primary && seen {
-                *primary = if primary.is_boolean() { false.into() } else { "false".into() };
+                *primary = if primary.is_boolean() {
+                    false.into()
+                } else {
+                    "false".into()
+                };
             }
             seen |= is_primary;
         }
     }
-    let Some(identity) = person.get("gender_identity").and_then(Value::as_str) else { return };
-    let words: Vec<String> =
-        identity.split(|character: char| !character.is_alphanumeric()).map(str::to_lowercase).collect();
+    let Some(identity) = person.get("gender_identity").and_then(Value::as_str) else {
+        return;
+    };
+    let words: Vec<String> = identity
+        .split(|character: char| !character.is_alphanumeric())
+        .map(str::to_lowercase)
+        .collect();
     let has = |one: &str| words.iter().any(|word| word == one);
     let gender = match identity {
         "Female" | "Male" => Some(identity),
@@ -248,7 +331,10 @@ pub(super) fn finish_person(person: &mut Map<String, Value>) {
 
 /// A question's rules (ERR-35, ERR-36, ERR-40).
 pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem>) {
-    let responses = question.get("responses").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let responses = question
+        .get("responses")
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
     let kind = question.get("question_type").and_then(Value::as_str);
     if kind == Some("Paragraph") && !responses.is_empty() {
         problems.push(Problem::new(
@@ -260,19 +346,37 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem
     let mut keys: Vec<&str> = Vec::new();
     for (at, response) in responses.iter().enumerate() {
         let name = response.get("name").and_then(Value::as_str).unwrap_or("x");
-        if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        if name.is_empty()
+            || !name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
             let path = format!("responses[{at}].name");
-            let mut problem = Problem::new("RESPONSE_NAME_INVALID", "The name has other characters.", &[&path]);
+            let mut problem = Problem::new(
+                "RESPONSE_NAME_INVALID",
+                "The name has other characters.",
+                &[&path],
+            );
             problem.hint = Some("^[A-Za-z0-9_]+$".to_owned());
             problems.push(problem);
         }
-        let Some(key) = response.get("key").and_then(Value::as_str) else { continue };
+        let Some(key) = response.get("key").and_then(Value::as_str) else {
+            continue;
+        };
         let path = format!("responses[{at}].key");
         if key.is_empty() || !key.chars().all(char::is_alphanumeric) {
-            problems.push(Problem::new("KEY_NOT_ALPHANUMERIC", "A key is alphanumeric.", &[&path]));
+            problems.push(Problem::new(
+                "KEY_NOT_ALPHANUMERIC",
+                "A key is alphanumeric.",
+                &[&path],
+            ));
         }
         if keys.contains(&key) {
-            problems.push(Problem::new("KEY_REPEATED", "Another response has this key.", &[&path]));
+            problems.push(Problem::new(
+                "KEY_REPEATED",
+                "Another response has this key.",
+                &[&path],
+            ));
         }
         keys.push(key);
     }
@@ -280,7 +384,12 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<Problem
 
 /// An event's rule over its two dates.
 pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<Problem>) {
-    let date = |name: &str| event.get(name).and_then(Value::as_str).and_then(dates::read);
+    let date = |name: &str| {
+        event
+            .get(name)
+            .and_then(Value::as_str)
+            .and_then(dates::read)
+    };
     if let (Some(start), Some(end)) = (date("start_date"), date("end_date"))
         && start > end
     {

@@ -10,7 +10,8 @@ use super::options::{Containers, Options};
 use super::render::{self, is_helper_served};
 use super::store::{Record, Tenants};
 
-/// Stores one container of each kind that has a helper for each tenant, where the options ask for containers.
+/// Stores one container of each kind that has a helper for each tenant, where the options ask for
+/// containers.
 pub(super) fn furnish(options: &Options, tenants: &mut Tenants) {
     if options.containers == Containers::None {
         return;
@@ -31,7 +32,12 @@ pub(super) fn furnish(options: &Options, tenants: &mut Tenants) {
                 links: BTreeMap::new(),
                 updates: 0,
             };
-            tenants.all.entry(key.tenant.clone()).or_default().records.insert(number, Arc::new(record));
+            tenants
+                .all
+                .entry(key.tenant.clone())
+                .or_default()
+                .records
+                .insert(number, Arc::new(record));
         }
     }
 }
@@ -48,15 +54,26 @@ pub(super) fn body(kind: &Kind) -> Map<String, serde_json::Value> {
     named.as_object().cloned().unwrap_or_default()
 }
 
-/// The addresses of the helpers of the first key's containers that no link leads to, each under its name.
+/// The addresses of the helpers of the first key's containers that no link leads to, each under its
+/// name.
 pub(super) fn fixtures(options: &Options, tenants: &Tenants) -> Vec<(String, String)> {
-    let data = options.keys.first().and_then(|key| tenants.all.get(&key.tenant));
+    let data = options
+        .keys
+        .first()
+        .and_then(|key| tenants.all.get(&key.tenant));
     let records = data.into_iter().flat_map(|data| data.records.values());
-    let is_unlinked = |kind: &Kind| options.containers != Containers::None && !render::is_listed(options, kind);
+    let is_unlinked =
+        |kind: &Kind| options.containers != Containers::None && !render::is_listed(options, kind);
     let named = |record: &Arc<Record>| {
-        let helper = record.kind.helper.filter(|helper| is_helper_served(options, helper))?;
+        let helper = record
+            .kind
+            .helper
+            .filter(|helper| is_helper_served(options, helper))?;
         let address = format!("{}do/{helper}/{}", options.base, record.number);
         Some((format!("helper.{helper}"), address))
     };
-    records.filter(|record| is_unlinked(record.kind)).filter_map(named).collect()
+    records
+        .filter(|record| is_unlinked(record.kind))
+        .filter_map(named)
+        .collect()
 }

@@ -14,7 +14,10 @@ pub(super) fn read(text: &str) -> Option<i64> {
         return None;
     }
     let micros: i64 = format!("{fraction:0<6}").get(..6)?.parse().ok()?;
-    let total = days.checked_mul(86_400)?.checked_add(hours * 3600 + minutes * 60 + seconds)?.checked_sub(offset)?;
+    let total = days
+        .checked_mul(86_400)?
+        .checked_add(hours * 3600 + minutes * 60 + seconds)?
+        .checked_sub(offset)?;
     total.checked_mul(1_000_000)?.checked_add(micros)
 }
 
@@ -29,7 +32,12 @@ pub(super) fn write(micros: i64, whole_seconds: bool) -> String {
     let fraction = micros.rem_euclid(1_000_000);
     let (year, month, day) = civil(seconds.div_euclid(86_400));
     let of_day = seconds.rem_euclid(86_400);
-    let clock = format!("{:02}:{:02}:{:02}", of_day / 3600, of_day / 60 % 60, of_day % 60);
+    let clock = format!(
+        "{:02}:{:02}:{:02}",
+        of_day / 3600,
+        of_day / 60 % 60,
+        of_day % 60
+    );
     if whole_seconds || fraction == 0 {
         format!("{year:04}-{month:02}-{day:02}T{clock}Z")
     } else {
@@ -40,7 +48,10 @@ pub(super) fn write(micros: i64, whole_seconds: bool) -> String {
 /// A number of two digits, at most so large.
 fn part(text: &str, most: i64) -> Option<i64> {
     let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits.then(|| text.parse::<i64>().ok()).flatten().filter(|value| *value <= most)
+    digits
+        .then(|| text.parse::<i64>().ok())
+        .flatten()
+        .filter(|value| *value <= most)
 }
 
 /// The time without its zone, and the zone's seconds.
@@ -48,19 +59,31 @@ fn zone(text: &str) -> Option<(&str, i64)> {
     if let Some(clock) = text.strip_suffix(['Z', 'z']) {
         return Some((clock, 0));
     }
-    let Some(at) = text.rfind(['+', '-']) else { return Some((text, 0)) };
+    let Some(at) = text.rfind(['+', '-']) else {
+        return Some((text, 0));
+    };
     let (clock, offset) = text.split_at(at);
     let sign = if offset.starts_with('-') { -1 } else { 1 };
-    let digits: String = offset.chars().skip(1).filter(|character| *character != ':').collect();
+    let digits: String = offset
+        .chars()
+        .skip(1)
+        .filter(|character| *character != ':')
+        .collect();
     let hours = part(digits.get(..2)?, 23)?;
-    let minutes = if digits.len() == 2 { 0 } else { part(digits.get(2..)?, 59)? };
+    let minutes = if digits.len() == 2 {
+        0
+    } else {
+        part(digits.get(2..)?, 59)?
+    };
     Some((clock, sign * (hours * 3600 + minutes * 60)))
 }
 
 /// Days since 1970 of a calendar date.
 fn days(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-');
-    let year = parts.next().filter(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let year = parts
+        .next()
+        .filter(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()))?;
     let year: i64 = year.parse().ok()?;
     let month = part(parts.next()?, 12)?;
     let day = part(parts.next()?, 31)?;
@@ -71,7 +94,9 @@ fn days(text: &str) -> Option<i64> {
     let shifted = if month <= 2 { year - 1 } else { year };
     let of_era = shifted.rem_euclid(400);
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let found = shifted.div_euclid(400) * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    let found = shifted.div_euclid(400) * 146_097 + of_era * 365 + of_era / 4 - of_era / 100
+        + of_year
+        - 719_468;
     // The 30th of February is no day.
     (civil(found) == (year, month, day)).then_some(found)
 }
@@ -97,13 +122,26 @@ mod tests {
     fn timestamps_come_back_as_instants() {
         for (text, expected) in [
             ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
-            ("2024-02-29T23:30:00.25+01:00", "2024-02-29T22:30:00.250000Z"),
+            (
+                "2024-02-29T23:30:00.25+01:00",
+                "2024-02-29T22:30:00.250000Z",
+            ),
             ("1969-12-31T19:00:00-05", "1970-01-01T00:00:00Z"),
             ("2000-03-01T00:00Z", "2000-03-01T00:00:00Z"),
         ] {
-            assert_eq!(read(text).map(|micros| write(micros, false)).as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                read(text).map(|micros| write(micros, false)).as_deref(),
+                Some(expected),
+                "{text}"
+            );
         }
-        for text in ["2023-02-29T00:00:00Z", "soon", "2023-01-01", "2023-13-01T00:00:00Z", "2023-01-01T25:00:00Z"] {
+        for text in [
+            "2023-02-29T00:00:00Z",
+            "soon",
+            "2023-01-01",
+            "2023-13-01T00:00:00Z",
+            "2023-01-01T25:00:00Z",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
         assert!(is_date("2024-02-29") && !is_date("2023-02-29") && !is_date("2024-2-9"));

@@ -15,26 +15,51 @@ pub(super) fn document(options: &Options) -> Value {
     for kind in KINDS.iter().filter(|kind| is_known(options, kind)) {
         collections.insert(kind.many.to_owned(), collection(options, kind));
     }
-    let helpers = HELPERS.iter().filter(|helper| is_helper_served(options, helper)).map(|helper| {
-        let about = json!({
-            "relation": options.rel(&format!("{helper}_helper")),
-            "anonymous": options.anonymous_helpers && is_record_helper(helper),
+    let helpers = HELPERS
+        .iter()
+        .filter(|helper| is_helper_served(options, helper))
+        .map(|helper| {
+            let about = json!({
+                "relation": options.rel(&format!("{helper}_helper")),
+                "anonymous": options.anonymous_helpers && is_record_helper(helper),
+            });
+            ((*helper).to_owned(), about)
         });
-        ((*helper).to_owned(), about)
-    });
-    let mut behaviours =
-        vec!["validates_enums", "validates_types", "capacity_enforced", "ticket_limit_enforced", "rule.response_name"];
+    let mut behaviours = vec![
+        "validates_enums",
+        "validates_types",
+        "capacity_enforced",
+        "ticket_limit_enforced",
+        "rule.response_name",
+    ];
     let chosen = [
         (options.rejects_read_only, "rejects_read_only"),
         (options.helpers_only, "helpers_only"),
         (options.strict_handling, "strict_handling"),
-        (!options.atomic_helpers && !options.read_only, "helper.non_atomic"),
-        (!options.read_only && !options.helpers_only, "helper.record_donation.links"),
-        (options.matches_people && !options.read_only, "helper.match_person"),
+        (
+            !options.atomic_helpers && !options.read_only,
+            "helper.non_atomic",
+        ),
+        (
+            !options.read_only && !options.helpers_only,
+            "helper.record_donation.links",
+        ),
+        (
+            options.matches_people && !options.read_only,
+            "helper.match_person",
+        ),
         (options.one_action_per_person, "one_action_per_person"),
-        (options.strangers != Strangers::Change && options.anonymous_helpers, "strangers_change_nobody"),
+        (
+            options.strangers != Strangers::Change && options.anonymous_helpers,
+            "strangers_change_nobody",
+        ),
     ];
-    behaviours.extend(chosen.iter().filter(|(is_so, _)| *is_so).map(|(_, name)| *name));
+    behaviours.extend(
+        chosen
+            .iter()
+            .filter(|(is_so, _)| *is_so)
+            .map(|(_, name)| *name),
+    );
     let version_field = format!("{}_version", options.prefix);
     json!({
         "declaration_version": 1,
@@ -64,7 +89,8 @@ pub(super) fn document(options: &Options) -> Value {
     })
 }
 
-/// Whether a client meets records of a kind: as members of a collection, or in the answers of helpers.
+/// Whether a client meets records of a kind: as members of a collection, or in the answers of
+/// helpers.
 fn is_known(options: &Options, kind: &Kind) -> bool {
     let is_answered = || match kind.one {
         "person" => true,
@@ -74,13 +100,21 @@ fn is_known(options: &Options, kind: &Kind) -> bool {
     is_served(options, kind.one) && (!options.helpers_only || is_listed(options, kind) || is_met())
 }
 
-/// What a service with helpers alone declares of a kind: the fields, and the person that an answer embeds.
+/// What a service with helpers alone declares of a kind: the fields, and the person that an answer
+/// embeds.
 fn collection_of_helpers(options: &Options, kind: &Kind) -> Value {
     let is_listed = is_listed(options, kind);
-    let helper = kind.helper.filter(|helper| is_listed && is_helper_served(options, helper));
+    let helper = kind
+        .helper
+        .filter(|helper| is_listed && is_helper_served(options, helper));
     let links: Vec<String> = match helper {
         Some(helper) => vec![format!("{helper}_helper")],
-        None => kind.to_one.iter().filter(|name| **name == "person").map(ToString::to_string).collect(),
+        None => kind
+            .to_one
+            .iter()
+            .filter(|name| **name == "person")
+            .map(ToString::to_string)
+            .collect(),
     };
     let mut fields = fields_of(options, kind);
     if is_listed {
@@ -97,8 +131,13 @@ fn collection_of_helpers(options: &Options, kind: &Kind) -> Value {
 }
 
 fn fields_of(options: &Options, kind: &Kind) -> Map<String, Value> {
-    let fields = kind.fields().iter().filter(|field| !options.without_fields.contains(&field.name));
-    fields.map(|field| (field.name.clone(), field_of(field))).collect()
+    let fields = kind
+        .fields()
+        .iter()
+        .filter(|field| !options.without_fields.contains(&field.name));
+    fields
+        .map(|field| (field.name.clone(), field_of(field)))
+        .collect()
 }
 
 fn collection(options: &Options, kind: &Kind) -> Value {
@@ -112,12 +151,23 @@ fn collection(options: &Options, kind: &Kind) -> Value {
         .filter(writes)
         .copied()
         .collect();
-    let below: Vec<&str> =
-        kind.below.iter().filter(|below| is_served(options, below.of)).map(|below| below.name).collect();
+    let below: Vec<&str> = kind
+        .below
+        .iter()
+        .filter(|below| is_served(options, below.of))
+        .map(|below| below.name)
+        .collect();
     let mut links: Vec<String> = below.iter().map(ToString::to_string).collect();
     let to_one = kind.container.iter().chain(kind.to_one);
-    links.extend(to_one.filter(|name| !matches!(**name, "creator" | "organizer")).map(ToString::to_string));
-    if let Some(helper) = kind.helper.filter(|helper| is_helper_served(options, helper)) {
+    links.extend(
+        to_one
+            .filter(|name| !matches!(**name, "creator" | "organizer"))
+            .map(ToString::to_string),
+    );
+    if let Some(helper) = kind
+        .helper
+        .filter(|helper| is_helper_served(options, helper))
+    {
         links.push(format!("{helper}_helper"));
     }
     let mut about = json!({
@@ -130,7 +180,10 @@ fn collection(options: &Options, kind: &Kind) -> Value {
     if kind.listed
         && let Some(about) = about.as_object_mut()
     {
-        about.insert("href".to_owned(), format!("{}all/{}", options.base, kind.many).into());
+        about.insert(
+            "href".to_owned(),
+            format!("{}all/{}", options.base, kind.many).into(),
+        );
     }
     about
 }
@@ -143,12 +196,16 @@ fn field_of(field: &Field) -> Value {
         "computed": field.computed,
         "required": field.required,
     });
-    let Some(members) = about.as_object_mut() else { return about };
+    let Some(members) = about.as_object_mut() else {
+        return about;
+    };
     if let Shape::Enum(values) | Shape::Flex(values) = &field.shape {
         members.insert("values".to_owned(), json!(values));
     }
     match field.name.as_str() {
-        "action_date" | "voided_date" => drop(members.insert("default".to_owned(), "time of receipt".into())),
+        "action_date" | "voided_date" => {
+            drop(members.insert("default".to_owned(), "time of receipt".into()))
+        }
         "transparence" => drop(members.insert("default".to_owned(), "opaque".into())),
         _ => {}
     }
@@ -157,7 +214,9 @@ fn field_of(field: &Field) -> Value {
         shape => shape.members(),
     };
     if !inner.is_empty() {
-        let nested = inner.iter().map(|inner| (inner.name.clone(), field_of(inner)));
+        let nested = inner
+            .iter()
+            .map(|inner| (inner.name.clone(), field_of(inner)));
         members.insert("fields".to_owned(), nested.collect::<Map<_, _>>().into());
     }
     about

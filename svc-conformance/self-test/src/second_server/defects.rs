@@ -1,4 +1,5 @@
-//! What can be wrong behind the second service's surface: faults of a backend rather than of requests and responses.
+//! What can be wrong behind the second service's surface: faults of a backend rather than of
+//! requests and responses.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +11,8 @@ use super::store::{Data, Record};
 pub enum Defect {
     /// The third update of a record drops a field that it did not send.
     ThirdUpdateDropsField,
-    /// The second delete among the records of one container or person does nothing, though it answers as if.
+    /// The second delete among the records of one container or person does nothing, though it
+    /// answers as if.
     SecondDeleteLost,
     /// An update of a person who has a tagging loses its foreign identifiers.
     TaggedUpdateLosesIdentifiers,
@@ -34,27 +36,40 @@ pub enum Defect {
     AnonymousSubscribes,
     /// A caller without a key changes the name of whom an identifier names.
     StrangersNameByIdentifier,
-    /// An action that is named once more without a key lends its person to the functions of the call.
+    /// An action that is named once more without a key lends its person to the functions of the
+    /// call.
     RepeatsLendPeople,
     /// A call that fails in part shows the person to any caller.
     FailuresShowPeople,
     /// The total of a page lacks what was credited back to donors, which `amount` lacks already.
     CreditsTakenOffTwice,
-    /// A person is looked up, and only a while later inserted: who was inserted meanwhile is not found.
+    /// A person is looked up, and only a while later inserted: who was inserted meanwhile is not
+    /// found.
     LooksUpBeforeInsert,
 }
 
 /// What faults do to a record that is about to be stored by an update.
-pub(super) fn damage_update(has: impl Fn(Defect) -> bool, data: &Data, record: &mut Record, sent: &Map<String, Value>) {
+pub(super) fn damage_update(
+    has: impl Fn(Defect) -> bool,
+    data: &Data,
+    record: &mut Record,
+    sent: &Map<String, Value>,
+) {
     if has(Defect::ThirdUpdateDropsField) && record.updates == 3 {
-        let unsent = record.body.keys().find(|name| !sent.contains_key(*name)).cloned();
+        let unsent = record
+            .body
+            .keys()
+            .find(|name| !sent.contains_key(*name))
+            .cloned();
         if let Some(name) = unsent {
             record.body.remove(&name);
         }
     }
     if has(Defect::TaggedUpdateLosesIdentifiers) && record.kind.one == "person" {
         let mut all = data.records.values();
-        if all.any(|one| one.kind.one == "tagging" && one.links.get("person") == Some(&record.number)) {
+        if all
+            .any(|one| one.kind.one == "tagging" && one.links.get("person") == Some(&record.number))
+        {
             record.identifiers.clear();
         }
     }
@@ -64,17 +79,27 @@ pub(super) fn damage_update(has: impl Fn(Defect) -> bool, data: &Data, record: &
     {
         record.body.clone_from(&stored.body);
     }
-    if has(Defect::EmptiedFieldMovesCreation) && sent.values().any(Value::is_null) && record.updates > 1 {
+    if has(Defect::EmptiedFieldMovesCreation)
+        && sent.values().any(Value::is_null)
+        && record.updates > 1
+    {
         record.created = record.modified;
     }
 }
 
 /// Whether a fault swallows a delete.
-pub(super) fn damage_delete(has: impl Fn(Defect) -> bool, data: &mut Data, record: &Record) -> bool {
+pub(super) fn damage_delete(
+    has: impl Fn(Defect) -> bool,
+    data: &mut Data,
+    record: &Record,
+) -> bool {
     if !has(Defect::SecondDeleteLost) {
         return false;
     }
-    let lost = record.links.values().any(|number| data.thinned.get(number) == Some(&1));
+    let lost = record
+        .links
+        .values()
+        .any(|number| data.thinned.get(number) == Some(&1));
     if lost {
         data.thin(record);
     }

@@ -1,4 +1,5 @@
-//! Members that the service does not accept: refused with `Prefer: handling=strict`, else named in the answer (STR).
+//! Members that the service does not accept: refused with `Prefer: handling=strict`, else named in
+//! the answer (STR).
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request};
@@ -24,8 +25,13 @@ pub(super) struct Sent<'s> {
 
 /// Whether a client prefers errors for members that are not accepted.
 fn is_strict(headers: &HeaderMap) -> bool {
-    let lines = headers.get_all("prefer").iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|one| one.trim() == "handling=strict")
+    let lines = headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|line| line.to_str().ok());
+    lines
+        .flat_map(|line| line.split(','))
+        .any(|one| one.trim() == "handling=strict")
 }
 
 /// The header `Preference-Applied` of an answer.
@@ -37,7 +43,11 @@ pub(super) fn applied(options: &Options, request: &Request<Bytes>) -> Option<Hea
 
 impl Work<'_> {
     /// Carries a write out, unless a member of it is to be an error.
-    pub(super) fn handled(&mut self, sent: Sent<'_>, act: impl FnOnce(&mut Self) -> Answer) -> Answer {
+    pub(super) fn handled(
+        &mut self,
+        sent: Sent<'_>,
+        act: impl FnOnce(&mut Self) -> Answer,
+    ) -> Answer {
         if !self.options.strict_handling {
             return act(self);
         }
@@ -45,7 +55,12 @@ impl Work<'_> {
         surplus.of(&sent);
         if is_strict(sent.headers) {
             // The innermost member first.
-            let problems: Vec<Problem> = surplus.unknown.into_iter().chain(surplus.read_only).rev().collect();
+            let problems: Vec<Problem> = surplus
+                .unknown
+                .into_iter()
+                .chain(surplus.read_only)
+                .rev()
+                .collect();
             if !problems.is_empty() {
                 return answer::refused(self.options, 400, sent.kind.one, problems);
             }
@@ -57,7 +72,10 @@ impl Work<'_> {
             && sent.has_key
             && !surplus.unknown.is_empty()
         {
-            let warnings = surplus.unknown.iter().map(|problem| answer::description(problem, "error_code"));
+            let warnings = surplus
+                .unknown
+                .iter()
+                .map(|problem| answer::description(problem, "error_code"));
             shown.insert("more:warnings".to_owned(), Value::Array(warnings.collect()));
         }
         answer
@@ -78,9 +96,15 @@ impl Surplus {
             _ => sent.kind.fields(),
         };
         self.object(own, sent.body, "");
-        let parts = if sent.helper.is_some() { &["person", "canvass"][..] } else { &[] };
+        let parts = if sent.helper.is_some() {
+            &["person", "canvass"][..]
+        } else {
+            &[]
+        };
         for part in parts {
-            if let (Some(kind), Some(Value::Object(inner))) = (kinds::kind(part), sent.body.get(*part)) {
+            if let (Some(kind), Some(Value::Object(inner))) =
+                (kinds::kind(part), sent.body.get(*part))
+            {
                 self.object(kind.fields(), inner, part);
             }
         }
@@ -88,14 +112,28 @@ impl Surplus {
 
     fn object(&mut self, fields: &[Field], body: &Map<String, Value>, path: &str) {
         for (name, value) in body {
-            let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
             let field = fields.iter().find(|field| field.name == *name);
-            if matches!(name.as_str(), "created_date" | "modified_date") || field.is_some_and(|field| field.computed) {
-                self.read_only.push(Problem::new("NOT_YOURS_TO_SET", "The service sets this.", &[&path]));
+            if matches!(name.as_str(), "created_date" | "modified_date")
+                || field.is_some_and(|field| field.computed)
+            {
+                self.read_only.push(Problem::new(
+                    "NOT_YOURS_TO_SET",
+                    "The service sets this.",
+                    &[&path],
+                ));
             } else if let Some(field) = field {
                 self.value(&field.shape, value, &path);
             } else if !is_known_anywhere(name) {
-                self.unknown.push(Problem::new("WHAT_IS_THIS", "No member has this name.", &[&path]));
+                self.unknown.push(Problem::new(
+                    "WHAT_IS_THIS",
+                    "No member has this name.",
+                    &[&path],
+                ));
             }
         }
     }
@@ -103,7 +141,9 @@ impl Surplus {
     fn value(&mut self, shape: &Shape, value: &Value, path: &str) {
         match (shape, value) {
             (Shape::Object(fields), Value::Object(inner)) => self.object(fields, inner, path),
-            (Shape::Person, Value::Object(inner)) => self.object(fields::fields("person"), inner, path),
+            (Shape::Person, Value::Object(inner)) => {
+                self.object(fields::fields("person"), inner, path)
+            }
             (Shape::Array(item), Value::Array(list)) => {
                 for (at, value) in list.iter().enumerate() {
                     self.value(item, value, &format!("{path}[{at}]"));

@@ -36,8 +36,14 @@ impl Work<'_> {
         body: &Map<String, Value>,
         caller: Caller,
     ) -> Answer {
-        let kind = if helper == "person_signup" { kinds::kind("person") } else { kinds::made_by(helper) };
-        let Some(kind) = kind else { return answer::not_supported(self.options, "error") };
+        let kind = if helper == "person_signup" {
+            kinds::kind("person")
+        } else {
+            kinds::made_by(helper)
+        };
+        let Some(kind) = kind else {
+            return answer::not_supported(self.options, "error");
+        };
         let mut problems = Vec::new();
         let is_canvass = kind.one == "canvass";
         let empty = Map::new();
@@ -64,7 +70,11 @@ impl Work<'_> {
             }
         };
         if kind.one == "person" && person.is_none() && problems.is_empty() {
-            problems.push(Problem::new("FIELD_MISSING", "A person is needed.", &["person"]));
+            problems.push(Problem::new(
+                "FIELD_MISSING",
+                "A person is needed.",
+                &["person"],
+            ));
         }
         let mut links = Links::new();
         match (kind.container, container, is_canvass) {
@@ -83,13 +93,23 @@ impl Work<'_> {
         let mut who = if is_canvass { container } else { None };
         if let Some((fields, identifiers)) = person {
             let (number, status) = self.person(fields, identifiers, caller.has_key);
-            outcome.entries.push(self.entry("person", status, Vec::new()));
+            outcome
+                .entries
+                .push(self.entry("person", status, Vec::new()));
             who = Some(number);
             links.insert("person", number);
         }
         if who.is_none() && !caller.has_key && self.options.has(Defect::RepeatsLendPeople) {
-            let mut all = self.data.records.values().filter(|record| record.kind.one == kind.one);
-            let named = all.find(|record| identifiers.iter().any(|one| record.identifiers.contains(one)));
+            let mut all = self
+                .data
+                .records
+                .values()
+                .filter(|record| record.kind.one == kind.one);
+            let named = all.find(|record| {
+                identifiers
+                    .iter()
+                    .any(|one| record.identifiers.contains(one))
+            });
             who = named.and_then(|record| record.links.get("person").copied());
         }
         let mut made = who;
@@ -131,11 +151,16 @@ impl Work<'_> {
     ) -> Answer {
         if self.options.atomic_helpers {
             *self.data = before;
-            let problems = outcome.entries.into_iter().flat_map(|entry| entry.problems).collect();
+            let problems = outcome
+                .entries
+                .into_iter()
+                .flat_map(|entry| entry.problems)
+                .collect();
             return answer::refused(self.options, 400, kind.one, problems);
         }
         let mut body = answer::error(self.options, 400, false, &outcome.entries);
-        let shows = (caller.has_key && caller.reads) || self.options.has(Defect::FailuresShowPeople);
+        let shows =
+            (caller.has_key && caller.reads) || self.options.has(Defect::FailuresShowPeople);
         if let (Some(person), true) = (who, shows) {
             body.insert(self.options.rel("person"), self.shown(person));
         }
@@ -143,18 +168,35 @@ impl Work<'_> {
     }
 
     fn entry(&self, resource: &str, status: u16, problems: Vec<Problem>) -> Entry {
-        Entry { resource: self.options.rel(resource), status, problems }
+        Entry {
+            resource: self.options.rel(resource),
+            status,
+            problems,
+        }
     }
 
     /// The tags and lists that a body names and that there are not.
     fn missing_members(&self, body: &Map<String, Value>, problems: &mut Vec<Problem>) {
-        for (function, of, code) in
-            [("add_tags", "tag", "TAG_NAME_DOES_NOT_EXIST"), ("add_lists", "list", "LIST_NAME_DOES_NOT_EXIST")]
-        {
-            let all = kinds::kind(of).map(|kind| self.data.all(kind)).unwrap_or_default();
-            for name in body.get(function).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        for (function, of, code) in [
+            ("add_tags", "tag", "TAG_NAME_DOES_NOT_EXIST"),
+            ("add_lists", "list", "LIST_NAME_DOES_NOT_EXIST"),
+        ] {
+            let all = kinds::kind(of)
+                .map(|kind| self.data.all(kind))
+                .unwrap_or_default();
+            for name in body
+                .get(function)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+            {
                 if !all.iter().any(|record| record.text("name") == Some(name)) {
-                    problems.push(Problem::new(code, "There is none of this name.", &[function]));
+                    problems.push(Problem::new(
+                        code,
+                        "There is none of this name.",
+                        &[function],
+                    ));
                 }
             }
         }
@@ -171,21 +213,34 @@ impl Work<'_> {
     ) {
         if kind.one == "donation" {
             for name in ["attendance", "submission"] {
-                let Some(href) = self.sent_link(body, name) else { continue };
+                let Some(href) = self.sent_link(body, name) else {
+                    continue;
+                };
                 let path = format!("_links.{}", self.options.rel(name));
                 match self.linked(name, href) {
                     Some(number) => drop(links.insert(name, number)),
-                    None => problems.push(Problem::new("NO_SUCH_RECORD", "The link leads nowhere.", &[path.as_str()])),
+                    None => problems.push(Problem::new(
+                        "NO_SUCH_RECORD",
+                        "The link leads nowhere.",
+                        &[path.as_str()],
+                    )),
                 }
             }
         }
         if kind.one == "canvass" {
-            let sent = own.get("canvasser").and_then(|sent| sent.as_str().or_else(|| sent.get("href")?.as_str()));
-            let sent = sent.or_else(|| self.sent_link(own, "canvasser")).or_else(|| self.sent_link(body, "canvasser"));
+            let sent = own
+                .get("canvasser")
+                .and_then(|sent| sent.as_str().or_else(|| sent.get("href")?.as_str()));
+            let sent = sent
+                .or_else(|| self.sent_link(own, "canvasser"))
+                .or_else(|| self.sent_link(body, "canvasser"));
             if let Some(href) = sent {
                 match self.linked("person", href) {
                     Some(number) => drop(links.insert("canvasser", number)),
-                    None => problems.push(Problem::field("canvass.canvasser", "The link leads to no person.")),
+                    None => problems.push(Problem::field(
+                        "canvass.canvasser",
+                        "The link leads to no person.",
+                    )),
                 }
             }
         }
@@ -193,17 +248,28 @@ impl Work<'_> {
 
     /// The answer that a canvass's question response is.
     fn canvass_answers(&mut self, canvass: Number, target: Number, fields: &Map<String, Value>) {
-        let Some(response) = fields.get("question_response").and_then(Value::as_object) else { return };
-        let Some(question) = response.get("question").and_then(Value::as_str).and_then(|text| self.question(text))
+        let Some(response) = fields.get("question_response").and_then(Value::as_object) else {
+            return;
+        };
+        let Some(question) = response
+            .get("question")
+            .and_then(Value::as_str)
+            .and_then(|text| self.question(text))
         else {
             return;
         };
-        let links = Links::from([("question", question), ("person", target), ("canvass", canvass)]);
+        let links = Links::from([
+            ("question", question),
+            ("person", target),
+            ("canvass", canvass),
+        ]);
         self.answer_of(response, links);
     }
 
     fn answer_of(&mut self, response: &Map<String, Value>, links: Links) {
-        let Some(kind) = kinds::kind("answer") else { return };
+        let Some(kind) = kinds::kind("answer") else {
+            return;
+        };
         let mut fields = Map::new();
         for name in ["value", "responses"] {
             if let Some(value) = response.get(name) {
@@ -217,9 +283,13 @@ impl Work<'_> {
     fn question(&self, text: &str) -> Option<Number> {
         self.linked("question", text).or_else(|| {
             let own = |number: Number| format!("{}:{number}", self.options.namespace);
-            let questions = kinds::kind("question").map(|kind| self.data.all(kind)).unwrap_or_default();
+            let questions = kinds::kind("question")
+                .map(|kind| self.data.all(kind))
+                .unwrap_or_default();
             let named = |one: &String| one == text;
-            let found = questions.into_iter().find(|one| own(one.number) == text || one.identifiers.iter().any(named));
+            let found = questions
+                .into_iter()
+                .find(|one| own(one.number) == text || one.identifiers.iter().any(named));
             found.map(|record| record.number)
         })
     }
@@ -233,8 +303,14 @@ impl Work<'_> {
         outcome: &mut Outcome,
     ) {
         let texts = |name: &str| -> Vec<String> {
-            let list = body.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            list.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect()
+            let list = body
+                .get(name)
+                .and_then(Value::as_array)
+                .map_or(&[][..], Vec::as_slice);
+            list.iter()
+                .filter_map(Value::as_str)
+                .map(ToOwned::to_owned)
+                .collect()
         };
         for (function, one, of, code) in [
             ("add_tags", "tagging", "tag", "TAG_NAME_DOES_NOT_EXIST"),
@@ -244,20 +320,31 @@ impl Work<'_> {
         ] {
             let texts = texts(function);
             for (at, text) in texts.iter().enumerate() {
-                let again = self.options.repeats_count && texts.iter().take(at).any(|one| one == text);
+                let again =
+                    self.options.repeats_count && texts.iter().take(at).any(|one| one == text);
                 let found = if function.ends_with("_uri") {
                     self.linked(of, text)
                 } else {
-                    let all = kinds::kind(of).map(|kind| self.data.all(kind)).unwrap_or_default();
-                    all.into_iter().find(|record| record.text("name") == Some(text)).map(|record| record.number)
+                    let all = kinds::kind(of)
+                        .map(|kind| self.data.all(kind))
+                        .unwrap_or_default();
+                    all.into_iter()
+                        .find(|record| record.text("name") == Some(text))
+                        .map(|record| record.number)
                 };
                 match (found, who, kinds::kind(one)) {
                     (Some(container), Some(person), Some(kind)) => {
                         let mut links = Links::from([(of, container), ("person", person)]);
-                        if let Some(canvass) = made.filter(|number| self.data.of("canvass", *number).is_some()) {
+                        if let Some(canvass) =
+                            made.filter(|number| self.data.of("canvass", *number).is_some())
+                        {
                             links.insert("canvass", canvass);
                         }
-                        let status = if self.member(kind, &links).is_some() && !again { 200 } else { 201 };
+                        let status = if self.member(kind, &links).is_some() && !again {
+                            200
+                        } else {
+                            201
+                        };
                         if status == 201 && !self.options.has(Defect::HelperWithoutTagging) {
                             drop(self.insert(kind, Map::new(), Vec::new(), links));
                         }
@@ -265,18 +352,25 @@ impl Work<'_> {
                     }
                     (None, _, _) => {
                         outcome.failed = true;
-                        let problem = Problem::new(code, "There is none of this name or address.", &[function]);
+                        let problem = Problem::new(
+                            code,
+                            "There is none of this name or address.",
+                            &[function],
+                        );
                         outcome.entries.push(self.entry(one, 400, vec![problem]));
                     }
                     _ => {
                         outcome.failed = true;
-                        let problem = Problem::new("PERSON_NEEDED", "This needs a person.", &["person"]);
+                        let problem =
+                            Problem::new("PERSON_NEEDED", "This needs a person.", &["person"]);
                         outcome.entries.push(self.entry(one, 400, vec![problem]));
                     }
                 }
             }
         }
-        let answers = body.get("add_questions_responses_uri").and_then(Value::as_array);
+        let answers = body
+            .get("add_questions_responses_uri")
+            .and_then(Value::as_array);
         for (at, response) in answers.into_iter().flatten().enumerate() {
             self.add_answer(at, response, who, made, outcome);
         }
@@ -294,10 +388,17 @@ impl Work<'_> {
         let mut problems = Vec::new();
         let empty = Map::new();
         let response = response.as_object().unwrap_or(&empty);
-        let question = response.get("question").and_then(Value::as_str).and_then(|text| self.question(text));
+        let question = response
+            .get("question")
+            .and_then(Value::as_str)
+            .and_then(|text| self.question(text));
         if question.is_none() {
             let property = format!("{path}question");
-            problems.push(Problem::new("NO_SUCH_QUESTION", "There is no such question.", &[property.as_str()]));
+            problems.push(Problem::new(
+                "NO_SUCH_QUESTION",
+                "There is no such question.",
+                &[property.as_str()],
+            ));
         }
         self.check_answer(question, response, &path, &mut problems);
         self.check_answered(question, response, &path, &mut problems);
@@ -313,7 +414,11 @@ impl Work<'_> {
                 201
             }
             (_, None, true) => {
-                problems.push(Problem::new("PERSON_NEEDED", "This needs a person.", &["person"]));
+                problems.push(Problem::new(
+                    "PERSON_NEEDED",
+                    "This needs a person.",
+                    &["person"],
+                ));
                 400
             }
             _ => 400,
@@ -323,7 +428,11 @@ impl Work<'_> {
     }
 
     /// Schedules a message, or cancels that (SCH).
-    pub(super) fn schedule(&mut self, message: Number, body: Option<&Map<String, Value>>) -> Answer {
+    pub(super) fn schedule(
+        &mut self,
+        message: Number,
+        body: Option<&Map<String, Value>>,
+    ) -> Answer {
         const DATES: [&str; 2] = ["scheduled_start_date", "scheduled_stop_date"];
         let Some(record) = self.data.records.get_mut(&message).map(Arc::make_mut) else {
             return answer::not_found(self.options, "message");
@@ -334,15 +443,19 @@ impl Work<'_> {
                 return answer::refused(self.options, 400, "message", vec![problem]);
             }
             if !self.options.has(Defect::ScheduleNotCancelled) {
-                record.body.retain(|name, _| !DATES.contains(&name.as_str()));
+                record
+                    .body
+                    .retain(|name, _| !DATES.contains(&name.as_str()));
             }
             return notice("The schedule is cancelled.");
         };
         let mut read = Vec::new();
         let mut problems = Vec::new();
         for name in DATES {
-            let sent =
-                body.get(name).or_else(|| body.get("scheduled_end_date").filter(|_| name == "scheduled_stop_date"));
+            let sent = body.get(name).or_else(|| {
+                body.get("scheduled_end_date")
+                    .filter(|_| name == "scheduled_stop_date")
+            });
             match sent.map(|sent| sent.as_str().and_then(dates::read)) {
                 Some(Some(date)) => read.push((name, date)),
                 Some(None) => problems.push(Problem::field(name, "This is no timestamp.")),
@@ -355,9 +468,13 @@ impl Work<'_> {
         if !problems.is_empty() {
             return answer::refused(self.options, 400, "message", problems);
         }
-        record.body.retain(|name, _| !DATES.contains(&name.as_str()));
+        record
+            .body
+            .retain(|name, _| !DATES.contains(&name.as_str()));
         for (name, date) in read {
-            record.body.insert(name.to_owned(), dates::write(date, false).into());
+            record
+                .body
+                .insert(name.to_owned(), dates::write(date, false).into());
         }
         record.modified = self.tenants.tick(self.now);
         notice("The message is scheduled.")
@@ -371,20 +488,41 @@ fn notice(text: &str) -> Answer {
 /// What is wrong with the action functions by themselves.
 fn check_functions(body: &Map<String, Value>, problems: &mut Vec<Problem>) {
     for name in ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri"] {
-        let Some(value) = body.get(name) else { continue };
-        if !value.as_array().is_some_and(|list| list.iter().all(Value::is_string)) {
+        let Some(value) = body.get(name) else {
+            continue;
+        };
+        if !value
+            .as_array()
+            .is_some_and(|list| list.iter().all(Value::is_string))
+        {
             problems.push(Problem::field(name, "This is a list of texts."));
         }
     }
-    if body.get("add_questions_responses_uri").is_some_and(|value| !value.is_array()) {
-        problems.push(Problem::field("add_questions_responses_uri", "This is a list."));
+    if body
+        .get("add_questions_responses_uri")
+        .is_some_and(|value| !value.is_array())
+    {
+        problems.push(Problem::field(
+            "add_questions_responses_uri",
+            "This is a list.",
+        ));
     }
-    let Some(triggers) = body.get("triggers") else { return };
+    let Some(triggers) = body.get("triggers") else {
+        return;
+    };
     for name in ["autoresponse", "sms_response", "call_response"] {
-        let Some(trigger) = triggers.get(name) else { continue };
+        let Some(trigger) = triggers.get(name) else {
+            continue;
+        };
         let path = format!("triggers.{name}");
-        if trigger.get("enabled").is_some_and(|enabled| !enabled.is_boolean()) {
-            problems.push(Problem::field(&format!("{path}.enabled"), "This is true or false."));
+        if trigger
+            .get("enabled")
+            .is_some_and(|enabled| !enabled.is_boolean())
+        {
+            problems.push(Problem::field(
+                &format!("{path}.enabled"),
+                "This is true or false.",
+            ));
         }
         if let Some(trigger) = trigger.as_object() {
             check::identifiers(trigger, &path, problems);

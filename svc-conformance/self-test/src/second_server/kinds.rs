@@ -70,7 +70,16 @@ const fn container(
     below: &'static [Below],
     helper: Option<&'static str>,
 ) -> Kind {
-    Kind { one, many, listed: true, container: None, writes: ALL_WRITES, below, helper, to_one: &["creator"] }
+    Kind {
+        one,
+        many,
+        listed: true,
+        container: None,
+        writes: ALL_WRITES,
+        below,
+        helper,
+        to_one: &["creator"],
+    }
 }
 
 const fn action(one: &'static str, many: &'static str, container: &'static str) -> Kind {
@@ -89,12 +98,27 @@ const fn action(one: &'static str, many: &'static str, container: &'static str) 
 /// Every kind that is served: all but queries.
 pub(super) static KINDS: [Kind; 20] = [
     PERSON,
-    container("petition", "petitions", &[below("signatures", "signature", "petition")], Some("record_signature")),
+    container(
+        "petition",
+        "petitions",
+        &[below("signatures", "signature", "petition")],
+        Some("record_signature"),
+    ),
     Kind {
         to_one: &["creator", "organizer"],
-        ..container("event", "events", &[below("attendances", "attendance", "event")], Some("record_attendance"))
+        ..container(
+            "event",
+            "events",
+            &[below("attendances", "attendance", "event")],
+            Some("record_attendance"),
+        )
     },
-    container("form", "forms", &[below("submissions", "submission", "form")], Some("record_submission")),
+    container(
+        "form",
+        "forms",
+        &[below("submissions", "submission", "form")],
+        Some("record_submission"),
+    ),
     container(
         "fundraising_page",
         "fundraising_pages",
@@ -108,7 +132,12 @@ pub(super) static KINDS: [Kind; 20] = [
     },
     container("tag", "tags", &[below("taggings", "tagging", "tag")], None),
     container("list", "lists", &[below("items", "item", "list")], None),
-    container("question", "questions", &[below("answers", "answer", "question")], None),
+    container(
+        "question",
+        "questions",
+        &[below("answers", "answer", "question")],
+        None,
+    ),
     container("share_page", "share_pages", &[], None),
     container(
         "advocacy_campaign",
@@ -116,21 +145,36 @@ pub(super) static KINDS: [Kind; 20] = [
         &[below("outreaches", "outreach", "advocacy_campaign")],
         Some("record_outreach"),
     ),
-    Kind { to_one: &[], ..container("message", "messages", &[], Some("schedule")) },
+    Kind {
+        to_one: &[],
+        ..container("message", "messages", &[], Some("schedule"))
+    },
     action("signature", "signatures", "petition"),
-    Kind { below: &[below("answers", "answer", "submission")], ..action("submission", "submissions", "form") },
+    Kind {
+        below: &[below("answers", "answer", "submission")],
+        ..action("submission", "submissions", "form")
+    },
     action("attendance", "attendances", "event"),
     action("outreach", "outreaches", "advocacy_campaign"),
     action("answer", "answers", "question"),
-    Kind { writes: &["create", "delete"], ..action("tagging", "taggings", "tag") },
-    Kind { writes: &["create", "delete"], ..action("item", "items", "list") },
+    Kind {
+        writes: &["create", "delete"],
+        ..action("tagging", "taggings", "tag")
+    },
+    Kind {
+        writes: &["create", "delete"],
+        ..action("item", "items", "list")
+    },
     Kind {
         one: "canvass",
         many: "canvasses",
         listed: false,
         container: None,
         writes: &["update", "delete"],
-        below: &[below("answers", "answer", "canvass"), below("taggings", "tagging", "canvass")],
+        below: &[
+            below("answers", "answer", "canvass"),
+            below("taggings", "tagging", "canvass"),
+        ],
         helper: None,
         to_one: &["canvasser", "target"],
     },
@@ -164,11 +208,18 @@ pub(super) const HELPERS: [&str; 8] = [
 ];
 
 /// Every action function.
-pub(super) const FUNCTIONS: [&str; 6] =
-    ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_questions_responses_uri", "triggers"];
+pub(super) const FUNCTIONS: [&str; 6] = [
+    "add_tags",
+    "add_tags_uri",
+    "add_lists",
+    "add_lists_uri",
+    "add_questions_responses_uri",
+    "triggers",
+];
 
 impl Kind {
-    /// The kind's fields: those that the catalogue names, or what this server has where the catalogue leaves them open.
+    /// The kind's fields: those that the catalogue names, or what this server has where the
+    /// catalogue leaves them open.
     pub(super) fn fields(&self) -> &'static [Field] {
         FIELDS.get(self.one).map_or(&[], Vec::as_slice)
     }
@@ -213,9 +264,18 @@ fn open(one: &str) -> Vec<Field> {
     let text = |name: &str| field(name, Shape::String, false);
     match one {
         "tag" => vec![text("name"), text("description")],
-        "list" => vec![text("name"), text("title"), text("summary"), field("total_items", Shape::Integer, true)],
+        "list" => vec![
+            text("name"),
+            text("title"),
+            text("summary"),
+            field("total_items", Shape::Integer, true),
+        ],
         "answer" => {
-            vec![text("origin_system"), text("value"), field("responses", Shape::Array(Box::new(Shape::String)), false)]
+            vec![
+                text("origin_system"),
+                text("value"),
+                field("responses", Shape::Array(Box::new(Shape::String)), false),
+            ]
         }
         "tagging" | "item" => vec![text("origin_system")],
         "message" => vec![text("name"), text("subject"), text("body"), text("from")],

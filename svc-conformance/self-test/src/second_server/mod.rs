@@ -1,9 +1,11 @@
-//! A second service, in memory, written from the catalogue alone: it shares no code and no tables with the crates it helps
-//! to judge, so that suite and reference server cannot share one mistake unseen.
+//! A second service, in memory, written from the catalogue alone: it shares no code and no tables
+//! with the crates it helps to judge, so that suite and reference server cannot share one mistake
+//! unseen.
 //!
-//! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a notice on delete, other
-//! error codes, nested objects replaced as a whole, deletes that take along what depends on the record.
-//! [`Options`] chooses among what is free; [`Defect`] breaks what is not.
+//! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a
+//! notice on delete, other error codes, nested objects replaced as a whole, deletes that take along
+//! what depends on the record. [`Options`] chooses among what is free; [`Defect`] breaks what is
+//! not.
 
 mod answer;
 mod check;
@@ -51,20 +53,33 @@ impl SecondServer {
     /// A service without data.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options: Arc::new(options), tenants: Arc::default() }
+        Self {
+            options: Arc::new(options),
+            tenants: Arc::default(),
+        }
     }
 
     /// The same data behind a service that is set up otherwise.
     #[must_use]
     pub fn set_up_as(&self, options: Options) -> Self {
-        containers::furnish(&options, &mut self.tenants.lock().unwrap_or_else(PoisonError::into_inner));
-        Self { options: Arc::new(options), tenants: Arc::clone(&self.tenants) }
+        containers::furnish(
+            &options,
+            &mut self.tenants.lock().unwrap_or_else(PoisonError::into_inner),
+        );
+        Self {
+            options: Arc::new(options),
+            tenants: Arc::clone(&self.tenants),
+        }
     }
 
-    /// The fixtures of a run against it: the addresses of helpers to which no link leads, each under its name.
+    /// The fixtures of a run against it: the addresses of helpers to which no link leads, each
+    /// under its name.
     #[must_use]
     pub fn fixtures(&self) -> Vec<(String, String)> {
-        containers::fixtures(&self.options, &self.tenants.lock().unwrap_or_else(PoisonError::into_inner))
+        containers::fixtures(
+            &self.options,
+            &self.tenants.lock().unwrap_or_else(PoisonError::into_inner),
+        )
     }
 
     /// The base of its addresses.
@@ -79,19 +94,25 @@ impl SecondServer {
         declare::document(&self.options)
     }
 
-    /// What a fault that looks up before it inserts has looked through; other requests have their turn before it goes on.
+    /// What a fault that looks up before it inserts has looked through; other requests have their
+    /// turn before it goes on.
     async fn looked_up(&self) -> Option<Number> {
         if !self.options.has(Defect::LooksUpBeforeInsert) {
             return None;
         }
-        let last = self.tenants.lock().unwrap_or_else(PoisonError::into_inner).last;
+        let last = self
+            .tenants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .last;
         for _ in 0..TURNS {
             tokio::task::yield_now().await;
         }
         Some(last)
     }
 
-    /// Answers a request whose body is at hand; of who is known, only records up to a number are found, where there is one.
+    /// Answers a request whose body is at hand; of who is known, only records up to a number are
+    /// found, where there is one.
     fn answer(&self, request: &Request<Bytes>, found_to: Option<Number>) -> Response<Full<Bytes>> {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         tenants.found_to = found_to;
@@ -118,7 +139,11 @@ impl tower::Service<Request<Full<Bytes>>> for SecondServer {
         let service = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+            let body = body
+                .collect()
+                .await
+                .map(http_body_util::Collected::to_bytes)
+                .unwrap_or_default();
             Ok(service.answer(&Request::from_parts(parts, body), service.looked_up().await))
         })
     }
@@ -132,7 +157,8 @@ fn response(answer: Answer) -> Response<Full<Bytes>> {
         (None, None) => (None, Bytes::new()),
     };
     let mut response = Response::new(Full::new(bytes));
-    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if let Some(media) = media {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media));

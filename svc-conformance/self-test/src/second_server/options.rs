@@ -12,7 +12,10 @@ pub struct Time(Arc<AtomicU64>);
 impl Time {
     /// Lets time pass.
     pub fn pass(&self, duration: Duration) {
-        self.0.fetch_add(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.0.fetch_add(
+            u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
+            Ordering::Relaxed,
+        );
     }
 
     /// How much of it has passed.
@@ -37,7 +40,9 @@ impl Clock {
     #[must_use]
     pub fn system() -> Self {
         Self::new(|| {
-            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            let since = SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default();
             i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
         })
     }
@@ -46,7 +51,11 @@ impl Clock {
     #[must_use]
     pub fn with(&self, time: &Time) -> Self {
         let (clock, time) = (self.clone(), time.clone());
-        Self::new(move || clock.now().saturating_add(i64::try_from(time.passed().as_micros()).unwrap_or(i64::MAX)))
+        Self::new(move || {
+            clock
+                .now()
+                .saturating_add(i64::try_from(time.passed().as_micros()).unwrap_or(i64::MAX))
+        })
     }
 
     /// The time.
@@ -77,13 +86,20 @@ impl Key {
     /// A key with every right.
     #[must_use]
     pub fn new(token: &str, tenant: &str) -> Self {
-        Self { token: token.to_owned(), tenant: tenant.to_owned(), only: Vec::new() }
+        Self {
+            token: token.to_owned(),
+            tenant: tenant.to_owned(),
+            only: Vec::new(),
+        }
     }
 
     /// A key with these rights and no other.
     #[must_use]
     pub fn only(token: &str, tenant: &str, rights: &[&str]) -> Self {
-        Self { only: rights.iter().map(|right| (*right).to_owned()).collect(), ..Self::new(token, tenant) }
+        Self {
+            only: rights.iter().map(|right| (*right).to_owned()).collect(),
+            ..Self::new(token, tenant)
+        }
     }
 }
 
@@ -101,13 +117,15 @@ pub enum Hrefs {
     InQuery,
 }
 
-/// The containers that a service with helpers alone has (CAP-10). It neither creates nor shows a record.
+/// The containers that a service with helpers alone has (CAP-10). It neither creates nor shows a
+/// record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Containers {
     /// None: only the sign-up can be reached.
     #[default]
     None,
-    /// One of each kind. The entry point leads to no helper, nor is there a sign-up; a client is given the addresses.
+    /// One of each kind. The entry point leads to no helper, nor is there a sign-up; a client is
+    /// given the addresses.
     Hidden,
     /// One of each kind. The entry point lists them, each with a link to its helper.
     Listed,
@@ -127,7 +145,10 @@ pub enum Strangers {
 
 /// How a second service is set up.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one choice that the interface leaves free")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one choice that the interface leaves free"
+)]
 pub struct Options {
     /// The base of every address, with a slash at its end.
     pub base: String,
@@ -259,7 +280,10 @@ impl Options {
 
     /// The path of the base.
     pub(super) fn path(&self) -> &str {
-        let rest = self.base.split_once("://").map_or(self.base.as_str(), |(_, rest)| rest);
+        let rest = self
+            .base
+            .split_once("://")
+            .map_or(self.base.as_str(), |(_, rest)| rest);
         rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
     }
 }

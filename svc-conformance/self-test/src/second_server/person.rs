@@ -18,14 +18,29 @@ impl Work<'_> {
         identifiers: Vec<String>,
         has_key: bool,
     ) -> (Number, u16) {
-        let Some(kind) = kinds::kind("person") else { return (0, 500) };
-        let strangers = if has_key { Strangers::Change } else { self.options.strangers };
-        let wanted = address(&fields).filter(|_| self.options.matches_people && strangers != Strangers::MatchNobody);
+        let Some(kind) = kinds::kind("person") else {
+            return (0, 500);
+        };
+        let strangers = if has_key {
+            Strangers::Change
+        } else {
+            self.options.strangers
+        };
+        let wanted = address(&fields)
+            .filter(|_| self.options.matches_people && strangers != Strangers::MatchNobody);
         let found_to = self.tenants.found_to;
         let known = |record: &&Record| {
-            wanted.is_some() && found_to.is_none_or(|last| record.number <= last) && address(&record.body) == wanted
+            wanted.is_some()
+                && found_to.is_none_or(|last| record.number <= last)
+                && address(&record.body) == wanted
         };
-        if let Some(number) = self.data.all(kind).into_iter().find(known).map(|record| record.number) {
+        if let Some(number) = self
+            .data
+            .all(kind)
+            .into_iter()
+            .find(known)
+            .map(|record| record.number)
+        {
             match strangers {
                 Strangers::Change => self.merge(number, fields, identifiers),
                 _ => self.damage_known(number, &fields, &identifiers),
@@ -33,12 +48,24 @@ impl Work<'_> {
             return (number, 200);
         }
         if !has_key && self.options.has(Defect::StrangersNameByIdentifier) {
-            let named = |record: &&Record| identifiers.iter().any(|one| record.identifiers.contains(one));
-            if let Some(number) = self.data.all(kind).into_iter().find(named).map(|record| record.number) {
+            let named = |record: &&Record| {
+                identifiers
+                    .iter()
+                    .any(|one| record.identifiers.contains(one))
+            };
+            if let Some(number) = self
+                .data
+                .all(kind)
+                .into_iter()
+                .find(named)
+                .map(|record| record.number)
+            {
                 self.merge(number, only(&fields, "given_name"), Vec::new());
             }
         }
-        let number = self.insert(kind, fields, identifiers, Links::new()).unwrap_or_default();
+        let number = self
+            .insert(kind, fields, identifiers, Links::new())
+            .unwrap_or_default();
         (number, 201)
     }
 
@@ -46,7 +73,10 @@ impl Work<'_> {
         let modified = self.tenants.tick(self.now);
         if let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) {
             record.body.extend(fields);
-            let new = identifiers.into_iter().filter(|one| !record.identifiers.contains(one)).collect::<Vec<_>>();
+            let new = identifiers
+                .into_iter()
+                .filter(|one| !record.identifiers.contains(one))
+                .collect::<Vec<_>>();
             record.identifiers.extend(new);
             record.modified = modified;
         }
@@ -54,18 +84,34 @@ impl Work<'_> {
 
     /// Subscribes every e-mail address of a person.
     fn subscribe(&mut self, number: Number) {
-        let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) else { return };
-        let addresses = record.body.get_mut("email_addresses").and_then(Value::as_array_mut);
-        for address in addresses.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let Some(record) = self.data.records.get_mut(&number).map(Arc::make_mut) else {
+            return;
+        };
+        let addresses = record
+            .body
+            .get_mut("email_addresses")
+            .and_then(Value::as_array_mut);
+        for address in addresses
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
             address.insert("status".to_owned(), "subscribed".into());
         }
     }
 
     /// What faults let a stranger do to somebody known.
-    fn damage_known(&mut self, number: Number, fields: &Map<String, Value>, identifiers: &[String]) {
+    fn damage_known(
+        &mut self,
+        number: Number,
+        fields: &Map<String, Value>,
+        identifiers: &[String],
+    ) {
         for defect in self.options.defects.clone() {
             match defect {
-                Defect::StrangersChange("identifiers") => self.merge(number, Map::new(), identifiers.to_vec()),
+                Defect::StrangersChange("identifiers") => {
+                    self.merge(number, Map::new(), identifiers.to_vec())
+                }
                 Defect::StrangersChange(name) => self.merge(number, only(fields, name), Vec::new()),
                 Defect::AnonymousSubscribes => self.subscribe(number),
                 _ => {}
@@ -76,11 +122,20 @@ impl Work<'_> {
 
 /// The first e-mail address of a person; an empty one is nobody's.
 fn address(body: &Map<String, Value>) -> Option<String> {
-    let first = body.get("email_addresses")?.as_array()?.first()?.get("address")?.as_str()?;
+    let first = body
+        .get("email_addresses")?
+        .as_array()?
+        .first()?
+        .get("address")?
+        .as_str()?;
     Some(first.to_lowercase()).filter(|address| !address.trim().is_empty())
 }
 
 /// One field of a body.
 fn only(fields: &Map<String, Value>, name: &str) -> Map<String, Value> {
-    fields.get_key_value(name).map(|(name, value)| (name.clone(), value.clone())).into_iter().collect()
+    fields
+        .get_key_value(name)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .into_iter()
+        .collect()
 }

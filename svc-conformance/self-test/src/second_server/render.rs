@@ -52,8 +52,14 @@ impl View<'_> {
         let own = format!("{}:{}", options.namespace, record.number);
         let identifiers: Vec<&String> = record.identifiers.iter().chain([&own]).collect();
         object.insert("identifiers".to_owned(), json!(identifiers));
-        object.insert("created_date".to_owned(), dates::write(record.created, options.whole_seconds).into());
-        object.insert("modified_date".to_owned(), dates::write(record.modified, options.whole_seconds).into());
+        object.insert(
+            "created_date".to_owned(),
+            dates::write(record.created, options.whole_seconds).into(),
+        );
+        object.insert(
+            "modified_date".to_owned(),
+            dates::write(record.modified, options.whole_seconds).into(),
+        );
         if record.kind.one == "person" {
             object.insert("id".to_owned(), record.number.to_string().into());
         }
@@ -70,8 +76,16 @@ impl View<'_> {
             }
         }
         if !options.helpers_only {
-            for below in record.kind.below.iter().filter(|below| is_served(options, below.of)) {
-                links.insert(options.rel(below.name), self.link(&format!("{}/{}", address(record.number), below.name)));
+            for below in record
+                .kind
+                .below
+                .iter()
+                .filter(|below| is_served(options, below.of))
+            {
+                links.insert(
+                    options.rel(below.name),
+                    self.link(&format!("{}/{}", address(record.number), below.name)),
+                );
             }
         }
         if let Some(helper) = record.kind.helper
@@ -86,14 +100,18 @@ impl View<'_> {
             links.insert("describedby".to_owned(), self.link("about/"));
         }
         if options.titles && is_alone {
-            let title = json!({ "href": self.href(&address(record.number)), "title": record.kind.one });
+            let title =
+                json!({ "href": self.href(&address(record.number)), "title": record.kind.one });
             links.insert("self".to_owned(), title);
         }
         if !options.helpers_only || is_listed(options, record.kind) {
             object.insert("_links".to_owned(), Value::Object(links));
         }
         if options.containers != Containers::None
-            && let Some(person) = record.links.get("person").and_then(|number| self.data.of("person", *number))
+            && let Some(person) = record
+                .links
+                .get("person")
+                .and_then(|number| self.data.of("person", *number))
         {
             let embedded = json!({ options.rel("person"): self.record(person, false) });
             object.insert("_embedded".to_owned(), embedded);
@@ -104,7 +122,12 @@ impl View<'_> {
     fn compute(&self, record: &Record, field: &Field, object: &mut Map<String, Value>) {
         if field.name == "share_options" || field.name == "ticket_levels" {
             let is_level = field.name == "ticket_levels";
-            for member in object.get_mut(&field.name).and_then(Value::as_array_mut).into_iter().flatten() {
+            for member in object
+                .get_mut(&field.name)
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+            {
                 if is_level {
                     self.level(record.number, member);
                 } else {
@@ -116,8 +139,13 @@ impl View<'_> {
         if !field.computed || record.kind.one == "message" {
             return;
         }
-        let members =
-            |name: &str| record.kind.below(name).map(|below| self.data.below(record.number, below)).unwrap_or_default();
+        let members = |name: &str| {
+            record
+                .kind
+                .below(name)
+                .map(|below| self.data.below(record.number, below))
+                .unwrap_or_default()
+        };
         let value: Value = match field.name.as_str() {
             "total_signatures" => members("signatures").len().into(),
             "total_submissions" => members("submissions").len().into(),
@@ -125,24 +153,36 @@ impl View<'_> {
             "total_outreaches" => members("outreaches").len().into(),
             "total_items" => members("items").len().into(),
             "total_accepted" => {
-                let accepted = |one: &&&Record| one.text("status").is_none_or(|status| status == "accepted");
-                members("attendances").iter().filter(accepted).count().into()
+                let accepted =
+                    |one: &&&Record| one.text("status").is_none_or(|status| status == "accepted");
+                members("attendances")
+                    .iter()
+                    .filter(accepted)
+                    .count()
+                    .into()
             }
             "total_tickets" => self.data.tickets(record.number).len().into(),
-            "total_amount" if record.kind.one == "event" => {
-                sum(self.data.tickets(record.number).iter().map(|ticket| price(record, ticket)))
-            }
+            "total_amount" if record.kind.one == "event" => sum(self
+                .data
+                .tickets(record.number)
+                .iter()
+                .map(|ticket| price(record, ticket))),
             "total_amount" => {
                 let donations = members("donations");
                 let counted = donations.iter().filter(|one| {
-                    let same =
-                        one.text("currency").zip(record.text("currency")).is_none_or(|(one, other)| one == other);
+                    let same = one
+                        .text("currency")
+                        .zip(record.text("currency"))
+                        .is_none_or(|(one, other)| one == other);
                     same && one.body.get("voided") != Some(&Value::Bool(true))
                 });
                 let credits = f64::from(u8::from(self.options.totals_with_credits))
                     - f64::from(u8::from(self.options.has(Defect::CreditsTakenOffTwice)));
-                let number = |one: &Record, name: &str| one.body.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-                sum(counted.map(|one| number(one, "amount") + credits * number(one, "credited_amount")))
+                let number = |one: &Record, name: &str| {
+                    one.body.get(name).and_then(Value::as_f64).unwrap_or(0.0)
+                };
+                sum(counted
+                    .map(|one| number(one, "amount") + credits * number(one, "credited_amount")))
             }
             _ => 0.into(),
         };
@@ -151,13 +191,18 @@ impl View<'_> {
 
     /// The totals of a ticket level.
     fn level(&self, event: Number, level: &mut Value) {
-        let Some(level) = level.as_object_mut() else { return };
+        let Some(level) = level.as_object_mut() else {
+            return;
+        };
         let title = level.get("title").cloned();
         let unit = level.get("amount").and_then(Value::as_f64).unwrap_or(0.0);
         let tickets = self.data.tickets(event);
-        let of_level = tickets.iter().filter(|ticket| title.is_some() && ticket.get("title") == title.as_ref());
-        let prices: Vec<f64> =
-            of_level.map(|ticket| ticket.get("amount").and_then(Value::as_f64).unwrap_or(unit)).collect();
+        let of_level = tickets
+            .iter()
+            .filter(|ticket| title.is_some() && ticket.get("title") == title.as_ref());
+        let prices: Vec<f64> = of_level
+            .map(|ticket| ticket.get("amount").and_then(Value::as_f64).unwrap_or(unit))
+            .collect();
         level.insert("total_tickets".to_owned(), prices.len().into());
         level.insert("total_amount".to_owned(), sum(prices.into_iter()));
     }
@@ -172,7 +217,9 @@ impl View<'_> {
         size: Option<usize>,
     ) -> Answer {
         let options = self.options;
-        let per_page = size.unwrap_or(options.per_page).clamp(1, options.max_pagesize);
+        let per_page = size
+            .unwrap_or(options.per_page)
+            .clamp(1, options.max_pagesize);
         if members.is_empty() && options.empty_is_bare {
             return Answer::json(200, json!({}));
         }
@@ -191,10 +238,15 @@ impl View<'_> {
         links.insert("self".to_owned(), self.link(&address_of(page)));
         links.insert("curies".to_owned(), self.curies());
         if page < pages {
-            links.insert("next".to_owned(), self.link(&address_of(page.saturating_add(1))));
+            links.insert(
+                "next".to_owned(),
+                self.link(&address_of(page.saturating_add(1))),
+            );
         }
-        let own: Vec<Value> =
-            shown.iter().filter_map(|record| Some(json!({ "href": record.pointer("/_links/self/href")? }))).collect();
+        let own: Vec<Value> = shown
+            .iter()
+            .filter_map(|record| Some(json!({ "href": record.pointer("/_links/self/href")? })))
+            .collect();
         let rel = options.rel(kind.many);
         links.insert(rel.clone(), own.into());
         Answer::json(
@@ -226,12 +278,21 @@ impl View<'_> {
         links.insert("self".to_owned(), titled("", "Entry point"));
         links.insert("curies".to_owned(), self.curies());
         for kind in KINDS.iter().filter(|kind| is_listed(options, kind)) {
-            links.insert(options.rel(kind.many), titled(&format!("all/{}", kind.many), kind.many));
+            links.insert(
+                options.rel(kind.many),
+                titled(&format!("all/{}", kind.many), kind.many),
+            );
         }
         if is_helper_served(options, "person_signup") {
-            links.insert(options.rel("person_signup_helper"), titled("do/person_signup", "Sign up"));
+            links.insert(
+                options.rel("person_signup_helper"),
+                titled("do/person_signup", "Sign up"),
+            );
         }
-        links.insert("service-meta".to_owned(), titled("about/capabilities", "Capabilities"));
+        links.insert(
+            "service-meta".to_owned(),
+            titled("about/capabilities", "Capabilities"),
+        );
         let mut docs = titled("about/", "Documentation");
         if let Some(docs) = docs.as_object_mut() {
             docs.insert("name".to_owned(), "Reference".into());
@@ -262,7 +323,10 @@ fn in_query(address: &str) -> String {
     }
     let (id, part) = rest.split_once('/').unwrap_or((rest, ""));
     let parameters = [format!("id={id}"), format!("part={part}"), query.to_owned()];
-    let parameters: Vec<_> = parameters.into_iter().filter(|one| !one.is_empty() && one != "part=").collect();
+    let parameters: Vec<_> = parameters
+        .into_iter()
+        .filter(|one| !one.is_empty() && one != "part=")
+        .collect();
     format!("{first}?{}", parameters.join("&"))
 }
 
@@ -270,9 +334,15 @@ fn in_query(address: &str) -> String {
 pub(super) fn without_query(path: &str, query: &str) -> String {
     let value = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(known, _)| *known == name).map(|(_, value)| format!("/{value}"))
+        pairs
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| format!("/{value}"))
     };
-    format!("{path}{}{}", value("id").unwrap_or_default(), value("part").unwrap_or_default())
+    format!(
+        "{path}{}{}",
+        value("id").unwrap_or_default(),
+        value("part").unwrap_or_default()
+    )
 }
 
 /// The address of a record below the base.
@@ -285,9 +355,12 @@ pub(super) fn is_served(options: &Options, one: &str) -> bool {
     kinds::kind(one).is_some_and(|kind| !options.without.iter().any(|name| name == kind.many))
 }
 
-/// Whether the entry point leads to the collection of a kind. Where only helpers are there, this is a container.
+/// Whether the entry point leads to the collection of a kind. Where only helpers are there, this is
+/// a container.
 pub(super) fn is_listed(options: &Options, kind: &Kind) -> bool {
-    let is_shown = || options.containers == Containers::Listed && kind.helper.is_some() && kind.one != "person";
+    let is_shown = || {
+        options.containers == Containers::Listed && kind.helper.is_some() && kind.one != "person"
+    };
     kind.listed && is_served(options, kind.one) && (!options.helpers_only || is_shown())
 }
 
@@ -309,8 +382,12 @@ pub(super) fn is_helper_served(options: &Options, helper: &str) -> bool {
 /// The computed numbers of a share option.
 fn shares(fields: &[Field], option: &mut Value) {
     for field in fields {
-        let Shape::Object(members) = &field.shape else { continue };
-        let Some(share) = option.get_mut(&field.name).and_then(Value::as_object_mut) else { continue };
+        let Shape::Object(members) = &field.shape else {
+            continue;
+        };
+        let Some(share) = option.get_mut(&field.name).and_then(Value::as_object_mut) else {
+            continue;
+        };
         for member in members.iter().filter(|member| member.computed) {
             share.insert(member.name.clone(), 0.into());
         }
@@ -320,7 +397,12 @@ fn shares(fields: &[Field], option: &mut Value) {
 /// What a ticket of an event costs: what it says, or what its level says.
 fn price(event: &Record, ticket: &Value) -> f64 {
     let of = |value: &Value| value.get("amount").and_then(Value::as_f64);
-    let level = || event.list("ticket_levels").iter().find(|level| level.get("title") == ticket.get("title"));
+    let level = || {
+        event
+            .list("ticket_levels")
+            .iter()
+            .find(|level| level.get("title") == ticket.get("title"))
+    };
     of(ticket).or_else(|| level().and_then(of)).unwrap_or(0.0)
 }
 
@@ -329,7 +411,10 @@ fn sum(amounts: impl Iterator<Item = f64>) -> Value {
     let total: f64 = amounts.map(|amount| (amount * 1e6).round()).sum();
     let value = total / 1e6;
     // Whole amounts look whole.
-    match (value.fract().partial_cmp(&0.0), format!("{value:.0}").parse::<i64>()) {
+    match (
+        value.fract().partial_cmp(&0.0),
+        format!("{value:.0}").parse::<i64>(),
+    ) {
         (Some(Ordering::Equal), Ok(whole)) => whole.into(),
         _ => json!(value),
     }

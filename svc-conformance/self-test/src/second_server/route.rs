@@ -29,43 +29,75 @@ enum Place<'p> {
 /// Answers one request.
 pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request<Bytes>) -> Answer {
     tenants.requests = tenants.requests.saturating_add(1);
-    let Ok(key) = key(options, request) else { return Answer::empty(401) };
+    let Ok(key) = key(options, request) else {
+        return Answer::empty(401);
+    };
     let path = match options.hrefs {
-        Hrefs::InQuery => render::without_query(request.uri().path(), request.uri().query().unwrap_or_default()),
+        Hrefs::InQuery => render::without_query(
+            request.uri().path(),
+            request.uri().query().unwrap_or_default(),
+        ),
         _ => request.uri().path().to_owned(),
     };
     let Some(place) = place(options, &path) else {
         return answer::not_found(options, "error");
     };
-    let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+    let method = if request.method() == Method::HEAD {
+        &Method::GET
+    } else {
+        request.method()
+    };
     match place {
         Place::Docs if method == Method::GET => {
-            let page = "<!doctype html><title>Reference</title><p>The reference of this service.</p>".to_owned();
-            return Answer { status: 200, body: None, page: Some(("text/html; charset=utf-8", page)) };
+            let page =
+                "<!doctype html><title>Reference</title><p>The reference of this service.</p>"
+                    .to_owned();
+            return Answer {
+                status: 200,
+                body: None,
+                page: Some(("text/html; charset=utf-8", page)),
+            };
         }
         Place::Capabilities if method == Method::GET => {
             let page = declare::document(options).to_string();
-            return Answer { status: 200, body: None, page: Some(("application/json", page)) };
+            return Answer {
+                status: 200,
+                body: None,
+                page: Some(("application/json", page)),
+            };
         }
         Place::Entry if method == Method::GET => {
-            let view = View { options, data: &Data::default(), turn: tenants.requests };
+            let view = View {
+                options,
+                data: &Data::default(),
+                turn: tenants.requests,
+            };
             return view.entry_point();
         }
         _ => {}
     }
     let anonymous = match (key, place) {
-        (None, Place::Helper(helper, _)) if is_record_helper(helper) && options.anonymous_helpers => {
+        (None, Place::Helper(helper, _))
+            if is_record_helper(helper) && options.anonymous_helpers =>
+        {
             options.keys.first().map(|key| key.tenant.clone())
         }
         (None, _) => return Answer::empty(401),
         (Some(_), _) => None,
     };
-    let tenant = anonymous.or_else(|| key.map(|key| key.tenant.clone())).unwrap_or_default();
+    let tenant = anonymous
+        .or_else(|| key.map(|key| key.tenant.clone()))
+        .unwrap_or_default();
     let mut data = tenants.all.remove(&tenant).unwrap_or_default();
     // Reads change nothing that would have to be taken back.
     let before = (method != Method::GET).then(|| data.clone());
     let now = options.clock.now();
-    let mut work = Work { options, data: &mut data, tenants, now };
+    let mut work = Work {
+        options,
+        data: &mut data,
+        tenants,
+        now,
+    };
     let answer = work.serve(place, method, key, request);
     let is_whole = answer.status < 400 || is_partial(options, &answer);
     let kept = match before {
@@ -78,14 +110,25 @@ pub(super) fn answer(options: &Options, tenants: &mut Tenants, request: &Request
 
 /// Whether an answer is that of a helper that succeeded in part.
 fn is_partial(options: &Options, answer: &Answer) -> bool {
-    let error = answer.body.as_ref().and_then(|body| body.get(options.rel("error")));
-    error.and_then(|error| error.get("request_type")).and_then(Value::as_str) == Some("non-atomic")
+    let error = answer
+        .body
+        .as_ref()
+        .and_then(|body| body.get(options.rel("error")));
+    error
+        .and_then(|error| error.get("request_type"))
+        .and_then(Value::as_str)
+        == Some("non-atomic")
 }
 
 /// The key of a request: none, a known one, or an error.
 fn key<'o>(options: &'o Options, request: &Request<Bytes>) -> Result<Option<&'o Key>, ()> {
-    let Some(sent) = request.headers().get(options.key_header.as_str()) else { return Ok(None) };
-    let known = options.keys.iter().find(|key| key.token.as_bytes() == sent.as_bytes());
+    let Some(sent) = request.headers().get(options.key_header.as_str()) else {
+        return Ok(None);
+    };
+    let known = options
+        .keys
+        .iter()
+        .find(|key| key.token.as_bytes() == sent.as_bytes());
     known.map(Some).ok_or(())
 }
 
@@ -111,11 +154,15 @@ fn place<'p>(options: &Options, path: &'p str) -> Option<Place<'p>> {
         ("", None, None) => Place::Entry,
         ("docs" | "about", Some("capabilities"), None) => Place::Capabilities,
         ("about", _, None) => Place::Docs,
-        ("all", Some(many), None) => {
-            Place::All(KINDS.iter().find(|kind| kind.many == many && is_listed(options, kind))?)
-        }
+        ("all", Some(many), None) => Place::All(
+            KINDS
+                .iter()
+                .find(|kind| kind.many == many && is_listed(options, kind))?,
+        ),
         ("r", Some(number), None) if !options.helpers_only => Place::One(number.parse().ok()?),
-        ("r", Some(number), Some(name)) if !options.helpers_only => Place::Below(number.parse().ok()?, name),
+        ("r", Some(number), Some(name)) if !options.helpers_only => {
+            Place::Below(number.parse().ok()?, name)
+        }
         ("do", Some("person_signup"), None) if is_helper_served(options, "person_signup") => {
             Place::Helper("person_signup", None)
         }
@@ -131,20 +178,36 @@ fn may(key: Option<&Key>, right: &str) -> bool {
 }
 
 impl Work<'_> {
-    fn serve(&mut self, place: Place<'_>, method: &Method, key: Option<&Key>, request: &Request<Bytes>) -> Answer {
+    fn serve(
+        &mut self,
+        place: Place<'_>,
+        method: &Method,
+        key: Option<&Key>,
+        request: &Request<Bytes>,
+    ) -> Answer {
         match place {
-            Place::Entry | Place::Docs | Place::Capabilities => answer::not_supported(self.options, "error"),
+            Place::Entry | Place::Docs | Place::Capabilities => {
+                answer::not_supported(self.options, "error")
+            }
             Place::All(kind) => self.collection(kind, None, method, key, request),
             Place::Below(number, name) => {
-                let below = self.data.records.get(&number).and_then(|record| record.kind.below(name));
+                let below = self
+                    .data
+                    .records
+                    .get(&number)
+                    .and_then(|record| record.kind.below(name));
                 let Some(below) = below.filter(|below| is_served(self.options, below.of)) else {
                     return self.missing(method);
                 };
-                let Some(kind) = kinds::kind(below.of) else { return self.missing(method) };
+                let Some(kind) = kinds::kind(below.of) else {
+                    return self.missing(method);
+                };
                 self.collection(kind, Some((number, name)), method, key, request)
             }
             Place::One(number) => self.one(number, method, key, request),
-            Place::Helper(helper, container) => self.helper(helper, container, method, key, request),
+            Place::Helper(helper, container) => {
+                self.helper(helper, container, method, key, request)
+            }
         }
     }
 
@@ -172,7 +235,12 @@ impl Work<'_> {
         };
         let operation = match *method {
             Method::GET => "list",
-            Method::POST if is_home && kind.can("create") && !self.options.read_only && !self.options.helpers_only => {
+            Method::POST
+                if is_home
+                    && kind.can("create")
+                    && !self.options.read_only
+                    && !self.options.helpers_only =>
+            {
                 "create"
             }
             _ => return answer::not_supported(self.options, kind.one),
@@ -183,12 +251,20 @@ impl Work<'_> {
         if operation == "create" {
             return match body(self.options, kind.one, request) {
                 Ok(Some(body)) => {
-                    let sent =
-                        Sent { kind, helper: None, body: &body, headers: request.headers(), has_key: key.is_some() };
-                    self.handled(sent, |work| work.create(kind, &body, below.map(|(number, _)| number)))
+                    let sent = Sent {
+                        kind,
+                        helper: None,
+                        body: &body,
+                        headers: request.headers(),
+                        has_key: key.is_some(),
+                    };
+                    self.handled(sent, |work| {
+                        work.create(kind, &body, below.map(|(number, _)| number))
+                    })
                 }
                 Ok(None) => {
-                    let problem = Problem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
+                    let problem =
+                        Problem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
                     answer::refused(self.options, 400, kind.one, vec![problem])
                 }
                 Err(refused) => refused,
@@ -197,7 +273,9 @@ impl Work<'_> {
         let query = request.uri().query().unwrap_or_default();
         let parameter = |name: &str| {
             let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-            pairs.find(|(known, _)| *known == name).map(|(_, value)| value.parse::<usize>().ok())
+            pairs
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value.parse::<usize>().ok())
         };
         let (page, size) = match (parameter("page"), parameter("per_page")) {
             (Some(None | Some(0)), _) | (_, Some(None | Some(0))) => {
@@ -208,18 +286,41 @@ impl Work<'_> {
         };
         let view = self.view();
         match below {
-            None => view.page(kind, &format!("all/{}", kind.many), &self.data.all(kind), page, size),
+            None => view.page(
+                kind,
+                &format!("all/{}", kind.many),
+                &self.data.all(kind),
+                page,
+                size,
+            ),
             Some((number, name)) => {
-                let found = self.data.records.get(&number).and_then(|record| record.kind.below(name));
-                let members = found.map(|below| self.data.below(number, below)).unwrap_or_default();
+                let found = self
+                    .data
+                    .records
+                    .get(&number)
+                    .and_then(|record| record.kind.below(name));
+                let members = found
+                    .map(|below| self.data.below(number, below))
+                    .unwrap_or_default();
                 view.page(kind, &format!("r/{number}/{name}"), &members, page, size)
             }
         }
     }
 
-    fn one(&mut self, number: Number, method: &Method, key: Option<&Key>, request: &Request<Bytes>) -> Answer {
+    fn one(
+        &mut self,
+        number: Number,
+        method: &Method,
+        key: Option<&Key>,
+        request: &Request<Bytes>,
+    ) -> Answer {
         let served = |one: &str| is_served(self.options, one);
-        let Some(kind) = self.data.records.get(&number).map(|record| record.kind).filter(|kind| served(kind.one))
+        let Some(kind) = self
+            .data
+            .records
+            .get(&number)
+            .map(|record| record.kind)
+            .filter(|kind| served(kind.one))
         else {
             return self.missing(method);
         };
@@ -241,8 +342,13 @@ impl Work<'_> {
             _ => match body(self.options, kind.one, request) {
                 Ok(body) => {
                     let body = body.unwrap_or_default();
-                    let sent =
-                        Sent { kind, helper: None, body: &body, headers: request.headers(), has_key: key.is_some() };
+                    let sent = Sent {
+                        kind,
+                        helper: None,
+                        body: &body,
+                        headers: request.headers(),
+                        has_key: key.is_some(),
+                    };
                     self.handled(sent, |work| work.update(number, &body))
                 }
                 Err(refused) => refused,
@@ -271,7 +377,11 @@ impl Work<'_> {
             return Answer::empty(403);
         }
         if let Some(number) = container {
-            let has_it = self.data.records.get(&number).is_some_and(|record| record.kind.helper == Some(helper));
+            let has_it = self
+                .data
+                .records
+                .get(&number)
+                .is_some_and(|record| record.kind.helper == Some(helper));
             if !has_it {
                 return answer::not_found(self.options, resource);
             }
@@ -283,16 +393,30 @@ impl Work<'_> {
         if let ("schedule", Some(message)) = (helper, container) {
             return self.schedule(message, (!is_cancel).then_some(&sent));
         }
-        let caller = Caller { has_key: key.is_some(), reads: may(key, "people.read") };
-        let Some(kind) = kinds::kind(resource) else { return answer::not_supported(self.options, resource) };
-        let call =
-            Sent { kind, helper: Some(helper), body: &sent, headers: request.headers(), has_key: caller.has_key };
+        let caller = Caller {
+            has_key: key.is_some(),
+            reads: may(key, "people.read"),
+        };
+        let Some(kind) = kinds::kind(resource) else {
+            return answer::not_supported(self.options, resource);
+        };
+        let call = Sent {
+            kind,
+            helper: Some(helper),
+            body: &sent,
+            headers: request.headers(),
+            has_key: caller.has_key,
+        };
         self.handled(call, |work| work.help(helper, container, &sent, caller))
     }
 }
 
 /// The object in a request's body, if it has a body.
-fn body(options: &Options, resource: &str, request: &Request<Bytes>) -> Result<Option<Map<String, Value>>, Answer> {
+fn body(
+    options: &Options,
+    resource: &str,
+    request: &Request<Bytes>,
+) -> Result<Option<Map<String, Value>>, Answer> {
     if request.body().is_empty() {
         return Ok(None);
     }

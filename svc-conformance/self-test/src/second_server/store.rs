@@ -34,7 +34,10 @@ impl Record {
 
     /// The objects in a list of the body.
     pub(super) fn list(&self, name: &str) -> &[Value] {
-        self.body.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        self.body
+            .get(name)
+            .and_then(Value::as_array)
+            .map_or(&[], Vec::as_slice)
     }
 }
 
@@ -50,23 +53,39 @@ pub(super) struct Data {
 impl Data {
     /// A record of a kind.
     pub(super) fn of(&self, kind: &str, number: Number) -> Option<&Record> {
-        self.records.get(&number).map(Arc::as_ref).filter(|record| record.kind.one == kind)
+        self.records
+            .get(&number)
+            .map(Arc::as_ref)
+            .filter(|record| record.kind.one == kind)
     }
 
     /// Every record of a kind.
     pub(super) fn all(&self, kind: &'static Kind) -> Vec<&Record> {
-        self.records.values().map(Arc::as_ref).filter(|record| record.kind.one == kind.one).collect()
+        self.records
+            .values()
+            .map(Arc::as_ref)
+            .filter(|record| record.kind.one == kind.one)
+            .collect()
     }
 
     /// The members of a collection below a record.
     pub(super) fn below(&self, owner: Number, below: &Below) -> Vec<&Record> {
-        let member = |record: &&Record| record.kind.one == below.of && record.links.get(below.by) == Some(&owner);
-        self.records.values().map(Arc::as_ref).filter(member).collect()
+        let member = |record: &&Record| {
+            record.kind.one == below.of && record.links.get(below.by) == Some(&owner)
+        };
+        self.records
+            .values()
+            .map(Arc::as_ref)
+            .filter(member)
+            .collect()
     }
 
     /// The tickets of an event that were sold, with their prices.
     pub(super) fn tickets(&self, event: Number) -> Vec<&Value> {
-        let members = self.records.values().filter(|record| record.kind.one == "attendance");
+        let members = self
+            .records
+            .values()
+            .filter(|record| record.kind.one == "attendance");
         let of_event = members.filter(|record| record.links.get("event") == Some(&event));
         of_event.flat_map(|record| record.list("tickets")).collect()
     }
@@ -81,19 +100,31 @@ impl Data {
 
     /// Takes a record away, with everything that is recorded under it or by it.
     pub(super) fn remove(&mut self, number: Number) {
-        let Some(record) = self.records.remove(&number) else { return };
+        let Some(record) = self.records.remove(&number) else {
+            return;
+        };
         self.thin(&record);
         let depends = |record: &Record| {
             let under = |name: &str| record.links.get(name) == Some(&number);
             record.kind.container.is_some_and(under) || under("person") || under("target")
         };
-        let dependents: Vec<Number> =
-            self.records.values().filter(|record| depends(record)).map(|record| record.number).collect();
+        let dependents: Vec<Number> = self
+            .records
+            .values()
+            .filter(|record| depends(record))
+            .map(|record| record.number)
+            .collect();
         for dependent in dependents {
             self.remove(dependent);
         }
-        for record in self.records.values_mut().filter(|record| record.links.values().any(|linked| *linked == number)) {
-            Arc::make_mut(record).links.retain(|_, linked| *linked != number);
+        for record in self
+            .records
+            .values_mut()
+            .filter(|record| record.links.values().any(|linked| *linked == number))
+        {
+            Arc::make_mut(record)
+                .links
+                .retain(|_, linked| *linked != number);
         }
     }
 }

@@ -27,17 +27,26 @@ pub(super) struct Work<'w> {
 
 impl Work<'_> {
     pub(super) fn view(&self) -> View<'_> {
-        View { options: self.options, data: self.data, turn: self.tenants.requests }
+        View {
+            options: self.options,
+            data: self.data,
+            turn: self.tenants.requests,
+        }
     }
 
     /// The full representation of a record.
     pub(super) fn shown(&self, number: Number) -> Value {
-        self.data.records.get(&number).map_or(Value::Null, |record| self.view().record(record, true))
+        self.data
+            .records
+            .get(&number)
+            .map_or(Value::Null, |record| self.view().record(record, true))
     }
 
     /// The record of a kind that an href leads to.
     pub(super) fn linked(&self, kind: &str, href: &str) -> Option<Number> {
-        let below = href.strip_prefix(&self.options.base).or_else(|| href.strip_prefix(self.options.path()))?;
+        let below = href
+            .strip_prefix(&self.options.base)
+            .or_else(|| href.strip_prefix(self.options.path()))?;
         let below = match below.strip_prefix('~') {
             Some(changing) => changing.split_once('/')?.1,
             None => below,
@@ -46,13 +55,24 @@ impl Work<'_> {
             Some((path, query)) => render::without_query(path, query),
             None => below.to_owned(),
         };
-        let number = below.strip_prefix("r/")?.trim_end_matches('/').parse().ok()?;
+        let number = below
+            .strip_prefix("r/")?
+            .trim_end_matches('/')
+            .parse()
+            .ok()?;
         self.data.of(kind, number).map(|record| record.number)
     }
 
     /// The href that a body has under a relation.
-    pub(super) fn sent_link<'b>(&self, body: &'b Map<String, Value>, name: &str) -> Option<&'b str> {
-        body.get("_links")?.get(self.options.rel(name))?.get("href")?.as_str()
+    pub(super) fn sent_link<'b>(
+        &self,
+        body: &'b Map<String, Value>,
+        name: &str,
+    ) -> Option<&'b str> {
+        body.get("_links")?
+            .get(self.options.rel(name))?
+            .get("href")?
+            .as_str()
     }
 
     /// The fields of a body with everything that is wrong with it.
@@ -63,14 +83,21 @@ impl Work<'_> {
         path: &str,
         problems: &mut Vec<Problem>,
     ) -> (Map<String, Value>, Vec<String>) {
-        let reading = Reading { options: self.options, update: false };
+        let reading = Reading {
+            options: self.options,
+            update: false,
+        };
         let mut fields = reading.object(kind.fields(), body, path, problems);
         let identifiers = check::identifiers(body, path, problems).unwrap_or_default();
         match kind.one {
             "person" => check::finish_person(&mut fields),
             "question" => {
                 if !fields.contains_key("question_type") && problems.is_empty() {
-                    problems.push(Problem::new("FIELD_MISSING", "A question needs a type.", &["question_type"]));
+                    problems.push(Problem::new(
+                        "FIELD_MISSING",
+                        "A question needs a type.",
+                        &["question_type"],
+                    ));
                 }
                 check::question(&fields, problems);
             }
@@ -93,16 +120,25 @@ impl Work<'_> {
         if let (Some(name), Some(number)) = (kind.container, container) {
             links.insert(name, number);
             let path = format!("_links.{}", self.options.rel("person"));
-            match self.sent_link(body, "person").and_then(|href| self.linked("person", href)) {
+            match self
+                .sent_link(body, "person")
+                .and_then(|href| self.linked("person", href))
+            {
                 Some(person) => drop(links.insert("person", person)),
                 None => {
-                    problems.push(Problem::new("NO_SUCH_PERSON", "The link leads to no person.", &[path.as_str()]));
+                    problems.push(Problem::new(
+                        "NO_SUCH_PERSON",
+                        "The link leads to no person.",
+                        &[path.as_str()],
+                    ));
                 }
             }
         }
         for name in ["creator", "organizer"] {
             if kind.to_one.contains(&name)
-                && let Some(person) = self.sent_link(body, name).and_then(|href| self.linked("person", href))
+                && let Some(person) = self
+                    .sent_link(body, name)
+                    .and_then(|href| self.linked("person", href))
             {
                 links.insert(name, person);
             }
@@ -137,14 +173,29 @@ impl Work<'_> {
                 && record.links.get(container) == links.get(container)
                 && record.links.get("person") == links.get("person")
         };
-        self.data.records.values().find(same).map(|record| record.number)
+        self.data
+            .records
+            .values()
+            .find(same)
+            .map(|record| record.number)
     }
 
-    /// The action that a person has already, changed to these fields, where there is one for each person.
-    pub(super) fn acts_again(&mut self, kind: &Kind, links: &Links, fields: &Map<String, Value>) -> Option<Number> {
-        let has_helper = kind.container.and_then(kinds::kind).is_some_and(|home| home.helper.is_some());
+    /// The action that a person has already, changed to these fields, where there is one for each
+    /// person.
+    pub(super) fn acts_again(
+        &mut self,
+        kind: &Kind,
+        links: &Links,
+        fields: &Map<String, Value>,
+    ) -> Option<Number> {
+        let has_helper = kind
+            .container
+            .and_then(kinds::kind)
+            .is_some_and(|home| home.helper.is_some());
         let is_action = has_helper && links.contains_key("person");
-        let known = self.member(kind, links).filter(|_| self.options.one_action_per_person && is_action)?;
+        let known = self
+            .member(kind, links)
+            .filter(|_| self.options.one_action_per_person && is_action)?;
         if let Some(record) = self.data.records.get_mut(&known).map(Arc::make_mut) {
             record.body.extend(fields.clone());
             record.modified = self.tenants.tick(self.now);
@@ -162,10 +213,19 @@ impl Work<'_> {
         if !matches!(kind.one, "tag" | "list") {
             return;
         }
-        let Some(name) = fields.get("name").filter(|name| !name.is_null()) else { return };
+        let Some(name) = fields.get("name").filter(|name| !name.is_null()) else {
+            return;
+        };
         let known = self.data.all(kind);
-        if known.iter().any(|record| record.body.get("name") == Some(name) && Some(record.number) != own) {
-            problems.push(Problem::new("NAME_TAKEN", "Another one has this name.", &["name"]));
+        if known
+            .iter()
+            .any(|record| record.body.get("name") == Some(name) && Some(record.number) != own)
+        {
+            problems.push(Problem::new(
+                "NAME_TAKEN",
+                "Another one has this name.",
+                &["name"],
+            ));
         }
     }
 
@@ -177,16 +237,33 @@ impl Work<'_> {
         path: &str,
         problems: &mut Vec<Problem>,
     ) {
-        let Some(question) = question.and_then(|number| self.data.of("question", number)) else { return };
-        let keys = fields.get("responses").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let Some(question) = question.and_then(|number| self.data.of("question", number)) else {
+            return;
+        };
+        let keys = fields
+            .get("responses")
+            .and_then(Value::as_array)
+            .map_or(&[][..], Vec::as_slice);
         let path = format!("{path}responses");
         for key in keys {
-            if !question.list("responses").iter().any(|response| response.get("key") == Some(key)) {
-                problems.push(Problem::new("NO_SUCH_RESPONSE", "The question has no such response.", &[path.as_str()]));
+            if !question
+                .list("responses")
+                .iter()
+                .any(|response| response.get("key") == Some(key))
+            {
+                problems.push(Problem::new(
+                    "NO_SUCH_RESPONSE",
+                    "The question has no such response.",
+                    &[path.as_str()],
+                ));
             }
         }
         if question.text("question_type") == Some("SingleChoice") && keys.len() > 1 {
-            problems.push(Problem::new("ONE_RESPONSE_ONLY", "The question takes one response.", &[path.as_str()]));
+            problems.push(Problem::new(
+                "ONE_RESPONSE_ONLY",
+                "The question takes one response.",
+                &[path.as_str()],
+            ));
         }
     }
 
@@ -199,10 +276,21 @@ impl Work<'_> {
         problems: &mut Vec<Problem>,
     ) {
         let question = question.and_then(|number| self.data.of("question", number));
-        let asks = question.and_then(|question| question.text("question_type")).is_some_and(|sort| sort != "Paragraph");
-        if asks && fields.get("responses").and_then(Value::as_array).is_none_or(Vec::is_empty) {
+        let asks = question
+            .and_then(|question| question.text("question_type"))
+            .is_some_and(|sort| sort != "Paragraph");
+        if asks
+            && fields
+                .get("responses")
+                .and_then(Value::as_array)
+                .is_none_or(Vec::is_empty)
+        {
             let path = format!("{path}responses");
-            problems.push(Problem::new("RESPONSE_NEEDED", "A response is needed.", &[path.as_str()]));
+            problems.push(Problem::new(
+                "RESPONSE_NEEDED",
+                "A response is needed.",
+                &[path.as_str()],
+            ));
         }
     }
 
@@ -215,14 +303,21 @@ impl Work<'_> {
         links: Links,
     ) -> Result<Number, Vec<Problem>> {
         let created = self.tenants.tick(self.now);
-        if kind.fields().iter().any(|field| field.name == "action_date") {
-            body.entry("action_date").or_insert_with(|| dates::write(created, false).into());
+        if kind
+            .fields()
+            .iter()
+            .any(|field| field.name == "action_date")
+        {
+            body.entry("action_date")
+                .or_insert_with(|| dates::write(created, false).into());
         }
         if kind.one == "event" {
-            body.entry("transparence").or_insert_with(|| "opaque".into());
+            body.entry("transparence")
+                .or_insert_with(|| "opaque".into());
         }
         if body.get("voided") == Some(&Value::Bool(true)) {
-            body.entry("voided_date").or_insert_with(|| dates::write(created, false).into());
+            body.entry("voided_date")
+                .or_insert_with(|| dates::write(created, false).into());
         }
         if kind.one == "attendance"
             && let Some(event) = links.get("event")
@@ -230,7 +325,16 @@ impl Work<'_> {
             self.admit(*event, &mut body)?;
         }
         let number = self.tenants.next();
-        let mut record = Record { number, kind, body, identifiers, created, modified: created, links, updates: 0 };
+        let mut record = Record {
+            number,
+            kind,
+            body,
+            identifiers,
+            created,
+            modified: created,
+            links,
+            updates: 0,
+        };
         if self.options.has(Defect::DropsSecondIdentifier) {
             record.identifiers.truncate(1);
         }
@@ -239,39 +343,76 @@ impl Work<'_> {
     }
 
     /// Whether an event has a place for an attendance; sold tickets are taken from their levels.
-    fn admit(&mut self, event: Number, attendance: &mut Map<String, Value>) -> Result<(), Vec<Problem>> {
-        let Some(record) = self.data.of("event", event) else { return Ok(()) };
+    fn admit(
+        &mut self,
+        event: Number,
+        attendance: &mut Map<String, Value>,
+    ) -> Result<(), Vec<Problem>> {
+        let Some(record) = self.data.of("event", event) else {
+            return Ok(());
+        };
         if self.options.cancelled_is_final && record.text("status") == Some("cancelled") {
-            return Err(vec![Problem::new("EVENT_IS_CANCELLED", "The event was cancelled.", &[])]);
+            return Err(vec![Problem::new(
+                "EVENT_IS_CANCELLED",
+                "The event was cancelled.",
+                &[],
+            )]);
         }
         let is_ticketed = record.text("type") == Some("ticketed");
-        let tickets: Vec<Value> = attendance.get("tickets").and_then(Value::as_array).cloned().unwrap_or_default();
+        let tickets: Vec<Value> = attendance
+            .get("tickets")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         if is_ticketed {
             attendance.remove("attended");
         } else if !tickets.is_empty() {
-            return Err(vec![Problem::new("NO_TICKETS_HERE", "The event is not ticketed.", &["tickets"])]);
+            return Err(vec![Problem::new(
+                "NO_TICKETS_HERE",
+                "The event is not ticketed.",
+                &["tickets"],
+            )]);
         }
         let taken = if is_ticketed {
             self.data.tickets(event).len().saturating_add(tickets.len())
         } else {
             kinds::kind("event")
                 .and_then(|kind| kind.below("attendances"))
-                .map_or(0, |below| self.data.below(event, below).len().saturating_add(1))
+                .map_or(0, |below| {
+                    self.data.below(event, below).len().saturating_add(1)
+                })
         };
         let slack = usize::from(self.options.has(Defect::CapacityOffByOne));
-        let capacity = record.body.get("capacity").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+        let capacity = record
+            .body
+            .get("capacity")
+            .and_then(Value::as_u64)
+            .and_then(|most| usize::try_from(most).ok());
         if capacity.is_some_and(|most| taken > most.saturating_add(slack)) {
-            return Err(vec![Problem::new("EVENT_IS_FULL", "The event has no place left.", &[])]);
+            return Err(vec![Problem::new(
+                "EVENT_IS_FULL",
+                "The event has no place left.",
+                &[],
+            )]);
         }
         let mut levels: Vec<Value> = record.list("ticket_levels").to_vec();
         for ticket in &tickets {
             let title = ticket.get("title");
-            let Some(level) = levels.iter_mut().find(|level| title.is_some() && level.get("title") == title) else {
+            let Some(level) = levels
+                .iter_mut()
+                .find(|level| title.is_some() && level.get("title") == title)
+            else {
                 continue;
             };
-            let Some(limit) = level.get("limit").and_then(Value::as_i64) else { continue };
+            let Some(limit) = level.get("limit").and_then(Value::as_i64) else {
+                continue;
+            };
             if limit < 1 && !self.options.has(Defect::TicketLimitIgnored) {
-                return Err(vec![Problem::new("SOLD_OUT", "No ticket of this level is left.", &["tickets"])]);
+                return Err(vec![Problem::new(
+                    "SOLD_OUT",
+                    "No ticket of this level is left.",
+                    &["tickets"],
+                )]);
             }
             if let Some(level) = level.as_object_mut() {
                 level.insert("limit".to_owned(), limit.saturating_sub(1).into());
@@ -280,18 +421,25 @@ impl Work<'_> {
         if let Some(record) = self.data.records.get_mut(&event)
             && !levels.is_empty()
         {
-            Arc::make_mut(record).body.insert("ticket_levels".to_owned(), levels.into());
+            Arc::make_mut(record)
+                .body
+                .insert("ticket_levels".to_owned(), levels.into());
         }
         Ok(())
     }
 
     /// A `PUT` on a record.
     pub(super) fn update(&mut self, number: Number, body: &Map<String, Value>) -> Answer {
-        let Some(record) = self.data.records.get(&number) else { return Answer::empty(404) };
+        let Some(record) = self.data.records.get(&number) else {
+            return Answer::empty(404);
+        };
         let kind = record.kind;
         let mut record = Record::clone(record);
         let mut problems = Vec::new();
-        let reading = Reading { options: self.options, update: true };
+        let reading = Reading {
+            options: self.options,
+            update: true,
+        };
         let sent = reading.object(kind.fields(), body, "", &mut problems);
         let identifiers = check::identifiers(body, "", &mut problems);
         for (name, value) in sent {
@@ -305,24 +453,40 @@ impl Work<'_> {
             "person" => check::finish_person(&mut record.body),
             "question" => {
                 if !record.body.contains_key("question_type") {
-                    problems.push(Problem::new("FIELD_MISSING", "A question needs a type.", &["question_type"]));
+                    problems.push(Problem::new(
+                        "FIELD_MISSING",
+                        "A question needs a type.",
+                        &["question_type"],
+                    ));
                 }
                 check::question(&record.body, &mut problems);
             }
             "event" => check::event(&record.body, &mut problems),
             "attendance" => {
-                let event = record.links.get("event").and_then(|event| self.data.of("event", *event));
+                let event = record
+                    .links
+                    .get("event")
+                    .and_then(|event| self.data.of("event", *event));
                 if event.is_some_and(|event| event.text("type") == Some("ticketed")) {
                     record.body.remove("attended");
                 } else if !record.list("tickets").is_empty() {
-                    problems.push(Problem::new("NO_TICKETS_HERE", "The event is not ticketed.", &["tickets"]));
+                    problems.push(Problem::new(
+                        "NO_TICKETS_HERE",
+                        "The event is not ticketed.",
+                        &["tickets"],
+                    ));
                 }
             }
             _ => {}
         }
         self.check_name(kind, &record.body, Some(number), &mut problems);
         if kind.one == "answer" {
-            self.check_answer(record.links.get("question").copied(), &record.body, "", &mut problems);
+            self.check_answer(
+                record.links.get("question").copied(),
+                &record.body,
+                "",
+                &mut problems,
+            );
         }
         if !problems.is_empty() {
             return answer::refused(self.options, 400, kind.one, problems);
@@ -332,7 +496,9 @@ impl Work<'_> {
             record.identifiers = identifiers.into_iter().filter(|one| *one != own).collect();
         }
         if kind.to_one.contains(&"organizer")
-            && let Some(person) = self.sent_link(body, "organizer").and_then(|href| self.linked("person", href))
+            && let Some(person) = self
+                .sent_link(body, "organizer")
+                .and_then(|href| self.linked("person", href))
         {
             record.links.insert("organizer", person);
         }
@@ -353,7 +519,13 @@ impl Work<'_> {
             self.data.remove(number);
         }
         if self.options.delete_notice {
-            Answer::json(200, Value::Object(Map::from_iter([("notice".to_owned(), "It is deleted.".into())])))
+            Answer::json(
+                200,
+                Value::Object(Map::from_iter([(
+                    "notice".to_owned(),
+                    "It is deleted.".into(),
+                )])),
+            )
         } else {
             Answer::empty(204)
         }

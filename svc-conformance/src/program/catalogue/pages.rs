@@ -1,4 +1,5 @@
-//! One page for each row, and one with all of them: no script, one style sheet, nothing from elsewhere.
+//! One page for each row, and one with all of them: no script, one style sheet, nothing from
+//! elsewhere.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,11 +35,20 @@ body:has(#may:checked) tbody tr:not(.may) { display: none }
 const WORDS: &[(&str, &str)] = &[
     ("TC", "type check: the value has the stated type"),
     ("RT", "round trip: what is sent is read back"),
-    ("EN", "every value of the closed list is read back, one outside is refused"),
+    (
+        "EN",
+        "every value of the closed list is read back, one outside is refused",
+    ),
     ("FX", "every listed value and free text are read back"),
     ("CP", "computed: kept by the server"),
-    ("LK", "link: present when declared, and it leads to what it says"),
-    ("HL", "link to a helper: present when declared, and the helper answers"),
+    (
+        "LK",
+        "link: present when declared, and it leads to what it says",
+    ),
+    (
+        "HL",
+        "link to a helper: present when declared, and the helper answers",
+    ),
     ("store", "accepted, kept, returned unchanged"),
     ("compute", "kept by the server"),
     ("emit", "the link is always sent"),
@@ -46,8 +56,7 @@ const WORDS: &[(&str, &str)] = &[
     ("-", "nothing to do"),
 ];
 
-const HEAD: &str =
-    "<thead><tr><th scope=\"col\">Row<th scope=\"col\">Level<th scope=\"col\">Requirement</thead><tbody>";
+const HEAD: &str = "<thead><tr><th scope=\"col\">Row<th scope=\"col\">Level<th scope=\"col\">Requirement</thead><tbody>";
 
 /// What the self-test saw of faulty servers.
 #[derive(Debug, Default, Deserialize)]
@@ -68,13 +77,19 @@ pub(super) struct Pages<'c> {
 impl<'c> Pages<'c> {
     /// Pages of a catalogue, with the results of the self-test.
     pub(super) fn new(catalogue: &'c Catalogue, results: &str) -> Self {
-        Self { catalogue, results: serde_json::from_str(results).unwrap_or_default() }
+        Self {
+            catalogue,
+            results: serde_json::from_str(results).unwrap_or_default(),
+        }
     }
 
     /// Every file by its name.
     pub(super) fn all(&self) -> BTreeMap<String, String> {
         let rows = self.catalogue.rows();
-        let mut files: BTreeMap<String, String> = rows.iter().map(|row| (page(&row.id), self.row(row))).collect();
+        let mut files: BTreeMap<String, String> = rows
+            .iter()
+            .map(|row| (page(&row.id), self.row(row)))
+            .collect();
         files.insert("index.html".to_owned(), self.index());
         files.insert("style.css".to_owned(), STYLE.to_owned());
         files
@@ -83,10 +98,18 @@ impl<'c> Pages<'c> {
     fn row(&self, row: &Row) -> String {
         let (id, level) = (&row.id, row.level);
         let mut text = begun(id);
-        let at = self.catalogue.rows().iter().position(|other| other.id == *id).unwrap_or_default();
+        let at = self
+            .catalogue
+            .rows()
+            .iter()
+            .position(|other| other.id == *id)
+            .unwrap_or_default();
         let near = |at: Option<usize>| at.and_then(|at| self.catalogue.rows().get(at));
         text.push_str("<nav aria-label=\"Rows\">");
-        for (name, row) in [("Previous", near(at.checked_sub(1))), ("Next", near(at.checked_add(1)))] {
+        for (name, row) in [
+            ("Previous", near(at.checked_sub(1))),
+            ("Next", near(at.checked_add(1))),
+        ] {
             if let Some(row) = row {
                 let _ = write!(text, "<a href=\"{}\">{name}: {}</a>", page(&row.id), row.id);
             }
@@ -96,40 +119,89 @@ impl<'c> Pages<'c> {
             "<a href=\"index.html#{area}\">Area {area}</a><a href=\"index.html\">All rows</a><a href=\"index.html#words\">Words</a></nav>",
             area = row.area()
         );
-        let _ = writeln!(text, "<main>\n<h1>{id} <small>{level}</small></h1>\n<p>{}</p>\n<dl>", marked(&row.statement));
+        let _ = writeln!(
+            text,
+            "<main>\n<h1>{id} <small>{level}</small></h1>\n<p>{}</p>\n<dl>",
+            marked(&row.statement)
+        );
         let mut entry = |name: &str, html: &str| {
             let _ = writeln!(text, "<dt>{name}</dt><dd>{html}</dd>");
         };
         entry("Section", &marked(&row.section));
-        entry("Applies when", &format!("{} (<code>{}</code>)", marked(&row.when.said()), escaped(&row.condition)));
-        for behaviour in self.catalogue.behaviours().iter().filter(|one| row.when.names(&one.name)) {
-            entry(&format!("Behaviour <code>{}</code>", escaped(&behaviour.name)), &marked(&behaviour.means));
+        entry(
+            "Applies when",
+            &format!(
+                "{} (<code>{}</code>)",
+                marked(&row.when.said()),
+                escaped(&row.condition)
+            ),
+        );
+        for behaviour in self
+            .catalogue
+            .behaviours()
+            .iter()
+            .filter(|one| row.when.names(&one.name))
+        {
+            entry(
+                &format!("Behaviour <code>{}</code>", escaped(&behaviour.name)),
+                &marked(&behaviour.means),
+            );
         }
         if let Some(field) = row.field() {
-            entry("Field", &format!("<code>{}.{}</code> of type <code>{}</code>", field.owner, field.path, field.kind));
+            entry(
+                "Field",
+                &format!(
+                    "<code>{}.{}</code> of type <code>{}</code>",
+                    field.owner, field.path, field.kind
+                ),
+            );
         }
         if let Some(link) = row.link() {
-            entry("Link", &format!("<code>{}</code> of <code>{}</code>", link.name, link.owner));
+            entry(
+                "Link",
+                &format!("<code>{}</code> of <code>{}</code>", link.name, link.owner),
+            );
         }
         entry("How it is observed", &marked(&row.observed));
         entry("Reference server", &marked(&row.reference));
-        let checks: Vec<String> =
-            row.checks.iter().map(|check| format!("<li><code>{}</code>", escaped(check))).collect();
+        let checks: Vec<String> = row
+            .checks
+            .iter()
+            .map(|check| format!("<li><code>{}</code>", escaped(check)))
+            .collect();
         entry("Checks", &format!("<ul>{}</ul>", checks.concat()));
-        entry("Faulty servers that were seen to break it", &self.faulty(id));
+        entry(
+            "Faulty servers that were seen to break it",
+            &self.faulty(id),
+        );
         text.push_str("</dl>\n</main>\n</body></html>\n");
         text
     }
 
     fn faulty(&self, id: &str) -> String {
-        let failed = self.results.failed.iter().filter(|(_, rows)| rows.split(' ').any(|row| row == id));
-        let names: Vec<String> = failed.map(|(name, _)| format!("<li>{}", escaped(name))).collect();
+        let failed = self
+            .results
+            .failed
+            .iter()
+            .filter(|(_, rows)| rows.split(' ').any(|row| row == id));
+        let names: Vec<String> = failed
+            .map(|(name, _)| format!("<li>{}", escaped(name)))
+            .collect();
         if names.is_empty() {
             return "none".to_owned();
         }
-        let (date, digest) = (escaped(&self.results.date), escaped(&self.results.catalogue));
-        let of = format!("{}, as measured on {date} with catalogue <code>{digest}</code>", names.len());
-        format!("<details><summary>{of}</summary><ul>{}</ul></details>", names.concat())
+        let (date, digest) = (
+            escaped(&self.results.date),
+            escaped(&self.results.catalogue),
+        );
+        let of = format!(
+            "{}, as measured on {date} with catalogue <code>{digest}</code>",
+            names.len()
+        );
+        format!(
+            "<details><summary>{of}</summary><ul>{}</ul></details>",
+            names.concat()
+        )
     }
 
     fn index(&self) -> String {
@@ -144,18 +216,35 @@ impl<'c> Pages<'c> {
             let _ = writeln!(text, "<li><a href=\"#{area}\">{area}</a> ({count})");
         }
         text.push_str("</ul>\n<fieldset><legend>Rows of level</legend>\n");
-        for (id, name) in [("every", "every"), ("must", "MUST"), ("should", "SHOULD"), ("may", "MAY")] {
+        for (id, name) in [
+            ("every", "every"),
+            ("must", "MUST"),
+            ("should", "SHOULD"),
+            ("may", "MAY"),
+        ] {
             let checked = if id == "every" { " checked" } else { "" };
-            let _ = writeln!(text, "<label><input type=\"radio\" name=\"level\" id=\"{id}\"{checked}> {name}</label>");
+            let _ = writeln!(
+                text,
+                "<label><input type=\"radio\" name=\"level\" id=\"{id}\"{checked}> {name}</label>"
+            );
         }
         text.push_str("</fieldset>\n");
         for (area, _) in &areas {
             let _ = writeln!(text, "<h2 id=\"{area}\">{area}</h2>\n<table>\n{HEAD}");
-            for row in self.catalogue.rows().iter().filter(|row| row.area() == *area) {
+            for row in self
+                .catalogue
+                .rows()
+                .iter()
+                .filter(|row| row.area() == *area)
+            {
                 let class = row.level.as_str().to_lowercase();
                 let link = format!("<a href=\"{}\">{}</a>", page(&row.id), row.id);
-                let _ =
-                    writeln!(text, "<tr class=\"{class}\"><td>{link}<td>{}<td>{}", row.level, marked(&row.statement));
+                let _ = writeln!(
+                    text,
+                    "<tr class=\"{class}\"><td>{link}<td>{}<td>{}",
+                    row.level,
+                    marked(&row.statement)
+                );
             }
             text.push_str("</tbody></table>\n");
         }

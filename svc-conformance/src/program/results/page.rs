@@ -1,4 +1,5 @@
-//! The page of a list of results: one file without a script, in which every value of a result is escaped.
+//! The page of a list of results: one file without a script, in which every value of a result is
+//! escaped.
 
 use std::fmt::Write as _;
 
@@ -8,8 +9,17 @@ use crate::formats::{STYLE, escaped};
 use crate::outcome::Outcome;
 
 /// The columns of the table.
-const COLUMNS: [&str; 9] =
-    ["Server", "Profile", "Verdict", "Passed", "Failed", "Waived", "Undecided or left out", "Declares", "Run"];
+const COLUMNS: [&str; 9] = [
+    "Server",
+    "Profile",
+    "Verdict",
+    "Passed",
+    "Failed",
+    "Waived",
+    "Undecided or left out",
+    "Declares",
+    "Run",
+];
 
 pub(super) fn written(results: &[Named]) -> String {
     let mut text = format!(
@@ -39,8 +49,15 @@ fn line(text: &mut String, Named { name, result }: &Named) {
         "not conformant" => "fail",
         _ => "inconclusive",
     };
-    let open = result.count(Outcome::Inconclusive).saturating_add(result.count(Outcome::Disabled));
-    let run = format!("{}, {}, svc-conformance {}", result.date, result.intensity.as_str(), result.suite);
+    let open = result
+        .count(Outcome::Inconclusive)
+        .saturating_add(result.count(Outcome::Disabled));
+    let run = format!(
+        "{}, {}, svc-conformance {}",
+        result.date,
+        result.intensity.as_str(),
+        result.suite
+    );
     let _ = writeln!(
         text,
         "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"{class}\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
@@ -49,10 +66,16 @@ fn line(text: &mut String, Named { name, result }: &Named) {
         result.profile.as_str(),
         escaped(&result.verdict),
         result.count(Outcome::Pass),
-        counted(result.count(Outcome::Fail), &[&result.failed[..], &result.lacks].concat()),
+        counted(
+            result.count(Outcome::Fail),
+            &[&result.failed[..], &result.lacks].concat()
+        ),
         counted(result.count(Outcome::Waived), &result.waived),
         counted(
-            result.collections.len().saturating_add(result.helpers.len()),
+            result
+                .collections
+                .len()
+                .saturating_add(result.helpers.len()),
             &[&result.collections[..], &result.helpers].concat()
         ),
         escaped(&run),
@@ -64,5 +87,8 @@ fn counted(count: usize, names: &[String]) -> String {
     if names.is_empty() {
         return count.to_string();
     }
-    format!("<details><summary>{count}</summary>{}</details>", escaped(&names.join(", ")))
+    format!(
+        "<details><summary>{count}</summary>{}</details>",
+        escaped(&names.join(", "))
+    )
 }

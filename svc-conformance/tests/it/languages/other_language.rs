@@ -1,5 +1,5 @@
-//! A server in another language, checked over HTTP with a declaration that was written by hand: it conforms, and each of its
-//! planted faults is named by its own rows and no other.
+//! A server in another language, checked over HTTP with a declaration that was written by hand: it
+//! conforms, and each of its planted faults is named by its own rows and no other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use svc_conformance::{
-    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite, declaration_source, read_declaration,
+    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite,
+    declaration_source, read_declaration,
 };
 use tokio::runtime::Builder;
 
@@ -26,14 +27,22 @@ struct Server {
 impl Server {
     fn start(fault: Option<&str>) -> Self {
         let mut command = Command::new("python3");
-        command.arg(folder().join("server.py")).args(["--port", "0"]).stdout(Stdio::piped());
+        command
+            .arg(folder().join("server.py"))
+            .args(["--port", "0"])
+            .stdout(Stdio::piped());
         if let Some(fault) = fault {
             command.args(["--fault", fault]);
         }
         let mut child = command.spawn().expect("python3 runs");
         let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("an output")).read_line(&mut url).expect("its address");
-        Self { child, url: url.trim().to_owned() }
+        BufReader::new(child.stdout.take().expect("an output"))
+            .read_line(&mut url)
+            .expect("its address");
+        Self {
+            child,
+            url: url.trim().to_owned(),
+        }
     }
 }
 
@@ -46,7 +55,11 @@ impl Drop for Server {
 
 /// The planted faults with their rows, as the server lists them.
 fn faults() -> BTreeMap<String, BTreeSet<String>> {
-    let output = Command::new("python3").arg(folder().join("server.py")).arg("--list").output().expect("python3 runs");
+    let output = Command::new("python3")
+        .arg(folder().join("server.py"))
+        .arg("--list")
+        .output()
+        .expect("python3 runs");
     serde_json::from_slice(&output.stdout).expect("a list of faults")
 }
 
@@ -56,8 +69,13 @@ fn declaration() -> Declaration {
 }
 
 fn check(server: &Server) -> Report {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let keys = Keys::primary("k-one").other_tenant("k-two").restricted("k-narrow", "people.create");
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let keys = Keys::primary("k-one")
+        .other_tenant("k-two")
+        .restricted("k-narrow", "people.create");
     let suite = Suite::new(Remote::new(&server.url).expect("an address"))
         .declaration_from(declaration(), Source::File)
         .keys(keys)
@@ -69,7 +87,10 @@ fn check(server: &Server) -> Report {
 }
 
 fn failed(report: &Report) -> BTreeSet<String> {
-    report.with(Outcome::Fail).map(|row| row.id.clone()).collect()
+    report
+        .with(Outcome::Fail)
+        .map(|row| row.id.clone())
+        .collect()
 }
 
 #[test]
@@ -79,7 +100,11 @@ fn without_a_fault_nothing_is_found() {
     let report = check(&server);
     let failed: Vec<_> = report.with(Outcome::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    assert!(report.count(Outcome::Pass) > 50, "{} rows pass", report.count(Outcome::Pass));
+    assert!(
+        report.count(Outcome::Pass) > 50,
+        "{} rows pass",
+        report.count(Outcome::Pass)
+    );
 }
 
 #[test]
@@ -94,9 +119,20 @@ fn each_fault_is_named_by_its_rows_and_no_other() {
 }
 
 fn probed(server: &Server, writes: bool) -> Probed {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let suite = Suite::new(Remote::new(&server.url).expect("an address")).keys(Keys::primary("k-one"));
-    runtime.block_on(suite.timeout(Duration::from_secs(5 * 60)).allow_writes(writes).probe()).expect("a declaration")
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let suite =
+        Suite::new(Remote::new(&server.url).expect("an address")).keys(Keys::primary("k-one"));
+    runtime
+        .block_on(
+            suite
+                .timeout(Duration::from_secs(5 * 60))
+                .allow_writes(writes)
+                .probe(),
+        )
+        .expect("a declaration")
 }
 
 /// A declaration as JSON without its address, where no order means anything.
@@ -122,10 +158,17 @@ fn what_probe_finds_out_is_what_its_maker_wrote_down() {
     let server = Server::start(None);
     let found = probed(&server, true);
     assert_eq!(plain(&found.declaration), plain(&declaration()));
-    assert!(found.clean_up.created > 10 && found.clean_up.left.is_empty(), "{:?}", found.clean_up);
+    assert!(
+        found.clean_up.created > 10 && found.clean_up.left.is_empty(),
+        "{:?}",
+        found.clean_up
+    );
     // Both forms are read back as they were.
     for text in [found.to_toml(), found.to_json()] {
-        assert_eq!(read_declaration(&text).expect("a declaration"), found.declaration);
+        assert_eq!(
+            read_declaration(&text).expect("a declaration"),
+            found.declaration
+        );
         assert_eq!(declaration_source(&text), Source::Probed);
     }
     let text = std::fs::read_to_string(folder().join("declaration.json")).expect("a declaration");
@@ -137,42 +180,94 @@ fn what_probe_finds_out_is_what_its_maker_wrote_down() {
 fn without_leave_to_write_probe_only_reads() {
     let server = Server::start(None);
     let found = probed(&server, false);
-    assert!(found.notes.iter().any(|note| note.contains("--allow-writes")), "{:?}", found.notes);
+    assert!(
+        found
+            .notes
+            .iter()
+            .any(|note| note.contains("--allow-writes")),
+        "{:?}",
+        found.notes
+    );
     // There is no record to look at yet: the collections are known, and nothing was created.
-    assert_eq!(found.declaration.collections.keys().collect::<Vec<_>>(), ["people", "petitions", "tags"]);
+    assert_eq!(
+        found.declaration.collections.keys().collect::<Vec<_>>(),
+        ["people", "petitions", "tags"]
+    );
     assert_eq!(found.clean_up.created, 0);
     assert_eq!(found.declaration.collections["people"].operations, ["list"]);
 }
 
-/// As somebody without Rust would: the program alone, which writes a declaration and then judges by it.
+/// As somebody without Rust would: the program alone, which writes a declaration and then judges by
+/// it.
 #[test]
 #[ignore = "needs Python: .ci/languages"]
 fn the_program_probes_and_then_names_the_same_rows() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
-        let keys = ["--key", "k-one", "--other-key", "k-two", "--restricted-key", "k-narrow=people.create"];
-        let keys = &keys[..if arguments[0] == "probe" { 2 } else { keys.len() }];
-        let output = command.current_dir(folder.path()).args(arguments).args(keys).output().expect("the program");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let keys = [
+            "--key",
+            "k-one",
+            "--other-key",
+            "k-two",
+            "--restricted-key",
+            "k-narrow=people.create",
+        ];
+        let keys = &keys[..if arguments[0] == "probe" {
+            2
+        } else {
+            keys.len()
+        }];
+        let output = command
+            .current_dir(folder.path())
+            .args(arguments)
+            .args(keys)
+            .output()
+            .expect("the program");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
         (output.status.code(), said)
     };
     let good = Server::start(None);
-    let (code, said) = program(&["probe", &good.url, "--allow-writes", "--write", "declaration.toml"]);
+    let (code, said) = program(&[
+        "probe",
+        &good.url,
+        "--allow-writes",
+        "--write",
+        "declaration.toml",
+    ]);
     assert_eq!(code, Some(0), "{said}");
     let judge = |server: &Server| {
-        let run = ["run", &server.url, "--declaration", "declaration.toml", "--allow-side-effects"];
-        let reports =
-            ["--intensity", "quick", "--quiet", "--report", "text=report.txt", "--report", "json=report.json"];
+        let run = [
+            "run",
+            &server.url,
+            "--declaration",
+            "declaration.toml",
+            "--allow-side-effects",
+        ];
+        let reports = [
+            "--intensity",
+            "quick",
+            "--quiet",
+            "--report",
+            "text=report.txt",
+            "--report",
+            "json=report.json",
+        ];
         let (code, said) = program(&[&run[..], &reports].concat());
-        let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a report");
-        let report: Report =
-            serde_json::from_str(&read("report.json")).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let read =
+            |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a report");
+        let report: Report = serde_json::from_str(&read("report.json"))
+            .unwrap_or_else(|error| panic!("{error}: {said}"));
         assert!(read("report.txt").contains("declaration: probed"), "{said}");
         (code, failed(&report))
     };
     assert_eq!(judge(&good), (Some(0), BTreeSet::new()));
     for (fault, rows) in faults() {
-        assert_eq!(judge(&Server::start(Some(&fault))), (Some(1), rows), "{fault}");
+        assert_eq!(
+            judge(&Server::start(Some(&fault))),
+            (Some(1), rows),
+            "{fault}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The server in Python of the examples, written from the requirements alone: what `probe` finds out of it is the declaration
-//! that lies beside it, it conforms, and each of its planted faults is found at the rows that the fault names.
+//! The server in Python of the examples, written from the requirements alone: what `probe` finds
+//! out of it is the declaration that lies beside it, it conforms, and each of its planted faults is
+//! found at the rows that the fault names.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -8,11 +9,19 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use svc_conformance::{
-    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite, declaration_source, read_declaration,
+    Declaration, Intensity, Keys, Outcome, Probed, Remote, Report, Source, Suite,
+    declaration_source, read_declaration,
 };
 use tokio::runtime::Builder;
 
-const KEYS: [&str; 6] = ["--key", "k-one", "--other-key", "k-two", "--read-only-key", "k-narrow"];
+const KEYS: [&str; 6] = [
+    "--key",
+    "k-one",
+    "--other-key",
+    "k-two",
+    "--read-only-key",
+    "k-narrow",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -32,11 +41,19 @@ struct Server {
 
 impl Server {
     fn start(mut command: Command) -> Self {
-        command.args(KEYS).args(["--port", "0"]).stdout(Stdio::piped());
+        command
+            .args(KEYS)
+            .args(["--port", "0"])
+            .stdout(Stdio::piped());
         let mut child = command.spawn().expect("python3 runs");
         let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("an output")).read_line(&mut url).expect("its address");
-        Self { child, url: url.trim().to_owned() }
+        BufReader::new(child.stdout.take().expect("an output"))
+            .read_line(&mut url)
+            .expect("its address");
+        Self {
+            child,
+            url: url.trim().to_owned(),
+        }
     }
 
     fn plain() -> Self {
@@ -44,20 +61,42 @@ impl Server {
     }
 
     fn suite(&self) -> Suite {
-        let keys = Keys::primary("k-one").other_tenant("k-two").restricted("k-narrow", "people.create");
-        Suite::new(Remote::new(&self.url).expect("an address")).keys(keys).seed(42).timeout(Duration::from_secs(5 * 60))
+        let keys = Keys::primary("k-one")
+            .other_tenant("k-two")
+            .restricted("k-narrow", "people.create");
+        Suite::new(Remote::new(&self.url).expect("an address"))
+            .keys(keys)
+            .seed(42)
+            .timeout(Duration::from_secs(5 * 60))
     }
 
     fn probe(&self) -> Probed {
         let suite = self.suite().allow_writes(true);
-        Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(suite.probe()).expect("a probe")
+        Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+            .block_on(suite.probe())
+            .expect("a probe")
     }
 
     /// A run over all rows, or over some.
     fn check(&self, intensity: Intensity, rows: &[String]) -> Report {
-        let suite = self.suite().declaration_from(declaration(), Source::Probed).intensity(intensity);
-        let suite = if rows.is_empty() { suite } else { suite.only(rows) };
-        Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(suite.run()).expect("a run")
+        let suite = self
+            .suite()
+            .declaration_from(declaration(), Source::Probed)
+            .intensity(intensity);
+        let suite = if rows.is_empty() {
+            suite
+        } else {
+            suite.only(rows)
+        };
+        Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("a runtime")
+            .block_on(suite.run())
+            .expect("a run")
     }
 }
 
@@ -84,7 +123,11 @@ fn what_probe_finds_out_lies_beside_the_server() {
     assert_eq!(found.declaration, declaration());
     assert_eq!(declaration_source(&text()), Source::Probed);
     assert_eq!(found.notes, Vec::<String>::new());
-    assert!(found.clean_up.created > 0 && found.clean_up.left.is_empty(), "{:?}", found.clean_up);
+    assert!(
+        found.clean_up.created > 0 && found.clean_up.left.is_empty(),
+        "{:?}",
+        found.clean_up
+    );
 }
 
 #[test]
@@ -93,7 +136,8 @@ fn the_server_conforms_and_every_must_row_that_applies_is_judged() {
     let report = Server::plain().check(Intensity::Default, &[]);
     report.assert_conformant();
     assert_eq!(report.count(Outcome::Pass), 187, "{report}");
-    let rest = [Outcome::Fail, Outcome::Warn, Outcome::Inconclusive].map(|outcome| report.count(outcome));
+    let rest =
+        [Outcome::Fail, Outcome::Warn, Outcome::Inconclusive].map(|outcome| report.count(outcome));
     assert_eq!(rest, [0; 3], "{report}");
 }
 
@@ -101,18 +145,29 @@ fn the_server_conforms_and_every_must_row_that_applies_is_judged() {
 #[ignore = "needs Python: .ci/languages"]
 fn each_fault_is_found_at_its_rows() {
     let script = "svc-conformance/tests/it/languages/faulty.py";
-    let list = python(script).arg("--list").output().expect("python3 runs").stdout;
-    let faults: BTreeMap<String, Vec<String>> = serde_json::from_slice(&list).expect("a list of faults");
+    let list = python(script)
+        .arg("--list")
+        .output()
+        .expect("python3 runs")
+        .stdout;
+    let faults: BTreeMap<String, Vec<String>> =
+        serde_json::from_slice(&list).expect("a list of faults");
     assert_eq!(faults.len(), 45);
     let mut missed = Vec::new();
     for (fault, rows) in faults {
         // Most are found by a quick run, the others by the usual one.
-        let found = [Intensity::Quick, Intensity::Default].into_iter().any(|intensity| {
-            let mut command = python(script);
-            command.arg(&fault);
-            let report = Server::start(command).check(intensity, &rows);
-            rows.iter().all(|row| report.row(row).is_some_and(|row| row.outcome == Outcome::Fail))
-        });
+        let found = [Intensity::Quick, Intensity::Default]
+            .into_iter()
+            .any(|intensity| {
+                let mut command = python(script);
+                command.arg(&fault);
+                let report = Server::start(command).check(intensity, &rows);
+                rows.iter().all(|row| {
+                    report
+                        .row(row)
+                        .is_some_and(|row| row.outcome == Outcome::Fail)
+                })
+            });
         if !found {
             missed.push(format!("{fault}: {rows:?}"));
         }

@@ -1,4 +1,5 @@
-//! A vendor that offers a part of the interface over svc-core's store in memory, and the suite against it.
+//! A vendor that offers a part of the interface over svc-core's store in memory, and the suite
+//! against it.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use svc_core::memory::MemoryStore;
 use svc_core::model::{Person, Resource};
 use svc_core::store::{self, Key, Outcome as Done, Store, Work};
 use svc_core::{
-    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, ListRequest,
-    Page, Record, Result, Tenant, Update, UpdateRequest,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, Helper,
+    List, ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
 };
 use svc_self_test::transport::{Call, Transport};
 use svc_tower::SvcService;
@@ -37,9 +38,18 @@ impl Narrow {
     }
 
     /// A record that was there before, such as what the vendor's own pages make; its address.
-    pub(crate) async fn holds(&self, many: &str, fields: &Value) -> std::result::Result<String, Box<dyn Error>> {
-        let made = self.send(Method::POST, &format!("{BASE}{many}"), &fields.to_string()).await?;
-        Ok(made["_links"]["self"]["href"].as_str().ok_or_else(|| made.to_string())?.to_owned())
+    pub(crate) async fn holds(
+        &self,
+        many: &str,
+        fields: &Value,
+    ) -> std::result::Result<String, Box<dyn Error>> {
+        let made = self
+            .send(Method::POST, &format!("{BASE}{many}"), &fields.to_string())
+            .await?;
+        Ok(made["_links"]["self"]["href"]
+            .as_str()
+            .ok_or_else(|| made.to_string())?
+            .to_owned())
     }
 
     /// What the vendor has at an address.
@@ -48,26 +58,53 @@ impl Narrow {
     }
 
     /// A request to the whole interface over the same data.
-    async fn send(&self, method: Method, url: &str, body: &str) -> std::result::Result<Value, Box<dyn Error>> {
-        let api = self.0.register_all(Api::builder(Vendor::new("Acme", "Acme CRM"))).base_url(BASE);
-        let api = api.authenticator(FixedKeys::new().key("own", Tenant::new("acme"), Rights::all())).build()?;
-        let mut call = Call { method, uri: url.parse()?, headers: HeaderMap::new(), body: body.to_owned().into() };
-        call.headers.insert("svc-api-token", HeaderValue::from_static("own"));
-        call.headers.insert("content-type", HeaderValue::from_static("application/json"));
-        let answer = Transport::of(SvcService::new(api).under("/api/v1")).send(call).await;
+    async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        body: &str,
+    ) -> std::result::Result<Value, Box<dyn Error>> {
+        let api = self
+            .0
+            .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
+            .base_url(BASE);
+        let api = api
+            .authenticator(FixedKeys::new().key("own", Tenant::new("acme"), Rights::all()))
+            .build()?;
+        let mut call = Call {
+            method,
+            uri: url.parse()?,
+            headers: HeaderMap::new(),
+            body: body.to_owned().into(),
+        };
+        call.headers
+            .insert("svc-api-token", HeaderValue::from_static("own"));
+        call.headers
+            .insert("content-type", HeaderValue::from_static("application/json"));
+        let answer = Transport::of(SvcService::new(api).under("/api/v1"))
+            .send(call)
+            .await;
         Ok(serde_json::from_slice(&answer.body)?)
     }
 
     /// The suite against the vendor with what `offer` registers.
-    pub(crate) fn suite(offer: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Result<Suite, Box<dyn Error>> {
+    pub(crate) fn suite(
+        offer: impl FnOnce(ApiBuilder) -> ApiBuilder,
+    ) -> Result<Suite, Box<dyn Error>> {
         let keys = FixedKeys::new()
             .key("primary", Tenant::new("acme"), Rights::all())
             .key("other", Tenant::new("other"), Rights::all())
             .key("restricted", Tenant::new("acme"), Rights::read_only());
-        let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")).base_url(BASE).authenticator(keys);
+        let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+            .base_url(BASE)
+            .authenticator(keys);
         let service = SvcService::new(offer(api).build()?).under("/api/v1");
-        let keys = Keys::primary("primary").other_tenant("other").restricted("restricted", "people.create");
-        Ok(Suite::new(InProcess::new(service).base(BASE)).keys(keys).seed(42))
+        let keys = Keys::primary("primary")
+            .other_tenant("other")
+            .restricted("restricted", "people.create");
+        Ok(Suite::new(InProcess::new(service).base(BASE))
+            .keys(keys)
+            .seed(42))
     }
 }
 
@@ -94,7 +131,9 @@ impl<R: Resource> Find<R> for Narrow {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let key = match key.clone() {
             FindKey::Name(name) => Key::Name(R::KIND, name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => Key::Identifier(R::KIND, identifier),
+            FindKey::Match(MatchKey::Identifier(identifier)) => {
+                Key::Identifier(R::KIND, identifier)
+            }
             FindKey::Match(MatchKey::Email(address)) => Key::Email(address),
             _ => return Ok(None),
         };
@@ -105,8 +144,13 @@ impl<R: Resource> Find<R> for Narrow {
 #[async_trait]
 impl<R: Resource> Create<R> for Narrow {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
-        match self.write(cx, Work::Create(request.draft.into_raw())).await? {
-            Done::Created { record, is_new } if is_new => Ok(Created::new(Record::from_raw(record))),
+        match self
+            .write(cx, Work::Create(request.draft.into_raw()))
+            .await?
+        {
+            Done::Created { record, is_new } if is_new => {
+                Ok(Created::new(Record::from_raw(record)))
+            }
             Done::Created { record, .. } => Ok(Created::existing(Record::from_raw(record))),
             _ => Err(unfitting()),
         }
@@ -116,7 +160,10 @@ impl<R: Resource> Create<R> for Narrow {
 #[async_trait]
 impl<R: Resource> Update<R> for Narrow {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
-        match self.write(cx, Work::Update(request.at, request.patch.into_raw())).await? {
+        match self
+            .write(cx, Work::Update(request.at, request.patch.into_raw()))
+            .await?
+        {
             Done::Updated(record) => Ok(record.map(Record::from_raw)),
             _ => Err(unfitting()),
         }
@@ -139,9 +186,10 @@ impl Helper<PersonSignup> for Narrow {
     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
         let draft = plan.required_person()?.into_raw();
         match self.write(cx, Work::Create(draft)).await? {
-            Done::Created { record, is_new } => {
-                Ok(Outcome::person(Record::<Person>::from_raw(record), EntryStatus::stored(is_new)))
-            }
+            Done::Created { record, is_new } => Ok(Outcome::person(
+                Record::<Person>::from_raw(record),
+                EntryStatus::stored(is_new),
+            )),
             _ => Err(unfitting()),
         }
     }

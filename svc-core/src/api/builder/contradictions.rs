@@ -14,10 +14,20 @@ use crate::{
 };
 
 /// The other members of the entry point (ENT-02 to ENT-07).
-const ENTRY_POINT_FIELDS: &[&str] = &["motd", "max_pagesize", "vendor_name", "product_name", "namespace", "_links"];
+const ENTRY_POINT_FIELDS: &[&str] = &[
+    "motd",
+    "max_pagesize",
+    "vendor_name",
+    "product_name",
+    "namespace",
+    "_links",
+];
 
 impl ApiBuilder {
-    #[cfg_attr(not(feature = "webhooks"), expect(clippy::unused_self, reason = "without the feature there are none"))]
+    #[cfg_attr(
+        not(feature = "webhooks"),
+        expect(clippy::unused_self, reason = "without the feature there are none")
+    )]
     fn has_webhooks(&self) -> bool {
         #[cfg(feature = "webhooks")]
         return self.settings.webhooks.is_some();
@@ -29,7 +39,8 @@ impl ApiBuilder {
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut problems = self.wrong.clone();
         if self.base.is_none() {
-            problems.push("no base URL is set: call `.base_url(\"https://.../api/v1/\")`".to_owned());
+            problems
+                .push("no base URL is set: call `.base_url(\"https://.../api/v1/\")`".to_owned());
         }
         if self.settings.authenticator.is_none() {
             problems.push("no authenticator is set: call `.authenticator(...)`".to_owned());
@@ -50,7 +61,10 @@ impl ApiBuilder {
             problems.extend(own.problems(&self.settings.vendor.namespace, [prefix, extension]));
         }
         if self.has_webhooks() && self.settings.changes.is_none() {
-            problems.push("webhooks have nothing to tell without a change feed: call `.changes(...)`".to_owned());
+            problems.push(
+                "webhooks have nothing to tell without a change feed: call `.changes(...)`"
+                    .to_owned(),
+            );
         }
         let Sizes { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
@@ -61,19 +75,29 @@ impl ApiBuilder {
             });
         }
         let offered = |target: &Target| match target {
-            Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => self.kinds.contains_key(kind),
-            Target::Helper { helper, .. } => self.helpers.contains_key(helper),
-            Target::Batch { helper, .. } => self.settings.batches && self.helpers.contains_key(helper),
-            Target::Changes => self.settings.changes.is_some(),
-            Target::Webhooks | Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => {
-                self.has_webhooks()
+            Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => {
+                self.kinds.contains_key(kind)
             }
+            Target::Helper { helper, .. } => self.helpers.contains_key(helper),
+            Target::Batch { helper, .. } => {
+                self.settings.batches && self.helpers.contains_key(helper)
+            }
+            Target::Changes => self.settings.changes.is_some(),
+            Target::Webhooks
+            | Target::Webhook(_)
+            | Target::Redelivery(_)
+            | Target::SecretRotation(_) => self.has_webhooks(),
             _ => true,
         };
-        problems.extend(law::targets().iter().filter(|it| offered(it)).find_map(|it| {
-            // One is enough: a layout that is wrong is wrong in many places.
-            law::broken(self.settings.layout.as_ref(), it)
-        }));
+        problems.extend(
+            law::targets()
+                .iter()
+                .filter(|it| offered(it))
+                .find_map(|it| {
+                    // One is enough: a layout that is wrong is wrong in many places.
+                    law::broken(self.settings.layout.as_ref(), it)
+                }),
+        );
         let version = self.dialect.version_field();
         if version.is_empty() || ENTRY_POINT_FIELDS.contains(&version) {
             problems.push(format!("the version field cannot be named `{version}`: choose a name that is not empty and not already a member of the entry point"));
@@ -114,11 +138,16 @@ fn kind_contradictions(
 ) {
     let schema = kind.schema();
     if registered.all && schema.home.is_some() {
-        problems
-            .push(format!("{} have no collection of their own: replace `.list()` by `.under::<...>()`", schema.plural));
+        problems.push(format!(
+            "{} have no collection of their own: replace `.list()` by `.under::<...>()`",
+            schema.plural
+        ));
     }
     if !registered.filterable.is_empty() && !registered.all {
-        problems.push(format!("{} can be filtered but not listed: register `.list()`", schema.plural));
+        problems.push(format!(
+            "{} can be filtered but not listed: register `.list()`",
+            schema.plural
+        ));
     }
     for field in &registered.filterable {
         if !Filterable::of(kind).any(|it| it == *field) {
@@ -132,7 +161,10 @@ fn kind_contradictions(
         }
     }
     for parent in &registered.under {
-        if !all.get(parent).is_some_and(|parent| parent.offers(Operation::Read)) {
+        if !all
+            .get(parent)
+            .is_some_and(|parent| parent.offers(Operation::Read))
+        {
             let parent = parent.plural();
             problems.push(format!(
                 "{} are listed under {parent}, but {parent} cannot be read: register `.get()` for {parent}",
@@ -140,8 +172,12 @@ fn kind_contradictions(
             ));
         }
     }
-    if let Some(parent) = schema.parent_kind().filter(|_| registered.offers(Operation::Create))
-        && !all.get(&parent).is_some_and(|parent| parent.offers(Operation::Read))
+    if let Some(parent) = schema
+        .parent_kind()
+        .filter(|_| registered.offers(Operation::Create))
+        && !all
+            .get(&parent)
+            .is_some_and(|parent| parent.offers(Operation::Read))
     {
         let parent = parent.plural();
         problems.push(format!(
@@ -150,7 +186,9 @@ fn kind_contradictions(
         ));
     }
     for (place, field) in schema.fields.fields.iter().enumerate() {
-        let taken = registered.writable.is_none_or(|writable| writable.contains(place));
+        let taken = registered
+            .writable
+            .is_none_or(|writable| writable.contains(place));
         if registered.create.is_some() && field.mode == Mode::Required && !taken {
             problems.push(format!(
                 "{} cannot be created: `{}` is required but not writable; add it to `.writable(...)`",

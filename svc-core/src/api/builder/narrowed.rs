@@ -1,5 +1,5 @@
-//! What a server has narrower than the interface, from registration and from programs, made one and held against the tables
-//! (CAP-04 to CAP-08).
+//! What a server has narrower than the interface, from registration and from programs, made one and
+//! held against the tables (CAP-04 to CAP-08).
 
 use super::ApiBuilder;
 use crate::{
@@ -11,10 +11,11 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Adds what the server has of a kind that is narrower than the interface: required fields, values, defaults, ranges,
-    /// lengths and members that it has not, as a program learns them when it starts, such as from its tables. It is declared
-    /// and enforced as what [`Exposure`](crate::api::Exposure) says at compile time; what both say holds both, and of two
-    /// defaults that of the registration.
+    /// Adds what the server has of a kind that is narrower than the interface: required fields,
+    /// values, defaults, ranges, lengths and members that it has not, as a program learns them when
+    /// it starts, such as from its tables. It is declared and enforced as what
+    /// [`Exposure`](crate::api::Exposure) says at compile time; what both say holds both, and of
+    /// two defaults that of the registration.
     #[must_use]
     pub fn narrow(mut self, kind: Kind, narrowing: Narrowing) -> Self {
         self.narrowings.push((kind, narrowing));
@@ -33,22 +34,33 @@ impl ApiBuilder {
             }
         }
         for (kind, registered) in &mut self.kinds {
-            registered.narrowing.take_if(|narrowing| narrowing.is_empty());
+            registered
+                .narrowing
+                .take_if(|narrowing| narrowing.is_empty());
             let narrowing = registered.narrowing.iter().flat_map(Narrowing::members);
             for (name, narrow) in narrowing {
-                let Some(place) = kind.schema().fields.place(name) else { continue };
-                for (set, is_out) in
-                    [(&mut registered.readable, narrow.unreadable), (&mut registered.writable, narrow.unwritable)]
-                {
+                let Some(place) = kind.schema().fields.place(name) else {
+                    continue;
+                };
+                for (set, is_out) in [
+                    (&mut registered.readable, narrow.unreadable),
+                    (&mut registered.writable, narrow.unwritable),
+                ] {
                     if is_out {
                         *set = Some(set.unwrap_or(FieldBits::ALL).without(place));
                     }
                 }
             }
             // Nobody learns by a filter what the server does not show.
-            let (readable, fields) = (registered.readable.unwrap_or(FieldBits::ALL), kind.schema().fields);
+            let (readable, fields) = (
+                registered.readable.unwrap_or(FieldBits::ALL),
+                kind.schema().fields,
+            );
             let is_shown = |field: &Filterable| {
-                field.shows().and_then(|name| fields.place(name)).is_none_or(|place| readable.contains(place))
+                field
+                    .shows()
+                    .and_then(|name| fields.place(name))
+                    .is_none_or(|place| readable.contains(place))
             };
             registered.filterable.retain(is_shown);
         }
@@ -57,12 +69,18 @@ impl ApiBuilder {
 
 /// Every contradiction of what a kind has narrower.
 pub(super) fn contradictions(kind: Kind, registered: &Registration, problems: &mut Vec<String>) {
-    let Some(narrowing) = &registered.narrowing else { return };
+    let Some(narrowing) = &registered.narrowing else {
+        return;
+    };
     let schema = kind.schema().fields;
     let mut walk = Walk { kind, problems };
     let is_taken = |name: &str| {
         let place = schema.place(name);
-        place.is_some_and(|place| registered.writable.is_none_or(|writable| writable.contains(place)))
+        place.is_some_and(|place| {
+            registered
+                .writable
+                .is_none_or(|writable| writable.contains(place))
+        })
     };
     walk.object(schema, narrowing, "", &is_taken);
 }
@@ -73,39 +91,68 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn object(&mut self, schema: &ObjectSchema, narrowing: &Narrowing, path: &str, is_taken: &dyn Fn(&str) -> bool) {
+    fn object(
+        &mut self,
+        schema: &ObjectSchema,
+        narrowing: &Narrowing,
+        path: &str,
+        is_taken: &dyn Fn(&str) -> bool,
+    ) {
         for (name, narrow) in narrowing.members() {
             let at = format!("{path}{name}");
             let Some(field) = schema.field(name) else {
                 let known: Vec<&str> = schema.fields.iter().map(|field| field.name).collect();
-                self.wrong(&at, &format!("is no field: use one of {}", known.join(", ")));
+                self.wrong(
+                    &at,
+                    &format!("is no field: use one of {}", known.join(", ")),
+                );
                 continue;
             };
-            self.field(field, narrow, &at, is_taken(name) && !narrow.unwritable && !field.is_computed());
+            self.field(
+                field,
+                narrow,
+                &at,
+                is_taken(name) && !narrow.unwritable && !field.is_computed(),
+            );
         }
     }
 
     fn field(&mut self, field: &Field, narrow: &Narrow, at: &str, is_taken: bool) {
         let is_required = narrow.required || field.mode == Mode::Required;
         if narrow.required && !is_taken {
-            self.wrong(at, "is required but not writable: add it to `.writable(...)`, or do not require it");
+            self.wrong(
+                at,
+                "is required but not writable: add it to `.writable(...)`, or do not require it",
+            );
         }
         if narrow.default.is_some() && !is_taken {
             self.wrong(at, "has a default but is not writable: add it to `.writable(...)`, or leave the default out");
         }
         if narrow.default.is_some() && is_required {
-            self.wrong(at, "is required and has a default: it is never left out, so leave one of the two out");
+            self.wrong(
+                at,
+                "is required and has a default: it is never left out, so leave one of the two out",
+            );
         }
         if let Some(values) = &narrow.values {
             self.values(field, values, at);
         }
         self.range(field, narrow, at);
         if let Some(longest) = narrow.longest {
-            let is_text = matches!(field.ty, Type::String | Type::FlexEnum(_) | Type::Array(Type::String));
+            let is_text = matches!(
+                field.ty,
+                Type::String | Type::FlexEnum(_) | Type::Array(Type::String)
+            );
             if !is_text {
-                self.wrong(at, "has a length but is no text: lengths are for texts and lists of texts");
+                self.wrong(
+                    at,
+                    "has a length but is no text: lengths are for texts and lists of texts",
+                );
             } else if longest == 0 {
-                self.wrong(at, "has the length 0, so that no text fits: raise it, or leave the field out");
+                self.wrong(
+                    at,
+                    "has the length 0, so that no text fits: raise it, or leave the field out",
+                );
             }
         }
         if let Some(wrong) = narrow.wrong_default(field) {
@@ -113,10 +160,12 @@ impl Walk<'_> {
         }
         match field.ty.object() {
             Some(object) => {
-                let has_none = object
-                    .fields
-                    .iter()
-                    .all(|member| narrow.members.member(member.name).is_some_and(Narrow::is_absent));
+                let has_none = object.fields.iter().all(|member| {
+                    narrow
+                        .members
+                        .member(member.name)
+                        .is_some_and(Narrow::is_absent)
+                });
                 if has_none {
                     self.wrong(at, "has no members: leave the field out itself");
                 }
@@ -133,27 +182,43 @@ impl Walk<'_> {
             return;
         };
         if values.is_empty() {
-            self.wrong(at, "has no values: name those that are taken, or leave the field out");
+            self.wrong(
+                at,
+                "has no values: name those that are taken, or leave the field out",
+            );
         }
         let is_closed = matches!(field.ty, Type::Enum(_));
-        for value in values.iter().filter(|value| is_closed && !listed.contains(&value.as_str())) {
-            self.wrong(at, &format!("has no value `{value}`: use some of {}", listed.join(", ")));
+        for value in values
+            .iter()
+            .filter(|value| is_closed && !listed.contains(&value.as_str()))
+        {
+            self.wrong(
+                at,
+                &format!("has no value `{value}`: use some of {}", listed.join(", ")),
+            );
         }
     }
 
     fn range(&mut self, field: &Field, narrow: &Narrow, at: &str) {
         let is_number = matches!(field.ty, Type::Integer | Type::Amount);
         if (narrow.least.is_some() || narrow.most.is_some()) && !is_number {
-            self.wrong(at, "has a range but is no number: ranges are for whole numbers and amounts");
+            self.wrong(
+                at,
+                "has a range but is no number: ranges are for whole numbers and amounts",
+            );
         }
         if let (Some(least), Some(most)) = (narrow.least, narrow.most)
             && least > most
         {
-            self.wrong(at, &format!("has an empty range: {least} is more than {most}"));
+            self.wrong(
+                at,
+                &format!("has an empty range: {least} is more than {most}"),
+            );
         }
     }
 
     fn wrong(&mut self, at: &str, what: &str) {
-        self.problems.push(format!("`{at}` of {} {what}", self.kind.plural()));
+        self.problems
+            .push(format!("`{at}` of {} {what}", self.kind.plural()));
     }
 }

@@ -29,11 +29,15 @@ impl ApiBuilder {
     }
 
     fn take_capability(&mut self, capability: &str, functions: &[FunctionName]) -> bool {
-        let Some((area, name)) = capability.split_once('.') else { return false };
+        let Some((area, name)) = capability.split_once('.') else {
+            return false;
+        };
         match area {
             "haf" => functions.iter().any(|function| function.as_str() == name),
             "helper" => {
-                let helper = HelperName::ALL.iter().find(|helper| helper.as_str() == name);
+                let helper = HelperName::ALL
+                    .iter()
+                    .find(|helper| helper.as_str() == name);
                 helper.is_some_and(|helper| self.helpers.remove(helper).is_some())
             }
             _ => Kind::from_plural(area).is_some_and(|kind| self.take_operation(kind, name)),
@@ -43,14 +47,20 @@ impl ApiBuilder {
     fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
         if let Some(below) = operation.strip_prefix("sub.") {
             let registered = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
-            let Some(registered) = registered.filter(|registered| registered.under.contains(&kind)) else {
+            let Some(registered) = registered.filter(|registered| registered.under.contains(&kind))
+            else {
                 return false;
             };
             registered.under.retain(|parent| *parent != kind);
             return true;
         }
-        let Some(registered) = self.kinds.get_mut(&kind) else { return false };
-        let operation = Operation::ALL.iter().copied().find(|known| known.as_str() == operation);
+        let Some(registered) = self.kinds.get_mut(&kind) else {
+            return false;
+        };
+        let operation = Operation::ALL
+            .iter()
+            .copied()
+            .find(|known| known.as_str() == operation);
         operation.is_some_and(|operation| {
             let offered = registered.offers(operation);
             registered.withheld.push(operation);

@@ -32,37 +32,46 @@ pub(super) struct Seen {
 impl Seen {
     /// Whether an identifier of a draft was looked up and nobody had it.
     pub(super) fn missed(&self, draft: &RawDraft) -> bool {
-        let mut keys = draft.identifiers.iter().map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
+        let mut keys = draft
+            .identifiers
+            .iter()
+            .map(|identifier| Key::Identifier(draft.kind, identifier.clone()));
         keys.any(|key| matches!(self.records.get(&key), Some(None)))
     }
 
-    /// Whether a record that was [missed](Self::missed) was refused because somebody else has stored one of its identifiers since,
-    /// which happens where nothing locks: then whoever has it is looked up again, and the rules run on that.
+    /// Whether a record that was [missed](Self::missed) was refused because somebody else has
+    /// stored one of its identifiers since, which happens where nothing locks: then whoever has it
+    /// is looked up again, and the rules run on that.
     pub(super) fn came_meanwhile(&mut self, kind: Kind, done: &Tried) -> bool {
         let is_taken = |problem: &Problem| problem.code == Code::IdentifierInUse;
         let is_first = self.looked_again != Some(self.steps.len());
-        let came = is_first && done.as_ref().is_err_and(|problems| problems.iter().any(is_taken));
+        let came = is_first
+            && done
+                .as_ref()
+                .is_err_and(|problems| problems.iter().any(is_taken));
         if came {
             self.looked_again = Some(self.steps.len());
-            // Of its kind alone: what was looked up for the steps before stays, so that these are not taken again. Of people also an
-            // address may have come with it.
-            self.records.retain(|key, record| record.is_some() || key.kind() != Some(kind));
+            // Of its kind alone: what was looked up for the steps before stays, so that these are
+            // not taken again. Of people also an address may have come with it.
+            self.records
+                .retain(|key, record| record.is_some() || key.kind() != Some(kind));
         }
         came
     }
 
-    /// Forgets a record that somebody else has changed: it is looked up again, and the rules run on what it is now.
+    /// Forgets a record that somebody else has changed: it is looked up again, and the rules run on
+    /// what it is now.
     pub(super) fn forget(&mut self, at: &Address) -> Result<()> {
         self.conflicts = self.conflicts.saturating_add(1);
         let is_it = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
         // What a step of this call has made of it cannot be made again.
         let is_changed = self.steps.iter().flatten().any(|(record, _)| is_it(record));
         if self.conflicts > CONFLICTS || is_changed {
-            return Err(
-                Error::unavailable(Duration::from_secs(1)).caused_by("others change the same record again and again")
-            );
+            return Err(Error::unavailable(Duration::from_secs(1))
+                .caused_by("others change the same record again and again"));
         }
-        self.records.retain(|_, record| !record.as_ref().is_some_and(is_it));
+        self.records
+            .retain(|_, record| !record.as_ref().is_some_and(is_it));
         Ok(())
     }
 }

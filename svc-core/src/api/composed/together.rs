@@ -2,7 +2,10 @@
 
 /// Waits for all of these at the same time.
 pub(super) async fn together<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
-    let mut waiting: Vec<_> = futures.into_iter().map(|future| (Box::pin(future), None)).collect();
+    let mut waiting: Vec<_> = futures
+        .into_iter()
+        .map(|future| (Box::pin(future), None))
+        .collect();
     std::future::poll_fn(|task| {
         let mut is_done = true;
         for (future, done) in &mut waiting {
@@ -13,7 +16,11 @@ pub(super) async fn together<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T>
                 }
             }
         }
-        if is_done { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if is_done {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
     })
     .await;
     waiting.into_iter().filter_map(|(_, done)| done).collect()

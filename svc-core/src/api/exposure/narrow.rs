@@ -1,4 +1,5 @@
-//! What a vendor has narrower than the interface, said where a kind is registered (CAP-04 to CAP-08).
+//! What a vendor has narrower than the interface, said where a kind is registered (CAP-04 to
+//! CAP-08).
 
 use std::ops::RangeInclusive;
 
@@ -10,37 +11,52 @@ use crate::{
     value::Amount,
 };
 
-/// Each is declared, enforced before an operation runs, and held against what else is registered when the API is built.
+/// Each is declared, enforced before an operation runs, and held against what else is registered
+/// when the API is built.
 impl<R: Resource, S> Exposure<R, S> {
-    /// Asks for these fields on each create, also for the people and actions of helpers, and lets no change empty them: else
-    /// the answer is 400 with `FIELD_REQUIRED` (CAP-05). Of a field with members, these are required wherever the field is
-    /// sent, but not the field itself: `writable!(person::{family_name, email_addresses::{address}})`.
+    /// Asks for these fields on each create, also for the people and actions of helpers, and lets
+    /// no change empty them: else the answer is 400 with `FIELD_REQUIRED` (CAP-05). Of a field with
+    /// members, these are required wherever the field is sent, but not the field itself:
+    /// `writable!(person::{family_name, email_addresses::{address}})`.
     #[must_use]
     #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
     pub fn required(self, fields: WritableSet<R>) -> Self {
         self.narrowed(fields.fields().each(|narrow| narrow.required = true))
     }
 
-    /// Takes only these values of an enum (TYP-08), such as `["accepted", "declined"]` or `[AttendanceStatus::Accepted]`; a
-    /// flexible enum takes no others then (TYP-09).
+    /// Takes only these values of an enum (TYP-08), such as `["accepted", "declined"]` or
+    /// `[AttendanceStatus::Accepted]`; a flexible enum takes no others then (TYP-09).
     #[must_use]
-    pub fn values<V: ToString>(self, field: impl Into<FieldPath<R>>, values: impl IntoIterator<Item = V>) -> Self {
+    pub fn values<V: ToString>(
+        self,
+        field: impl Into<FieldPath<R>>,
+        values: impl IntoIterator<Item = V>,
+    ) -> Self {
         let values = values.into_iter().map(|value| value.to_string()).collect();
         self.narrow_at(field, |narrow| narrow.values = Some(values))
     }
 
     /// What the field is where a create leaves it out, and where a change empties it (CAP-08).
     #[must_use]
-    #[allow(clippy::needless_pass_by_value, reason = "a value is made for this call")]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a value is made for this call"
+    )]
     pub fn default(self, field: impl Into<FieldPath<R>>, value: impl ToString) -> Self {
         self.narrow_at(field, |narrow| narrow.default = Some(value.to_string()))
     }
 
     /// Takes only whole numbers or amounts from the first to the last, such as `0..=2_147_483_647`.
     #[must_use]
-    pub fn range<N: Into<Amount>>(self, field: impl Into<FieldPath<R>>, range: RangeInclusive<N>) -> Self {
+    pub fn range<N: Into<Amount>>(
+        self,
+        field: impl Into<FieldPath<R>>,
+        range: RangeInclusive<N>,
+    ) -> Self {
         let (least, most) = range.into_inner();
-        self.narrow_at(field, |narrow| (narrow.least, narrow.most) = (Some(least.into()), Some(most.into())))
+        self.narrow_at(field, |narrow| {
+            (narrow.least, narrow.most) = (Some(least.into()), Some(most.into()))
+        })
     }
 
     /// Takes only texts of at most so many characters; of a list of texts, each.

@@ -39,10 +39,21 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Reads a body; of kinds those may be named that the key may read (HOOK-03).
-    pub(super) fn read(body: &Object, is_new: bool, readable: &[Kind], reach: Reach) -> Result<Self, Vec<Problem>> {
+    pub(super) fn read(
+        body: &Object,
+        is_new: bool,
+        readable: &[Kind],
+        reach: Reach,
+    ) -> Result<Self, Vec<Problem>> {
         let (mut asked, mut problems) = (Self::default(), Vec::new());
-        for name in body.keys().filter(|name| !TAKEN.contains(name) && !KEPT.contains(name)) {
-            problems.push(unknown(name, "A webhook has `url`, `kinds`, `events` and `status`."));
+        for name in body
+            .keys()
+            .filter(|name| !TAKEN.contains(name) && !KEPT.contains(name))
+        {
+            problems.push(unknown(
+                name,
+                "A webhook has `url`, `kinds`, `events` and `status`.",
+            ));
         }
         match body.get("url") {
             Some(Json::String(url)) => match Receiver::read(url, reach) {
@@ -54,33 +65,70 @@ impl Asked {
                 let text = "{property} is missing. Send the URL of the receiver.";
                 problems.push(Problem::new(Code::FieldRequired, "url", text));
             }
-            Some(_) => problems.push(wrong("url", "{property} is no string. Send the URL of the receiver.")),
+            Some(_) => problems.push(wrong(
+                "url",
+                "{property} is no string. Send the URL of the receiver.",
+            )),
         }
-        let kinds = Words { name: "kinds", one: "such as `person`", all: Kind::ALL, word: Kind::singular };
+        let kinds = Words {
+            name: "kinds",
+            one: "such as `person`",
+            all: Kind::ALL,
+            word: Kind::singular,
+        };
         asked.kinds = kinds.read(body, &mut problems);
         if is_new && readable.is_empty() && !body.contains("kinds") {
             let text = "{property} is missing, and this key may not read records of any kind, so that nothing would be sent. Use a key that may read at least one kind.";
             problems.push(Problem::new(Code::FieldInvalid, "kinds", text));
         }
-        for kind in asked.kinds.iter().flatten().filter(|kind| !readable.contains(kind)) {
-            let place = body.get("kinds").and_then(Json::as_array).into_iter().flatten();
-            let place = place.take_while(|word| word.as_str() != Some(kind.singular())).count();
-            let text =
-                "{property} names a kind that this key may not read. Leave it out, or use a key with that right.";
-            problems.push(Problem::new(Code::FieldInvalid, Property::member("kinds").element(place), text));
+        for kind in asked
+            .kinds
+            .iter()
+            .flatten()
+            .filter(|kind| !readable.contains(kind))
+        {
+            let place = body
+                .get("kinds")
+                .and_then(Json::as_array)
+                .into_iter()
+                .flatten();
+            let place = place
+                .take_while(|word| word.as_str() != Some(kind.singular()))
+                .count();
+            let text = "{property} names a kind that this key may not read. Leave it out, or use a key with that right.";
+            problems.push(Problem::new(
+                Code::FieldInvalid,
+                Property::member("kinds").element(place),
+                text,
+            ));
         }
         let one = "one of `created`, `changed`, `deleted`";
-        let events = Words { name: "events", one, all: &What::ALL, word: What::as_str };
+        let events = Words {
+            name: "events",
+            one,
+            all: &What::ALL,
+            word: What::as_str,
+        };
         asked.events = events.read(body, &mut problems);
-        match body.get("status").map(|status| status.as_str().unwrap_or_default()) {
+        match body
+            .get("status")
+            .map(|status| status.as_str().unwrap_or_default())
+        {
             None => {}
             Some("active") => asked.status = Some(Status::Active),
             Some("paused") => asked.status = Some(Status::Paused),
             // The server sets these; a client may send back what it has read.
             Some("ended" | "disabled") if !is_new => {}
-            Some(_) => problems.push(wrong("status", "{property} is none of `active` and `paused`. Send one of them.")),
+            Some(_) => problems.push(wrong(
+                "status",
+                "{property} is none of `active` and `paused`. Send one of them.",
+            )),
         }
-        if problems.is_empty() { Ok(asked) } else { Err(problems) }
+        if problems.is_empty() {
+            Ok(asked)
+        } else {
+            Err(problems)
+        }
     }
 }
 
@@ -92,13 +140,16 @@ pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> 
         None | Some(Json::Null) => None,
         Some(Json::String(after)) if is_cursor(after) => Some(after.clone()),
         Some(_) => {
-            let text =
-                "{property} is no cursor of the change feed. Send one from a `next` or `last` link, or leave it out.";
+            let text = "{property} is no cursor of the change feed. Send one from a `next` or `last` link, or leave it out.";
             problems.push(Problem::new(Code::CursorInvalid, "after", text));
             None
         }
     };
-    if problems.is_empty() { Ok(after) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(after)
+    } else {
+        Err(problems)
+    }
 }
 
 fn unknown_member(name: &str) -> Problem {
@@ -107,7 +158,9 @@ fn unknown_member(name: &str) -> Problem {
 
 fn is_cursor(text: &str) -> bool {
     (1..=256).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 fn wrong(name: &'static str, text: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
@@ -116,7 +169,11 @@ fn wrong(name: &'static str, text: impl Into<std::borrow::Cow<'static, str>>) ->
 
 fn unknown(name: &str, there_is: &str) -> Problem {
     let property = Property::member(name.to_owned());
-    Problem::new(Code::PropertyUnknown, property, format!("{{property}} is not known here. {there_is}"))
+    Problem::new(
+        Code::PropertyUnknown,
+        property,
+        format!("{{property}} is not known here. {there_is}"),
+    )
 }
 
 /// A list of words.
@@ -129,7 +186,12 @@ struct Words<'w, T: 'static> {
 
 impl<T: Copy + PartialEq> Words<'_, T> {
     fn read(&self, body: &Object, problems: &mut Vec<Problem>) -> Option<Vec<T>> {
-        let Self { name, one, all, word } = *self;
+        let Self {
+            name,
+            one,
+            all,
+            word,
+        } = *self;
         let list = body.get(name)?;
         let Some(list) = list.as_array().filter(|list| !list.is_empty()) else {
             problems.push(wrong(
@@ -140,7 +202,11 @@ impl<T: Copy + PartialEq> Words<'_, T> {
         };
         let mut found = Vec::new();
         for (place, item) in list.iter().enumerate() {
-            match all.iter().copied().find(|value| item.as_str() == Some(word(*value))) {
+            match all
+                .iter()
+                .copied()
+                .find(|value| item.as_str() == Some(word(*value)))
+            {
                 Some(value) if found.contains(&value) => {}
                 Some(value) => found.push(value),
                 None => {

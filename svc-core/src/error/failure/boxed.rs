@@ -29,7 +29,12 @@ impl StdError for Boxed {
 impl From<Error> for Box<dyn StdError + Send + Sync> {
     fn from(error: Error) -> Self {
         match *error.0 {
-            Failure { kind: ErrorKind::Unexpected, operation: None, address: None, source: Some(source) } => source,
+            Failure {
+                kind: ErrorKind::Unexpected,
+                operation: None,
+                address: None,
+                source: Some(source),
+            } => source,
             other => Box::new(Boxed(Error(Box::new(other)))),
         }
     }

@@ -14,21 +14,42 @@ fn ledger() -> Ledger {
 
 #[test]
 fn display_is_plain_english_without_values() {
-    let title = Problem::new(Code::FieldInvalid, "tickets[0].title", "`Ada's secret` is no title.").hint("secret");
-    let dates = Problem::between(Code::StartDateAfterEndDate, &["start_date", "end_date"], "secret");
+    let title = Problem::new(
+        Code::FieldInvalid,
+        "tickets[0].title",
+        "`Ada's secret` is no title.",
+    )
+    .hint("secret");
+    let dates = Problem::between(
+        Code::StartDateAfterEndDate,
+        &["start_date", "end_date"],
+        "secret",
+    );
     let full = Problem::general(Code::CapacityExceeded, "secret");
     for (error, text) in [
-        (Error::invalid(title.clone()), "the request is invalid: FIELD_INVALID (`tickets[0].title`)"),
+        (
+            Error::invalid(title.clone()),
+            "the request is invalid: FIELD_INVALID (`tickets[0].title`)",
+        ),
         (
             Error::refused(vec![dates, full]),
             "the request is invalid: START_DATE_AFTER_END_DATE (`start_date`, `end_date`), CAPACITY_EXCEEDED",
         ),
         (Error::refused(Vec::new()), "the request is invalid"),
-        (Error::invalid(title).within("canvass"), "the request is invalid: FIELD_INVALID (`canvass.tickets[0].title`)"),
+        (
+            Error::invalid(title).within("canvass"),
+            "the request is invalid: FIELD_INVALID (`canvass.tickets[0].title`)",
+        ),
         (Error::not_found(), "not found"),
         (Error::not_found().at("people/7"), "people/7: not found"),
-        (Error::unavailable(Duration::from_secs(7)), "unavailable, try again in 7s"),
-        (Error::not_implemented().during("people.create"), "people.create: not supported"),
+        (
+            Error::unavailable(Duration::from_secs(7)),
+            "unavailable, try again in 7s",
+        ),
+        (
+            Error::not_implemented().during("people.create"),
+            "people.create: not supported",
+        ),
         (Error::unexpected("a bug"), "a bug"),
         (ledger().into(), "the ledger cannot be read"),
         (
@@ -38,19 +59,29 @@ fn display_is_plain_english_without_values() {
     ] {
         assert_eq!(error.to_string(), text);
     }
-    assert_eq!(format!("{:#}", Error::from(ledger())), "the ledger cannot be read: the disk is gone");
+    assert_eq!(
+        format!("{:#}", Error::from(ledger())),
+        "the ledger cannot be read: the disk is gone"
+    );
 }
 
 #[test]
 fn debug_is_what_main_shows() {
     assert_eq!(format!("{:?}", Error::not_found()), "not found");
-    assert_eq!(format!("{:?}", Error::unexpected("a bug")), "a bug", "no cause is told twice");
+    assert_eq!(
+        format!("{:?}", Error::unexpected("a bug")),
+        "a bug",
+        "no cause is told twice"
+    );
     assert_eq!(
         format!("{:?}", Error::from(ledger()).during("people.list")),
         "people.list: the ledger cannot be read\n\nCaused by:\n    the disk is gone"
     );
     assert_eq!(
-        format!("{:?}", Error::unavailable(Duration::from_millis(1500)).caused_by(ledger())),
+        format!(
+            "{:?}",
+            Error::unavailable(Duration::from_millis(1500)).caused_by(ledger())
+        ),
         "unavailable, try again in 1.5s\n\nCaused by:\n    the ledger cannot be read\n    the disk is gone"
     );
     let nested = Error::unexpected(Error::from(ledger()).during("people.find"));
@@ -75,23 +106,39 @@ fn the_question_mark_works_both_ways() {
     }
     assert!(in_backend().unwrap_err().is_unexpected());
     let bare = in_main().unwrap_err();
-    assert!(bare.is::<std::num::ParseIntError>(), "without context it is the error that it was");
+    assert!(
+        bare.is::<std::num::ParseIntError>(),
+        "without context it is the error that it was"
+    );
     let told = in_thread().unwrap_err();
-    assert_eq!(told.to_string(), "people.list: invalid digit found in string");
-    assert!(told.source().and_then(|source| source.downcast_ref::<std::num::ParseIntError>()).is_some());
+    assert_eq!(
+        told.to_string(),
+        "people.list: invalid digit found in string"
+    );
+    assert!(
+        told.source()
+            .and_then(|source| source.downcast_ref::<std::num::ParseIntError>())
+            .is_some()
+    );
     let missing: Box<dyn StdError> = Error::not_found().into();
-    assert_eq!((missing.to_string(), format!("{missing:?}")), ("not found".to_owned(), "not found".to_owned()));
+    assert_eq!(
+        (missing.to_string(), format!("{missing:?}")),
+        ("not found".to_owned(), "not found".to_owned())
+    );
 }
 
 #[test]
 fn the_chain_of_causes_is_reachable() {
     let error = Error::from(ledger());
     assert!(error.source().unwrap().downcast_ref::<Ledger>().is_some());
-    let cause = error.source().and_then(StdError::source).and_then(|cause| cause.downcast_ref::<io::Error>());
+    let cause = error
+        .source()
+        .and_then(StdError::source)
+        .and_then(|cause| cause.downcast_ref::<io::Error>());
     assert_eq!(cause.unwrap().kind(), io::ErrorKind::Other);
     let outer = Error::unexpected(error.at("people/7"));
-    let ledger =
-        std::iter::successors(outer.source(), |&cause| cause.source()).find_map(|it| it.downcast_ref::<Ledger>());
+    let ledger = std::iter::successors(outer.source(), |&cause| cause.source())
+        .find_map(|it| it.downcast_ref::<Ledger>());
     assert!(ledger.is_some());
     assert!(Error::not_found().source().is_none());
 }
@@ -99,16 +146,32 @@ fn the_chain_of_causes_is_reachable() {
 #[test]
 fn the_kind_the_problems_and_the_context_are_told() {
     let problem = Problem::general(Code::CapacityExceeded, "The event is full.");
-    let error = Error::invalid(problem.clone()).during("attendances.create").at("events/7");
-    assert_eq!((error.operation(), error.address()), (Some("attendances.create"), Some("events/7")));
+    let error = Error::invalid(problem.clone())
+        .during("attendances.create")
+        .at("events/7");
+    assert_eq!(
+        (error.operation(), error.address()),
+        (Some("attendances.create"), Some("events/7"))
+    );
     assert_eq!(error.kind(), &ErrorKind::Invalid(vec![problem.clone()]));
     assert_eq!(error.problems(), std::slice::from_ref(&problem));
-    assert!(error.is_invalid() && !error.is_not_found() && !error.is_unavailable() && !error.is_unexpected());
+    assert!(
+        error.is_invalid()
+            && !error.is_not_found()
+            && !error.is_unavailable()
+            && !error.is_unexpected()
+    );
     assert_eq!(error.into_problems().unwrap(), [problem]);
-    let error = Error::not_found().at("people/7").into_problems().unwrap_err();
+    let error = Error::not_found()
+        .at("people/7")
+        .into_problems()
+        .unwrap_err();
     assert!(error.is_not_found() && error.problems().is_empty() && error.operation().is_none());
     assert_eq!(error.address(), Some("people/7"), "the context stays");
     let retry_after = Duration::from_secs(1);
     assert!(Error::unavailable(retry_after).is_unavailable());
-    assert_eq!(Error::unavailable(retry_after).into_kind(), ErrorKind::Unavailable { retry_after });
+    assert_eq!(
+        Error::unavailable(retry_after).into_kind(),
+        ErrorKind::Unavailable { retry_after }
+    );
 }

@@ -24,9 +24,17 @@ impl Check<'_> {
     ) -> Vec<Member> {
         let mut members = Vec::new();
         for field in fields {
-            let Some((places, path)) = self.path(&field.path, schema, plural) else { continue };
-            let Some(last) = path.last().copied() else { continue };
-            let Some(column) = self.column(table, live, &field.column, wanted(&last.ty, self.engine)) else { continue };
+            let Some((places, path)) = self.path(&field.path, schema, plural) else {
+                continue;
+            };
+            let Some(last) = path.last().copied() else {
+                continue;
+            };
+            let Some(column) =
+                self.column(table, live, &field.column, wanted(&last.ty, self.engine))
+            else {
+                continue;
+            };
             if !fits(&last.ty, column.class, self.engine) {
                 self.wrong(format!(
                     "`{table}.{}` is {}, which cannot hold `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
@@ -39,18 +47,34 @@ impl Check<'_> {
                 continue;
             }
             self.listed(table, live, field, last);
-            members.push(Member { places, path, stored: Stored::Column { column, values: field.values.clone() } });
+            members.push(Member {
+                places,
+                path,
+                stored: Stored::Column {
+                    column,
+                    values: field.values.clone(),
+                },
+            });
         }
         members
     }
 
     /// What fields are that nobody sends: of those that have a column.
-    pub(super) fn defaults(&mut self, table: &Table, schema: &'static KindSchema) -> Vec<(Vec<&'static str>, String)> {
+    pub(super) fn defaults(
+        &mut self,
+        table: &Table,
+        schema: &'static KindSchema,
+    ) -> Vec<(Vec<&'static str>, String)> {
         let mut defaults = Vec::new();
         for (path, value) in &table.defaults {
-            let Some((_, fields)) = self.path(path, schema.fields, schema.plural) else { continue };
+            let Some((_, fields)) = self.path(path, schema.fields, schema.plural) else {
+                continue;
+            };
             if table.fields.iter().any(|field| field.path == *path) {
-                defaults.push((fields.iter().map(|field| field.name).collect(), value.clone()));
+                defaults.push((
+                    fields.iter().map(|field| field.name).collect(),
+                    value.clone(),
+                ));
             } else {
                 self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or leave `.otherwise(\"{path}\", ...)` out", schema.plural));
             }
@@ -67,13 +91,23 @@ impl Check<'_> {
     ) -> Option<(Vec<usize>, Vec<&'static Field>)> {
         let (mut places, mut fields, mut object) = (Vec::new(), Vec::new(), Some(schema));
         for name in path.split('.') {
-            let found =
-                object.and_then(|object| object.fields.iter().enumerate().find(|(_, field)| field.name == name));
+            let found = object.and_then(|object| {
+                object
+                    .fields
+                    .iter()
+                    .enumerate()
+                    .find(|(_, field)| field.name == name)
+            });
             let Some((place, field)) = found.filter(|(_, field)| !field.is_computed()) else {
-                let known = object.map_or(&[][..], |object| object.fields).iter().filter(|field| !field.is_computed());
+                let known = object
+                    .map_or(&[][..], |object| object.fields)
+                    .iter()
+                    .filter(|field| !field.is_computed());
                 let meant = nearest(name, known.map(|field| field.name))
                     .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-                self.wrong(format!("{plural} have no field `{path}` that could be written{meant}"));
+                self.wrong(format!(
+                    "{plural} have no field `{path}` that could be written{meant}"
+                ));
                 return None;
             };
             places.push(place);
@@ -88,22 +122,38 @@ impl Check<'_> {
 
     /// The values of a column that takes a few only are those of the mapping.
     fn listed(&mut self, table: &str, live: &LiveTable, field: &mapping::Field, of: &Field) {
-        let taken = live.column(&field.column).and_then(|column| column.values.as_ref());
+        let taken = live
+            .column(&field.column)
+            .and_then(|column| column.values.as_ref());
         let known: &[&str] = match of.ty {
             Type::Enum(known) | Type::FlexEnum(known) => known,
             _ => &[],
         };
         let (path, column) = (&field.path, plain(&field.column));
-        if let Some((unknown, _)) = field.values.iter().find(|(value, _)| !known.contains(&value.as_str())) {
-            self.wrong(format!("`{unknown}` is no value of `{path}`: use {}", known.join(", ")));
+        if let Some((unknown, _)) = field
+            .values
+            .iter()
+            .find(|(value, _)| !known.contains(&value.as_str()))
+        {
+            self.wrong(format!(
+                "`{unknown}` is no value of `{path}`: use {}",
+                known.join(", ")
+            ));
         }
         let Some(taken) = taken else { return };
         let given: Vec<&str> = if field.values.is_empty() {
             known.to_vec()
         } else {
-            field.values.iter().map(|(_, stored)| stored.as_str()).collect()
+            field
+                .values
+                .iter()
+                .map(|(_, stored)| stored.as_str())
+                .collect()
         };
-        let refused: Vec<&str> = given.into_iter().filter(|value| !taken.iter().any(|taken| taken == value)).collect();
+        let refused: Vec<&str> = given
+            .into_iter()
+            .filter(|value| !taken.iter().any(|taken| taken == value))
+            .collect();
         if !refused.is_empty() {
             let is_are = if refused.len() == 1 { "is" } else { "are" };
             self.wrong(format!(
@@ -114,14 +164,22 @@ impl Check<'_> {
         }
     }
 
-    pub(super) fn rows(&mut self, field: &str, rows: &Rows, schema: &'static KindSchema) -> Option<Member> {
+    pub(super) fn rows(
+        &mut self,
+        field: &str,
+        rows: &Rows,
+        schema: &'static KindSchema,
+    ) -> Option<Member> {
         let (places, path) = self.path(field, schema.fields, schema.plural)?;
         let entries = path.last().and_then(|field| match &field.ty {
             Type::Array(item) => item.object(),
             _ => None,
         });
         let Some(entries) = entries else {
-            self.wrong(format!("`{field}` of {} is no list of objects: use `.field(...)`", schema.plural));
+            self.wrong(format!(
+                "`{field}` of {} is no list of objects: use `.field(...)`",
+                schema.plural
+            ));
             return None;
         };
         let live = self.live_table(&rows.table)?;
@@ -150,14 +208,36 @@ impl Check<'_> {
         }
         let mut members = self.members(&rows.table, live, &rows.fields, entries, field);
         members.sort_by(|one, other| one.places.cmp(&other.places));
-        let known = [Some(rows.parent.as_str()), rows.order.as_deref().or(live.primary().map(|it| it.name.as_str()))];
-        let named = rows.fields.iter().map(|field| field.column.as_str()).chain(known.into_iter().flatten());
+        let known = [
+            Some(rows.parent.as_str()),
+            rows.order
+                .as_deref()
+                .or(live.primary().map(|it| it.name.as_str())),
+        ];
+        let named = rows
+            .fields
+            .iter()
+            .map(|field| field.column.as_str())
+            .chain(known.into_iter().flatten());
         self.sourceless(&rows.table, live, &named.collect::<Vec<_>>());
         if !live.finds_by(&[rows.parent.as_str()]) {
-            self.index(&rows.table, &[&rows.parent], "the rows of a record are found by");
+            self.index(
+                &rows.table,
+                &[&rows.parent],
+                "the rows of a record are found by",
+            );
         }
-        let stored = Stored::Rows { table: quoted_table(&rows.table), parent: parent?, order: order?, members };
-        Some(Member { places, path, stored })
+        let stored = Stored::Rows {
+            table: quoted_table(&rows.table),
+            parent: parent?,
+            order: order?,
+            members,
+        };
+        Some(Member {
+            places,
+            path,
+            stored,
+        })
     }
 }
 
@@ -171,8 +251,14 @@ fn wanted(ty: &Type, engine: Engine) -> &'static str {
         (Type::Timestamp, Engine::Postgres) => "timestamptz",
         (Type::Timestamp, Engine::Sqlite) => "TIMESTAMP",
         (Type::Date, _) => "date",
-        (Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap, Engine::Postgres) => "jsonb",
-        (Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap, Engine::Sqlite) => "JSON",
+        (
+            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap,
+            Engine::Postgres,
+        ) => "jsonb",
+        (
+            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap,
+            Engine::Sqlite,
+        ) => "JSON",
         _ => "text",
     }
 }
@@ -188,9 +274,8 @@ fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
         | (Type::Date, Class::Date)
         | (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text)
         | (Type::Array(Type::String), Class::Texts) => true,
-        (Type::Boolean | Type::Flag, Class::Integer(_)) | (Type::Timestamp | Type::Date, Class::Text) => {
-            engine == Engine::Sqlite
-        }
+        (Type::Boolean | Type::Flag, Class::Integer(_))
+        | (Type::Timestamp | Type::Date, Class::Text) => engine == Engine::Sqlite,
         _ => false,
     }
 }

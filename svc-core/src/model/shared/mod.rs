@@ -9,7 +9,9 @@ mod target;
 
 pub use email_address::{EmailAddress, EmailAddressType, EmailStatus};
 pub use phone_number::{PhoneNumber, PhoneNumberType};
-pub use postal_address::{Accuracy, Geocode, PostalAddress, PostalAddressStatus, PostalAddressType};
+pub use postal_address::{
+    Accuracy, Geocode, PostalAddress, PostalAddressStatus, PostalAddressType,
+};
 pub use referrer_data::ReferrerData;
 pub use share_options::{EmailShare, NetworkAShare, NetworkBShare, ShareOption};
 pub use target::Target;

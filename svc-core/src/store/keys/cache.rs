@@ -1,4 +1,5 @@
-//! Keys that were looked up, in memory: a check of a known key asks the store for its epoch only (AUT-03).
+//! Keys that were looked up, in memory: a check of a known key asks the store for its epoch only
+//! (AUT-03).
 
 use std::{
     collections::HashMap,
@@ -39,17 +40,29 @@ struct Held {
 impl KeyCache {
     /// Whom a token stands for at this moment, when it was looked up in this epoch.
     #[must_use]
-    pub fn holder(&self, hash: &TokenHash, epoch: i64, now: Timestamp) -> Option<Option<(Tenant, Caller)>> {
+    pub fn holder(
+        &self,
+        hash: &TokenHash,
+        epoch: i64,
+        now: Timestamp,
+    ) -> Option<Option<(Tenant, Caller)>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return None;
         }
-        let (_, held) = known.keys.get(&hash.prefix()).filter(|(known, _)| hash.is(known.as_bytes()))?;
-        Some(held.expires.is_none_or(|end| now < end).then(|| (held.tenant.clone(), held.caller.clone())))
+        let (_, held) = known
+            .keys
+            .get(&hash.prefix())
+            .filter(|(known, _)| hash.is(known.as_bytes()))?;
+        Some(
+            held.expires
+                .is_none_or(|end| now < end)
+                .then(|| (held.tenant.clone(), held.caller.clone())),
+        )
     }
 
-    /// Keeps what was read after so many changes, unless it is revoked; what is older than what is known already is not
-    /// kept.
+    /// Keeps what was read after so many changes, unless it is revoked; what is older than what is
+    /// known already is not kept.
     pub fn learn(&self, hash: &TokenHash, epoch: i64, key: Option<&KeyInfo>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if epoch < known.epoch {
@@ -60,14 +73,18 @@ impl KeyCache {
         }
         known.epoch = epoch;
         if let Some(key) = key.filter(|key| key.revoked.is_none()) {
-            let held = Held { tenant: key.tenant.clone(), caller: key.caller(), expires: key.expires };
+            let held = Held {
+                tenant: key.tenant.clone(),
+                caller: key.caller(),
+                expires: key.expires,
+            };
             known.keys.insert(hash.prefix(), (*hash, held));
         }
     }
 }
 
-/// Epochs for a store that other processes change without its notice: one ends with each change by this process, and after
-/// a time.
+/// Epochs for a store that other processes change without its notice: one ends with each change by
+/// this process, and after a time.
 #[derive(Debug)]
 pub struct KeyEpochs {
     lasts: Duration,
@@ -79,14 +96,24 @@ impl KeyEpochs {
     /// Each lasts so long at most; no time at all, and there are none.
     #[must_use]
     pub fn new(lasts: Duration) -> Self {
-        Self { lasts, began: Instant::now(), changes: AtomicI64::default() }
+        Self {
+            lasts,
+            began: Instant::now(),
+            changes: AtomicI64::default(),
+        }
     }
 
     /// The epoch now, unless nothing is to be remembered.
     #[must_use]
     pub fn now(&self) -> Option<i64> {
-        let times = self.began.elapsed().as_nanos().checked_div(self.lasts.as_nanos())?;
-        i64::try_from(times).ok()?.checked_add(self.changes.load(Ordering::SeqCst))
+        let times = self
+            .began
+            .elapsed()
+            .as_nanos()
+            .checked_div(self.lasts.as_nanos())?;
+        i64::try_from(times)
+            .ok()?
+            .checked_add(self.changes.load(Ordering::SeqCst))
     }
 
     /// A key was changed.
@@ -117,7 +144,8 @@ mod tests {
         assert!(short.now().is_some_and(|epoch| epoch > 0));
     }
 
-    /// UND-15, AUT-03: what was read before a revocation is not believed after it; a key ends when it says so.
+    /// UND-15, AUT-03: what was read before a revocation is not believed after it; a key ends when
+    /// it says so.
     #[test]
     fn an_epoch_ends_what_is_known() {
         let (cache, hash) = (KeyCache::default(), TokenHash::of("sesame"));
@@ -129,10 +157,16 @@ mod tests {
         assert!(cache.holder(&hash, 1, at(9)).unwrap().is_some());
         assert!(cache.holder(&hash, 1, at(10)).unwrap().is_none(), "expired");
         assert!(cache.holder(&TokenHash::of("other"), 1, at(1)).is_none());
-        assert!(cache.holder(&hash, 2, at(1)).is_none(), "a key was changed since");
+        assert!(
+            cache.holder(&hash, 2, at(1)).is_none(),
+            "a key was changed since"
+        );
         cache.learn(&TokenHash::of("other"), 2, None);
         cache.learn(&hash, 1, Some(&key));
-        assert!(cache.holder(&hash, 2, at(1)).is_none() && cache.holder(&hash, 1, at(1)).is_none(), "read too early");
+        assert!(
+            cache.holder(&hash, 2, at(1)).is_none() && cache.holder(&hash, 1, at(1)).is_none(),
+            "read too early"
+        );
         key.revoked = Some(at(5));
         cache.learn(&hash, 2, Some(&key));
         assert!(cache.holder(&hash, 2, at(1)).is_none(), "revoked");

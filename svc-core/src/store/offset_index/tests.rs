@@ -7,12 +7,18 @@ use super::*;
 const HERE: &[u8] = b"here";
 
 fn change(row: i64, is_member: bool) -> Move {
-    Move { collection: HERE.into(), row, is_member }
+    Move {
+        collection: HERE.into(),
+        row,
+        is_member,
+    }
 }
 
 /// What a store does: it tells every row.
 fn finish(mut load: Load, members: &RankBitmap) {
-    (0..).map_while(|position| members.nth(position)).for_each(|row| load.insert(row));
+    (0..)
+        .map_while(|position| members.nth(position))
+        .for_each(|row| load.insert(row));
     load.finish().unwrap();
 }
 
@@ -24,8 +30,8 @@ fn rows(index: &Arc<OffsetIndex>, collection: &[u8]) -> Vec<i64> {
     (0..).map_while(row).collect()
 }
 
-/// What may happen, in any order: a commit becomes visible in the file, the next commit's hook runs, a first read
-/// begins, sees the file, or ends.
+/// What may happen, in any order: a commit becomes visible in the file, the next commit's hook
+/// runs, a first read begins, sees the file, or ends.
 #[derive(Debug, Clone)]
 enum Event {
     Commit(Vec<(i64, bool)>),
@@ -50,7 +56,8 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(22), ..ProptestConfig::default() })]
 
-    /// COL-22, UND-20: however commits, their hooks and a first read interleave, all index are right in the end.
+    /// COL-22, UND-20: however commits, their hooks and a first read interleave, all index are
+    /// right in the end.
     #[test]
     fn any_interleaving(events in prop::collection::vec(event(), 0..60)) {
         let index = Arc::new(OffsetIndex::default());
@@ -109,7 +116,9 @@ fn the_least_used_go_first() {
     // By memory: the largest is kept alone.
     let index = Arc::new(OffsetIndex::with_limits(3, 1_000));
     for (name, count) in [(b"a", 64), (b"b", 64), (b"c", 64_000)] {
-        let Look::Load(load) = index.look(name, 0) else { panic!("not known yet") };
+        let Look::Load(load) = index.look(name, 0) else {
+            panic!("not known yet")
+        };
         finish(load, &(0..count).collect());
     }
     assert_eq!(index.known().slots.len(), 1);
@@ -119,8 +128,12 @@ fn the_least_used_go_first() {
 #[test]
 fn who_waits_is_woken_and_takes_over() {
     let index = Arc::new(OffsetIndex::default());
-    let Look::Load(first) = index.look(HERE, 0) else { panic!("not known yet") };
-    let Look::Wait(mut end) = index.look(HERE, 0) else { panic!("somebody reads it") };
+    let Look::Load(first) = index.look(HERE, 0) else {
+        panic!("not known yet")
+    };
+    let Look::Wait(mut end) = index.look(HERE, 0) else {
+        panic!("somebody reads it")
+    };
     assert_eq!(end.try_recv(), Ok(None));
     drop(first);
     assert_eq!(end.try_recv(), Err(oneshot::Canceled));

@@ -46,17 +46,28 @@ impl Dice {
 
     fn letters(&mut self, alphabet: &str, longest: usize) -> String {
         let letters: Vec<char> = alphabet.chars().collect();
-        (0..=self.below(longest)).map(|_| letters[self.below(letters.len())]).collect()
+        (0..=self.below(longest))
+            .map(|_| letters[self.below(letters.len())])
+            .collect()
     }
 
     /// Text of all sorts (TYP-01).
     pub(crate) fn text(&mut self) -> String {
-        let whole =
-            ["", "plain", " spaces ", "quote \" backslash \\ slash /", "tab\tline\nreturn\rbell\u{7}", "\u{7f}"];
+        let whole = [
+            "",
+            "plain",
+            " spaces ",
+            "quote \" backslash \\ slash /",
+            "tab\tline\nreturn\rbell\u{7}",
+            "\u{7f}",
+        ];
         match self.below(4) {
             0 => self.pick(&whole).to_owned(),
             1 => self.letters("abcdefghij ABCDEFGHIJ0123456789-_.,:;@{}[]", 400),
-            2 => self.letters("äöüßéñçøåАбвгдабв漢字かなעבריתالعربية✊🏽e\u{301}\u{202e}\u{2028}", 20),
+            2 => self.letters(
+                "äöüßéñçøåАбвгдабв漢字かなעבריתالعربية✊🏽e\u{301}\u{202e}\u{2028}",
+                20,
+            ),
             _ => self.letters("abcdefghijklmnopqrstuvwxyz", 12),
         }
     }
@@ -83,25 +94,43 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
         Type::Amount => {
             let mantissa = dice.between(0, 1_000_000_000_000);
             let scale = u32::try_from(dice.below(7)).expect("a small number");
-            Amount::new(i128::from(mantissa), scale).expect("an amount").into()
+            Amount::new(i128::from(mantissa), scale)
+                .expect("an amount")
+                .into()
         }
         Type::Boolean => dice.once_in(2).into(),
         Type::Timestamp => {
             let micros = dice.between(Timestamp::MIN.micros(), Timestamp::MAX.micros());
-            Timestamp::from_micros(micros - if dice.once_in(2) { micros % 1_000_000 } else { 0 }).into()
+            Timestamp::from_micros(
+                micros
+                    - if dice.once_in(2) {
+                        micros % 1_000_000
+                    } else {
+                        0
+                    },
+            )
+            .into()
         }
         Type::Date => {
-            let part = |dice: &mut Dice, high| u8::try_from(dice.between(1, high)).expect("a small number");
+            let part = |dice: &mut Dice, high| {
+                u8::try_from(dice.between(1, high)).expect("a small number")
+            };
             let year = u16::try_from(dice.between(1, 9999)).expect("a year");
             let (month, day) = (part(dice, 12), part(dice, 28));
             Date::new(year, month, day).expect("a date").into()
         }
         Type::Enum(values) => dice.pick(values).into(),
-        Type::FlexEnum(values) => if dice.once_in(2) { dice.text() } else { dice.pick(values).to_owned() }.into(),
+        Type::FlexEnum(values) => if dice.once_in(2) {
+            dice.text()
+        } else {
+            dice.pick(values).to_owned()
+        }
+        .into(),
         // A boolean is taken, too, and comes back as text (RES-phone_number-01).
         Type::Flag => Json::from(if dice.once_in(2) { "true" } else { "false" }),
         Type::StringMap => {
-            let members = (0..dice.below(4)).map(|place| (format!("{}{place}", dice.text()), dice.text()));
+            let members =
+                (0..dice.below(4)).map(|place| (format!("{}{place}", dice.text()), dice.text()));
             Json::Object(members.collect())
         }
         Type::Array(item) => items(dice, item, rules),
@@ -113,7 +142,13 @@ pub(crate) fn value(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
 }
 
 fn bounds(rules: &[Rule]) -> Option<(i64, i64)> {
-    rules.iter().find_map(|rule| if let Rule::Between(low, high) = rule { Some((*low, *high)) } else { None })
+    rules.iter().find_map(|rule| {
+        if let Rule::Between(low, high) = rule {
+            Some((*low, *high))
+        } else {
+            None
+        }
+    })
 }
 
 fn integer(dice: &mut Dice, rules: &[Rule]) -> Json {
@@ -127,10 +162,14 @@ fn integer(dice: &mut Dice, rules: &[Rule]) -> Json {
 
 fn string(dice: &mut Dice, rules: &[Rule]) -> String {
     let code = |dice: &mut Dice, length: usize| -> String {
-        (0..length).map(|_| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[dice.below(26)])).collect()
+        (0..length)
+            .map(|_| char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[dice.below(26)]))
+            .collect()
     };
     if rules.contains(&Rule::LanguageTag) {
-        return dice.pick(&["en", "de-CH-1901", "zh-Hant-TW", "x-own"]).to_owned();
+        return dice
+            .pick(&["en", "de-CH-1901", "zh-Hant-TW", "x-own"])
+            .to_owned();
     }
     match rules.first() {
         Some(Rule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
@@ -141,7 +180,10 @@ fn string(dice: &mut Dice, rules: &[Rule]) -> String {
         Some(Rule::RegionCode) => code(dice, 2),
         Some(Rule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
         Some(Rule::PhoneNumber) => dice.letters("0123456789", 15),
-        Some(Rule::WithoutAt) => dice.letters("abcdef@", 8).trim_start_matches('@').to_owned(),
+        Some(Rule::WithoutAt) => dice
+            .letters("abcdef@", 8)
+            .trim_start_matches('@')
+            .to_owned(),
         Some(Rule::ResponseKey) => dice.letters("abcABC019", 8),
         Some(Rule::ResponseName) => dice.letters("abc_ABC_019", 8),
         _ => dice.text(),
@@ -151,7 +193,11 @@ fn string(dice: &mut Dice, rules: &[Rule]) -> String {
 fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
     let count = dice.below(4);
     if rules.contains(&Rule::Identifiers) {
-        return array((0..count).map(|place| format!("system-{place}:{}x", dice.text())).collect());
+        return array(
+            (0..count)
+                .map(|place| format!("system-{place}:{}x", dice.text()))
+                .collect(),
+        );
     }
     let mut list: Vec<Json> = Vec::new();
     for place in 0..count {
@@ -173,7 +219,11 @@ fn items(dice: &mut Dice, item: &Type, rules: &[Rule]) -> Json {
 
 /// The rules of a list that are those of its elements.
 fn of_each(rules: &[Rule]) -> &'static [Rule] {
-    if rules.contains(&Rule::LanguageTag) { &[Rule::LanguageTag] } else { &[] }
+    if rules.contains(&Rule::LanguageTag) {
+        &[Rule::LanguageTag]
+    } else {
+        &[]
+    }
 }
 
 /// A valid object: about half of the members that a client may set, and every required one.
@@ -198,7 +248,9 @@ fn keep_rules(kind: Kind, body: &mut Object) {
     let text = |body: &Object, name: &str| body.get(name).and_then(Json::as_str).map(str::to_owned);
     match kind {
         // ERR-35
-        Kind::Question if text(body, "question_type").as_deref() == Some("Paragraph") => drop(body.remove("responses")),
+        Kind::Question if text(body, "question_type").as_deref() == Some("Paragraph") => {
+            drop(body.remove("responses"))
+        }
         // RES-question-07
         Kind::Question if body.get("responses").is_none_or(Json::is_empty) => {
             let response = Json::Object([("key", Json::from("k0"))].into_iter().collect());
@@ -221,13 +273,18 @@ fn keep_rules(kind: Kind, body: &mut Object) {
             }
             // RES-person-21
             if let Some(birthdate) = body.get_mut("birthdate").and_then(Json::as_object_mut)
-                && birthdate.get("day").and_then(Json::as_i64).is_some_and(|day| day > 28)
+                && birthdate
+                    .get("day")
+                    .and_then(Json::as_i64)
+                    .is_some_and(|day| day > 28)
             {
                 birthdate.insert("day", Json::integer(28));
             }
         }
         // RES-donation-18
-        Kind::Donation if body.get("voided").and_then(Json::as_bool) == Some(false) => drop(body.remove("voided_date")),
+        Kind::Donation if body.get("voided").and_then(Json::as_bool) == Some(false) => {
+            drop(body.remove("voided_date"))
+        }
         _ => {}
     }
 }
@@ -246,10 +303,19 @@ pub(crate) fn faulty(dice: &mut Dice, kind: Kind) -> Faulty {
     made
 }
 
-fn faulty_object(dice: &mut Dice, schema: &ObjectSchema, at: &str, paths: &mut Vec<String>) -> Object {
+fn faulty_object(
+    dice: &mut Dice,
+    schema: &ObjectSchema,
+    at: &str,
+    paths: &mut Vec<String>,
+) -> Object {
     let mut made = Object::new();
     for field in schema.fields.iter().filter(|field| !field.is_computed()) {
-        let path = if at.is_empty() { field.name.to_owned() } else { format!("{at}.{}", field.name) };
+        let path = if at.is_empty() {
+            field.name.to_owned()
+        } else {
+            format!("{at}.{}", field.name)
+        };
         match dice.below(4) {
             0 if field.mode == Mode::Required => paths.push(path),
             0 => {}
@@ -276,14 +342,24 @@ pub(crate) fn wrong(dice: &mut Dice, field: &Field, path: &str, paths: &mut Vec<
     wrong_type(dice, &field.ty, field.rules)
 }
 
-/// An object or array with something wrong in it; `None` where nothing has an inside, or nothing came out wrong.
-fn wrong_inside(dice: &mut Dice, ty: &Type, rules: &[Rule], path: &str, paths: &mut Vec<String>) -> Option<Json> {
+/// An object or array with something wrong in it; `None` where nothing has an inside, or nothing
+/// came out wrong.
+fn wrong_inside(
+    dice: &mut Dice,
+    ty: &Type,
+    rules: &[Rule],
+    path: &str,
+    paths: &mut Vec<String>,
+) -> Option<Json> {
     let before = paths.len();
     let made = match ty {
         Type::Object(schema) => faulty_object(dice, schema, path, paths).into(),
         Type::StringMap => {
             paths.push(format!("{path}.b"));
-            Json::Object(Object::from_iter([("a", Json::from("good")), ("b", Json::integer(1))]))
+            Json::Object(Object::from_iter([
+                ("a", Json::from("good")),
+                ("b", Json::integer(1)),
+            ]))
         }
         Type::Array(item) | Type::OneOrMany(item) => {
             let count = 1 + dice.below(3);
@@ -304,9 +380,14 @@ fn wrong_inside(dice: &mut Dice, ty: &Type, rules: &[Rule], path: &str, paths: &
                 list.push("no colon".into());
                 paths.push(format!("{path}[{count}]"));
                 // The valid ones have no colon here, either.
-                for (place, item) in list.iter().enumerate().filter(|(_, item)| item.as_str().is_some()) {
+                for (place, item) in list
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, item)| item.as_str().is_some())
+                {
                     let at = format!("{path}[{place}]");
-                    if item.as_str().is_some_and(|text| !text.contains(':')) && !paths.contains(&at) {
+                    if item.as_str().is_some_and(|text| !text.contains(':')) && !paths.contains(&at)
+                    {
                         paths.push(at);
                     }
                 }
@@ -334,7 +415,9 @@ fn broken_rule(ty: &Type, rules: &[Rule]) -> Option<Json> {
         (Some(Rule::PhoneNumber), _) => "call me".into(),
         (Some(Rule::ResponseKey), _) => "a-b".into(),
         (Some(Rule::ResponseName), _) => "no good".into(),
-        (Some(Rule::OnePrimary), _) => Json::Array(vec![primary(), Json::Object(Object::new()), primary()]),
+        (Some(Rule::OnePrimary), _) => {
+            Json::Array(vec![primary(), Json::Object(Object::new()), primary()])
+        }
         (None, Type::Enum(_)) => "no such value".into(),
         (None, Type::Timestamp) => "2026-01-05 09:00".into(),
         (None, Type::Date) => "2026-02-30".into(),
@@ -353,16 +436,30 @@ fn wrong_type(dice: &mut Dice, ty: &Type, rules: &[Rule]) -> Json {
     let choices: Vec<Json> = match ty {
         // A phone number may be sent as a number.
         Type::String if rules.contains(&Rule::PhoneNumber) => vec![true.into(), empty(), list()],
-        Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date | Type::Reference => {
+        Type::String
+        | Type::Enum(_)
+        | Type::FlexEnum(_)
+        | Type::Timestamp
+        | Type::Date
+        | Type::Reference => {
             vec![Json::integer(7), true.into(), empty(), list()]
         }
         Type::Integer | Type::Float => vec!["7".into(), true.into(), empty(), list()],
         Type::Amount => {
-            vec!["7".into(), true.into(), empty(), list(), Json::integer(-5), Json::integer(10_i64.pow(16))]
+            vec![
+                "7".into(),
+                true.into(),
+                empty(),
+                list(),
+                Json::integer(-5),
+                Json::integer(10_i64.pow(16)),
+            ]
         }
         Type::Boolean | Type::Flag => vec![Json::integer(1), "yes".into(), empty(), list()],
         Type::Array(_) => vec![Json::integer(7), "text".into(), empty(), true.into()],
-        Type::StringMap | Type::Object(_) => vec![Json::integer(7), "text".into(), list(), true.into()],
+        Type::StringMap | Type::Object(_) => {
+            vec![Json::integer(7), "text".into(), list(), true.into()]
+        }
         Type::OneOrMany(_) => vec![Json::integer(7), "text".into(), true.into()],
         _ => unreachable!("a type that this test does not know: {ty:?}"),
     };
@@ -376,13 +473,40 @@ pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Json {
         0 => Json::Null,
         1 => dice.once_in(2).into(),
         2 => Json::integer(dice.between(-2, 2)),
-        3 => Json::Number(Number::parse(dice.pick(&["1e400", "-0", "1.5", "9223372036854775808"])).expect("a number")),
+        3 => Json::Number(
+            Number::parse(dice.pick(&["1e400", "-0", "1.5", "9223372036854775808"]))
+                .expect("a number"),
+        ),
         4 => dice.text().into(),
-        5 => dice.pick(&["true", "2026-01-05T09:00:00Z", "a@x.org", "people/person-1", "crm:person-1", "x:1"]).into(),
-        6 => Json::Array((0..dice.below(4)).map(|_| anything(dice, depth - 1)).collect()),
+        5 => dice
+            .pick(&[
+                "true",
+                "2026-01-05T09:00:00Z",
+                "a@x.org",
+                "people/person-1",
+                "crm:person-1",
+                "x:1",
+            ])
+            .into(),
+        6 => Json::Array(
+            (0..dice.below(4))
+                .map(|_| anything(dice, depth - 1))
+                .collect(),
+        ),
         _ => {
-            let names = ["href", "primary", "address", "key", "question", "responses", "enabled", "given_name", "x"];
-            let members = (0..dice.below(4)).map(|_| (dice.pick(&names).to_owned(), anything(dice, depth - 1)));
+            let names = [
+                "href",
+                "primary",
+                "address",
+                "key",
+                "question",
+                "responses",
+                "enabled",
+                "given_name",
+                "x",
+            ];
+            let members = (0..dice.below(4))
+                .map(|_| (dice.pick(&names).to_owned(), anything(dice, depth - 1)));
             Json::Object(members.collect::<Vec<_>>().into_iter().collect())
         }
     }
@@ -390,8 +514,18 @@ pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Json {
 
 /// A body with anything under the names that mean something.
 pub(crate) fn hostile(dice: &mut Dice, kind: Kind) -> Object {
-    let mut made = if dice.once_in(2) { body(dice, kind) } else { Object::new() };
-    let fields: Vec<&str> = kind.schema().fields.fields.iter().map(|field| field.name).collect();
+    let mut made = if dice.once_in(2) {
+        body(dice, kind)
+    } else {
+        Object::new()
+    };
+    let fields: Vec<&str> = kind
+        .schema()
+        .fields
+        .fields
+        .iter()
+        .map(|field| field.name)
+        .collect();
     let others = [
         "_links",
         "identifiers",
@@ -410,7 +544,11 @@ pub(crate) fn hostile(dice: &mut Dice, kind: Kind) -> Object {
         "svc:person",
     ];
     for _ in 0..dice.below(5) {
-        let name = if dice.once_in(2) { dice.pick(&fields) } else { dice.pick(&others) };
+        let name = if dice.once_in(2) {
+            dice.pick(&fields)
+        } else {
+            dice.pick(&others)
+        };
         made.insert(name, anything(dice, 3));
     }
     made

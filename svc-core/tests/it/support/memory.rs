@@ -7,8 +7,9 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::{
-    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find, FindKey, Get, List,
-    ListRequest, LockKey, Page, Problem, Record, Result, Transactions, Update, UpdateRequest,
+    Code, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, Find,
+    FindKey, Get, List, ListRequest, LockKey, Page, Problem, Record, Result, Transactions, Update,
+    UpdateRequest,
     field_set::LinkKey,
     helper::{MatchKey, emails},
     link::{Address, Ref, Scope},
@@ -36,12 +37,19 @@ struct Row {
 impl Row {
     fn address(&self) -> Address {
         let schema = self.kind.schema();
-        let parent = schema.home.and(schema.parent).and_then(|parent| self.link(parent)).map(|at| at.id.clone());
+        let parent = schema
+            .home
+            .and(schema.parent)
+            .and_then(|parent| self.link(parent))
+            .map(|at| at.id.clone());
         Address::new(self.kind, self.id.clone(), parent)
     }
 
     fn link(&self, name: &str) -> Option<&Address> {
-        self.links.iter().find(|(link, _)| *link == name).map(|(_, at)| at)
+        self.links
+            .iter()
+            .find(|(link, _)| *link == name)
+            .map(|(_, at)| at)
     }
 
     fn text(&self, field: &str) -> Option<&str> {
@@ -96,7 +104,8 @@ pub(crate) struct Memory {
     /// How many of the next commits are undone by others.
     undone: Mutex<u32>,
     looks: Mutex<Looks>,
-    /// What somebody else writes into a record just before each of the next updates, the last one first.
+    /// What somebody else writes into a record just before each of the next updates, the last one
+    /// first.
     between: Mutex<Vec<Object>>,
     writes: Mutex<u32>,
     form: Form,
@@ -110,7 +119,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 impl Memory {
     /// An empty backend that hands out stored bytes with these names of the share objects.
     pub(crate) fn stored(names: svc_core::link::ShareNames) -> Self {
-        Self { form: Form::Stored, names, ..Self::default() }
+        Self {
+            form: Form::Stored,
+            names,
+            ..Self::default()
+        }
     }
 
     /// From now on every create and update of this kind is refused.
@@ -166,7 +179,8 @@ impl Memory {
         self.form == Form::Typed
     }
 
-    /// Before each of the next updates somebody else writes this into the record, the last one first.
+    /// Before each of the next updates somebody else writes this into the record, the last one
+    /// first.
     pub(crate) fn meanwhile(&self, fields: Vec<Object>) {
         *lock(&self.between) = fields;
     }
@@ -178,10 +192,19 @@ impl Memory {
 
     /// How many records of a kind there are.
     pub(crate) fn count(&self, kind: Kind) -> usize {
-        lock(&self.rows).iter().filter(|row| row.kind == kind).count()
+        lock(&self.rows)
+            .iter()
+            .filter(|row| row.kind == kind)
+            .count()
     }
 
-    fn check(&self, cx: &Context, kind: Kind, own: Option<&Id>, identifiers: &[Identifier]) -> Result<()> {
+    fn check(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        own: Option<&Id>,
+        identifiers: &[Identifier],
+    ) -> Result<()> {
         if let Some((refused, problem)) = lock(&self.refused).as_ref()
             && *refused == kind
         {
@@ -191,14 +214,19 @@ impl Memory {
         let mut problems = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
             let taken = |row: &Row| {
-                let other = row.kind == kind && row.tenant == cx.tenant.as_str() && Some(&row.id) != own;
+                let other =
+                    row.kind == kind && row.tenant == cx.tenant.as_str() && Some(&row.id) != own;
                 other && row.identifiers.contains(identifier)
             };
             if lock(&self.rows).iter().any(taken) {
                 problems.push(Problem::identifier_in_use(place));
             }
         }
-        if problems.is_empty() { Ok(()) } else { Err(Error::refused(problems)) }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::refused(problems))
+        }
     }
 
     fn has(&self, cx: &Context, at: &Address) -> bool {
@@ -206,7 +234,9 @@ impl Memory {
     }
 
     fn record<R: Resource>(&self, row: &Row) -> Record<R> {
-        let meta = Meta::new(row.id.clone(), row.created).modified(row.modified).identifiers(&row.identifiers);
+        let meta = Meta::new(row.id.clone(), row.created)
+            .modified(row.modified)
+            .identifiers(&row.identifiers);
         let mut fields = row.fields.clone();
         let mut record = match self.form {
             Form::Typed => Record::new(meta, R::from_object(&fields)),
@@ -232,7 +262,13 @@ impl Memory {
 
 fn is_at(row: &Row, cx: &Context, at: &Address) -> bool {
     let same = row.kind == at.kind && row.id == at.id && row.tenant == cx.tenant.as_str();
-    same && at.admits_parent(row.kind.schema().parent.and_then(|parent| row.link(parent)).map(|parent| &parent.id))
+    same && at.admits_parent(
+        row.kind
+            .schema()
+            .parent
+            .and_then(|parent| row.link(parent))
+            .map(|parent| &parent.id),
+    )
 }
 
 #[async_trait]
@@ -245,17 +281,27 @@ impl<R: Resource> List<R> for Memory {
             return Err(Error::not_found());
         }
         let rows = lock(&self.rows);
-        let own = rows.iter().filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
+        let own = rows
+            .iter()
+            .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
         let members: Vec<&Row> = own
             .filter(|row| match scope {
                 Scope::All => true,
-                Scope::Under(parent) => row.links.iter().any(|(_, at)| at.kind == parent.kind && at.id == parent.id),
+                Scope::Under(parent) => row
+                    .links
+                    .iter()
+                    .any(|(_, at)| at.kind == parent.kind && at.id == parent.id),
                 _ => false,
             })
             .collect();
         let first = usize::try_from(page.skipped()).unwrap_or(usize::MAX);
         let size = usize::try_from(page.size).unwrap_or(usize::MAX);
-        let records = members.iter().skip(first).take(size).map(|row| self.record(row)).collect();
+        let records = members
+            .iter()
+            .skip(first)
+            .take(size)
+            .map(|row| self.record(row))
+            .collect();
         Ok(Page::new(records, members.len() as u64))
     }
 }
@@ -265,7 +311,10 @@ impl<R: Resource> Get<R> for Memory {
     async fn get(&self, cx: &Context, at: &Address) -> Result<Option<Record<R>>> {
         // A vendor who forgets to look at the parent: the library does (COL-19).
         let at = Address::top(at.kind, at.id.clone());
-        Ok(lock(&self.rows).iter().find(|row| is_at(row, cx, &at)).map(|row| self.record(row)))
+        Ok(lock(&self.rows)
+            .iter()
+            .find(|row| is_at(row, cx, &at))
+            .map(|row| self.record(row)))
     }
 }
 
@@ -275,18 +324,28 @@ impl<R: Resource> Create<R> for Memory {
         let draft = request.draft;
         self.check(cx, R::KIND, None, draft.identifiers())?;
         let missing = |(name, at): &&(&'static str, Address)| {
-            let code = if at.kind == Kind::Person { Code::PersonNotFound } else { Code::LinkNotFound };
+            let code = if at.kind == Kind::Person {
+                Code::PersonNotFound
+            } else {
+                Code::LinkNotFound
+            };
             let problem = Problem::new(code, format!("_links.{name}"), "It leads nowhere.");
             (!self.has(cx, at)).then_some(problem)
         };
-        let problems: Vec<Problem> = draft.as_raw().links.iter().filter_map(|link| missing(&link)).collect();
+        let problems: Vec<Problem> = draft
+            .as_raw()
+            .links
+            .iter()
+            .filter_map(|link| missing(&link))
+            .collect();
         if !problems.is_empty() {
             return Err(Error::refused(problems));
         }
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);
-        if let Some(row) =
-            rows.iter().find(|row| is_membership && row.kind == R::KIND && row.links == draft.as_raw().links)
+        if let Some(row) = rows
+            .iter()
+            .find(|row| is_membership && row.kind == R::KIND && row.links == draft.as_raw().links)
         {
             return Ok(Created::existing(self.record(row)));
         }
@@ -296,7 +355,8 @@ impl<R: Resource> Create<R> for Memory {
         let row = Row {
             kind: R::KIND,
             tenant: cx.tenant.as_str().to_owned(),
-            id: Id::new(&format!("{}-{number}", R::SCHEMA.singular)).ok_or_else(|| Error::unexpected("an id"))?,
+            id: Id::new(&format!("{}-{number}", R::SCHEMA.singular))
+                .ok_or_else(|| Error::unexpected("an id"))?,
             created: cx.now,
             modified: cx.now,
             identifiers: draft.identifiers().to_vec(),
@@ -326,9 +386,16 @@ impl<R: Resource> Update<R> for Memory {
         if !self.has(cx, at) {
             return Ok(None);
         }
-        self.check(cx, R::KIND, Some(&at.id), patch.identifiers().unwrap_or_default())?;
+        self.check(
+            cx,
+            R::KIND,
+            Some(&at.id),
+            patch.identifiers().unwrap_or_default(),
+        )?;
         let mut rows = lock(&self.rows);
-        let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else { return Ok(None) };
+        let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else {
+            return Ok(None);
+        };
         request.check_unchanged(row.modified)?;
         let after = patch.apply(&R::from_object(&row.fields), cx.now)?;
         row.fields = Draft::new(&after).into_raw().fields;
@@ -366,13 +433,19 @@ impl<R: Resource> Find<R> for Memory {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let found = |row: &&Row| match key {
             FindKey::Name(name) => row.text("name") == Some(name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => row.identifiers.contains(identifier),
-            FindKey::Match(MatchKey::Email(email)) => emails(&row.fields).any(|known| known == *email),
+            FindKey::Match(MatchKey::Identifier(identifier)) => {
+                row.identifiers.contains(identifier)
+            }
+            FindKey::Match(MatchKey::Email(email)) => {
+                emails(&row.fields).any(|known| known == *email)
+            }
             _ => false,
         };
         let row = {
             let rows = lock(&self.rows);
-            let mut own = rows.iter().filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
+            let mut own = rows
+                .iter()
+                .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
             own.find(found).cloned()
         };
         // What others do before the answer arrives is not in it.
@@ -390,7 +463,10 @@ impl Transactions for Memory {
 
     async fn begin(&self, _: &Context) -> Result<Before> {
         let rows = lock(&self.rows).clone();
-        Ok(Before { mark: Mutex::new(rows.clone()), rows })
+        Ok(Before {
+            mark: Mutex::new(rows.clone()),
+            rows,
+        })
     }
 
     async fn lock(&self, _: &Before, keys: &[LockKey]) -> Result<()> {
@@ -416,7 +492,9 @@ impl Transactions for Memory {
             *lock(&self.rows) = before.rows;
             lock(&self.ended).push("undone");
             // As a database driver fails; the API knows what that means.
-            return Err(Error::unexpected(std::io::Error::from(std::io::ErrorKind::Interrupted)));
+            return Err(Error::unexpected(std::io::Error::from(
+                std::io::ErrorKind::Interrupted,
+            )));
         }
         lock(&self.ended).push("committed");
         Ok(())

@@ -1,4 +1,5 @@
-//! What the tests of this crate share: a backend in memory, an API over it, and generators from the tables.
+//! What the tests of this crate share: a backend in memory, an API over it, and generators from the
+//! tables.
 
 pub(crate) mod generate;
 pub(crate) mod memory;
@@ -6,10 +7,24 @@ pub(crate) mod server;
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases in every run and no files written; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask for others.
+/// The same cases in every run and no files written; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask
+/// for others.
 pub(crate) fn config(cases: u32) -> Config {
     let asked = Config::default();
-    let rng_seed = if asked.rng_seed == RngSeed::Random { RngSeed::Fixed(7396) } else { asked.rng_seed };
-    let cases = if asked.cases == 256 { cases } else { asked.cases };
-    Config { rng_seed, cases, failure_persistence: None, ..asked }
+    let rng_seed = if asked.rng_seed == RngSeed::Random {
+        RngSeed::Fixed(7396)
+    } else {
+        asked.rng_seed
+    };
+    let cases = if asked.cases == 256 {
+        cases
+    } else {
+        asked.cases
+    };
+    Config {
+        rng_seed,
+        cases,
+        failure_persistence: None,
+        ..asked
+    }
 }

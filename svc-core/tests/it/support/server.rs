@@ -10,11 +10,14 @@ use svc_core::{
     api::{Reply, Request},
     auth::{AnonymousTenant, Authenticator, Caller, Credentials, Identity, Rights},
     helper::{
-        PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach, RecordSignature,
-        RecordSubmission,
+        PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
+        RecordSignature, RecordSubmission,
     },
     link::Address,
-    model::{AdvocacyCampaign, Event, Form, FundraisingPage, List, Person, Petition, Question, Submission, Tag},
+    model::{
+        AdvocacyCampaign, Event, Form, FundraisingPage, List, Person, Petition, Question,
+        Submission, Tag,
+    },
     read::{Json, Limits},
     value::Timestamp,
 };
@@ -28,7 +31,10 @@ pub(crate) struct Door;
 #[async_trait]
 impl Authenticator for Door {
     async fn authenticate(&self, _: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
-        Ok(Some((Tenant::new("one"), Caller::with_rights(Rights::all()))))
+        Ok(Some((
+            Tenant::new("one"),
+            Caller::with_rights(Rights::all()),
+        )))
     }
 }
 
@@ -47,7 +53,8 @@ pub(crate) fn builder() -> ApiBuilder {
         .anonymous_helpers(Door)
 }
 
-/// Registers every kind with all that the interface has for it, and composes every helper that can be composed.
+/// Registers every kind with all that the interface has for it, and composes every helper that can
+/// be composed.
 ///
 /// A kind at the top has every operation; the others are named with what they have.
 pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
@@ -106,33 +113,72 @@ impl Answered {
             // Strict: no key twice.
             Json::read(text.as_bytes(), &Limits::own()).expect("bodies are strict JSON");
         }
-        let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("bodies are JSON") };
+        let json = if text.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_str(&text).expect("bodies are JSON")
+        };
         let header = |name: &str| reply.header(name).map(str::to_owned);
         let (location, retry_after) = (header("location"), header("retry-after"));
         let applied = header("preference-applied");
-        Self { status: reply.status.as_u16(), json, text, location, retry_after, applied }
+        Self {
+            status: reply.status.as_u16(),
+            json,
+            text,
+            location,
+            retry_after,
+            applied,
+        }
     }
 
-    /// The entries of an error object: relation, code, and each description as `CODE property,property`.
+    /// The entries of an error object: relation, code, and each description as
+    /// `CODE property,property`.
     pub(crate) fn entries(&self) -> Vec<(String, u64, Vec<String>)> {
-        let error = self.json.as_object().and_then(|body| body.iter().find(|(name, _)| name.ends_with(":error")));
-        let statuses = error.and_then(|(_, error)| error["resource_status"].as_array()).cloned().unwrap_or_default();
+        let error = self
+            .json
+            .as_object()
+            .and_then(|body| body.iter().find(|(name, _)| name.ends_with(":error")));
+        let statuses = error
+            .and_then(|(_, error)| error["resource_status"].as_array())
+            .cloned()
+            .unwrap_or_default();
         let entry = |status: &Value| {
-            let list = status.get("error_descriptions").or_else(|| status.get("errors"));
-            let described = list.and_then(Value::as_array).into_iter().flatten().map(|it| {
-                let code = it.get("error_code").or_else(|| it.get("code")).and_then(Value::as_str).unwrap_or("?");
-                let properties = it["properties"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                format!("{code} {}", properties.collect::<Vec<_>>().join(","))
-            });
+            let list = status
+                .get("error_descriptions")
+                .or_else(|| status.get("errors"));
+            let described = list
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .map(|it| {
+                    let code = it
+                        .get("error_code")
+                        .or_else(|| it.get("code"))
+                        .and_then(Value::as_str)
+                        .unwrap_or("?");
+                    let properties = it["properties"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Value::as_str);
+                    format!("{code} {}", properties.collect::<Vec<_>>().join(","))
+                });
             let resource = status["resource"].as_str().unwrap_or("?").to_owned();
-            (resource, status["response_code"].as_u64().unwrap_or(0), described.collect())
+            (
+                resource,
+                status["response_code"].as_u64().unwrap_or(0),
+                described.collect(),
+            )
         };
         statuses.iter().map(entry).collect()
     }
 
     /// The descriptions of an atomic failure.
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.entries().into_iter().flat_map(|(_, _, problems)| problems).collect()
+        self.entries()
+            .into_iter()
+            .flat_map(|(_, _, problems)| problems)
+            .collect()
     }
 
     /// The address under a link.
@@ -157,7 +203,9 @@ impl Server {
     /// Everything over this backend.
     pub(crate) fn over(store: Memory, settings: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
         let store = Arc::new(store);
-        let api = settings(everything(builder(), &store)).build().expect("an API without contradictions");
+        let api = settings(everything(builder(), &store))
+            .build()
+            .expect("an API without contradictions");
         Self { api, store }
     }
 
@@ -178,7 +226,13 @@ impl Server {
         self.send_as(Caller::with_rights(Rights::all()), method, to, body)
     }
 
-    pub(crate) fn send_as(&self, caller: Caller, method: &Method, to: &str, body: &str) -> Answered {
+    pub(crate) fn send_as(
+        &self,
+        caller: Caller,
+        method: &Method,
+        to: &str,
+        body: &str,
+    ) -> Answered {
         self.send_with(&HeaderMap::new(), caller, method, to, body)
     }
 
@@ -190,28 +244,60 @@ impl Server {
         to: &str,
         body: &str,
     ) -> Answered {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
         Answered::of(&runtime.block_on(self.reply(headers, caller, method, to, body)))
     }
 
     /// The same request twice at the same time.
     pub(crate) fn post_twice_at_once(&self, to: &str, body: &str) -> [Answered; 2] {
-        let (headers, runtime) = (HeaderMap::new(), tokio::runtime::Builder::new_current_thread().build());
-        let one = || self.reply(&headers, Caller::with_rights(Rights::all()), &Method::POST, to, body);
-        let (one, other) = runtime.expect("a runtime").block_on(async { tokio::join!(one(), one()) });
+        let (headers, runtime) = (
+            HeaderMap::new(),
+            tokio::runtime::Builder::new_current_thread().build(),
+        );
+        let one = || {
+            self.reply(
+                &headers,
+                Caller::with_rights(Rights::all()),
+                &Method::POST,
+                to,
+                body,
+            )
+        };
+        let (one, other) = runtime
+            .expect("a runtime")
+            .block_on(async { tokio::join!(one(), one()) });
         [one, other].map(|reply| Answered::of(&reply))
     }
 
-    async fn reply(&self, headers: &HeaderMap, caller: Caller, method: &Method, to: &str, body: &str) -> Reply {
+    async fn reply(
+        &self,
+        headers: &HeaderMap,
+        caller: Caller,
+        method: &Method,
+        to: &str,
+        body: &str,
+    ) -> Reply {
         let base = self.base();
         let path = to.strip_prefix(base.as_str()).unwrap_or(to);
-        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        assert!(self.api.route(path).is_some(), "`{path}` is no address of the interface");
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
+        assert!(
+            self.api.route(path).is_some(),
+            "`{path}` is no address of the interface"
+        );
         let context = self.context(caller);
-        let request = Request::new(method, path).with_query(query).with_received(context.now).with_base(context.base);
+        let request = Request::new(method, path)
+            .with_query(query)
+            .with_received(context.now)
+            .with_base(context.base);
         let request = request.with_headers(headers);
         let identity = Identity::Known(context.tenant, context.caller);
-        self.api.answer(identity, request.with_body(body.to_owned())).await
+        self.api
+            .answer(identity, request.with_body(body.to_owned()))
+            .await
     }
 
     pub(crate) fn get(&self, to: &str) -> Answered {
@@ -238,7 +324,12 @@ impl Server {
     /// Creates a record and gives its address.
     pub(crate) fn made(&self, to: &str, body: &str) -> String {
         let answer = self.post(to, body);
-        assert!(matches!(answer.status, 200 | 201), "POST {to}: {} {}", answer.status, answer.text);
+        assert!(
+            matches!(answer.status, 200 | 201),
+            "POST {to}: {} {}",
+            answer.status,
+            answer.text
+        );
         answer.link("self").expect("a self link").to_owned()
     }
 }

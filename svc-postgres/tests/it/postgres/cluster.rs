@@ -18,15 +18,21 @@ use svc_postgres::{ConnectError, Options, Store};
 fn on_a_cluster() -> (String, Options) {
     let server = support::server();
     let role = server.cluster_role(server.port());
-    (role.clone(), options(&url_of(&role, server.port())).schema(&format!("{role}_tables")))
+    (
+        role.clone(),
+        options(&url_of(&role, server.port())).schema(&format!("{role}_tables")),
+    )
 }
 
 /// How many tables are distributed.
 fn distributed(role: &str) -> String {
-    support::server().psql(&format!("SELECT count(DISTINCT logicalrelid) FROM {role}.pg_dist_partition"))
+    support::server().psql(&format!(
+        "SELECT count(DISTINCT logicalrelid) FROM {role}.pg_dist_partition"
+    ))
 }
 
-/// Processes that open the same schema at the same time make its tables once, and distribute each of them once.
+/// Processes that open the same schema at the same time make its tables once, and distribute each
+/// of them once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn missing_tables_are_made_and_distributed() {
@@ -43,8 +49,9 @@ async fn missing_tables_are_made_and_distributed() {
     // All of them are removed and made again as they were.
     Store::remove(&options).await.unwrap();
     Store::connect(options).await.unwrap();
-    let there =
-        format!("SELECT count(*) FROM {role}.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid::oid");
+    let there = format!(
+        "SELECT count(*) FROM {role}.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid::oid"
+    );
     assert_eq!(support::server().psql(&there), "17");
 }
 
@@ -55,12 +62,24 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
     Store::connect(options.clone()).await.unwrap();
     assert_eq!(distributed(&role), "0");
     let refused = Store::connect(options.clone().cluster()).await.unwrap_err();
-    assert!(matches!(refused, ConnectError::NotDistributed { .. }), "{refused}");
+    assert!(
+        matches!(refused, ConnectError::NotDistributed { .. }),
+        "{refused}"
+    );
     let said = refused.to_string();
-    assert!(said.contains("`cluster_") && said.contains("record, tenant") && said.contains("--citus"), "{said}");
+    assert!(
+        said.contains("`cluster_") && said.contains("record, tenant") && said.contains("--citus"),
+        "{said}"
+    );
     let refused = Store::remove(&options.clone().cluster()).await.unwrap_err();
-    assert!(matches!(refused, ConnectError::NotDistributed { .. }), "{refused}");
-    assert!(Store::is_there(&options).await.unwrap(), "nothing was removed");
+    assert!(
+        matches!(refused, ConnectError::NotDistributed { .. }),
+        "{refused}"
+    );
+    assert!(
+        Store::is_there(&options).await.unwrap(),
+        "nothing was removed"
+    );
 }
 
 #[tokio::test]
@@ -68,12 +87,18 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
 async fn distributed_tables_are_refused_without_the_option() {
     let (_, options) = on_a_cluster();
     Store::connect(options.clone().cluster()).await.unwrap();
-    for refused in [Store::connect(options.clone()).await.map(drop), Store::remove(&options).await] {
+    for refused in [
+        Store::connect(options.clone()).await.map(drop),
+        Store::remove(&options).await,
+    ] {
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ConnectError::Distributed(_)), "{refused}");
         assert!(refused.to_string().contains("distributed"), "{refused}");
     }
-    assert!(Store::is_there(&options).await.unwrap(), "nothing was removed");
+    assert!(
+        Store::is_there(&options).await.unwrap(),
+        "nothing was removed"
+    );
 }
 
 #[tokio::test]
@@ -83,21 +108,35 @@ async fn a_server_without_a_cluster_is_refused_with_the_option() {
     let options = options(&server.url()).schema(&server.schema()).cluster();
     let refused = Store::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::NotACluster), "{refused}");
-    assert!(!Store::is_there(&options).await.unwrap(), "nothing was made");
+    assert!(
+        !Store::is_there(&options).await.unwrap(),
+        "nothing was made"
+    );
 }
 
-/// On a cluster one process looks for what is due, over all shards. The others, and this one while nothing is due, read one row.
+/// On a cluster one process looks for what is due, over all shards. The others, and this one while
+/// nothing is due, read one row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn one_process_looks_for_what_is_due() {
     let database = support::server();
     let ways = [(); 2].map(|()| Proxy::start(database.port()));
     let role = database.cluster_role(database.port());
-    let [one, other] =
-        [0, 1].map(|at: usize| options(&url_of(&role, ways[at].port())).schema(&format!("{role}_t")).cluster());
+    let [one, other] = [0, 1].map(|at: usize| {
+        options(&url_of(&role, ways[at].port()))
+            .schema(&format!("{role}_t"))
+            .cluster()
+    });
     let (one, other) = (Server::open(one).await, Server::open(other).await);
     let now = Timestamp::now();
-    let due = async |server: &Server, at: Timestamp| server.store.due_webhooks(at, None, 100).await.unwrap().len();
+    let due = async |server: &Server, at: Timestamp| {
+        server
+            .store
+            .due_webhooks(at, None, 100)
+            .await
+            .unwrap()
+            .len()
+    };
     let trips = async |way: &Proxy, server: &Server, at: Timestamp| {
         way.reset();
         assert_eq!(due(server, at).await, 0);
@@ -105,13 +144,33 @@ async fn one_process_looks_for_what_is_due() {
     };
     assert_eq!((due(&one, now).await, due(&other, now).await), (0, 0));
     for _ in 0..3 {
-        assert_eq!([trips(&ways[0], &one, now).await, trips(&ways[1], &other, now).await], [1, 1], "nothing is due");
+        assert_eq!(
+            [
+                trips(&ways[0], &one, now).await,
+                trips(&ways[1], &other, now).await
+            ],
+            [1, 1],
+            "nothing is due"
+        );
     }
     // The other process makes a webhook, and asks the one that looks to do so.
-    other.make("webhooks", json!({"url": "https://hooks.example.org/"})).await;
-    until("it is found", async || due(&one, Timestamp::now()).await == 1).await;
-    assert_eq!(due(&other, Timestamp::now()).await, 0, "the other process does not look");
-    assert_eq!(due(&one, Timestamp::now()).await, 1, "as long as something is due");
+    other
+        .make("webhooks", json!({"url": "https://hooks.example.org/"}))
+        .await;
+    until("it is found", async || {
+        due(&one, Timestamp::now()).await == 1
+    })
+    .await;
+    assert_eq!(
+        due(&other, Timestamp::now()).await,
+        0,
+        "the other process does not look"
+    );
+    assert_eq!(
+        due(&one, Timestamp::now()).await,
+        1,
+        "as long as something is due"
+    );
     // The process that looks is gone.
     let later = Timestamp::now().plus(Duration::from_secs(20));
     assert_eq!((due(&other, later).await, due(&one, later).await), (1, 0));
@@ -122,11 +181,19 @@ async fn one_process_looks_for_what_is_due() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_another_process_stores_is_found() {
     let (_, options) = on_a_cluster();
-    let (one, other) = (Server::open(options.clone().cluster()).await, Server::open(options.cluster()).await);
+    let (one, other) = (
+        Server::open(options.clone().cluster()).await,
+        Server::open(options.cluster()).await,
+    );
     let claimed = async |server: &Server| {
         let now = Timestamp::now();
         let outgoing = Arc::new(server.store.clone()).outgoing().unwrap();
-        outgoing.due(now, now.plus(Duration::from_secs(60)), 100).await.unwrap().claims.len()
+        outgoing
+            .due(now, now.plus(Duration::from_secs(60)), 100)
+            .await
+            .unwrap()
+            .claims
+            .len()
     };
     assert_eq!((claimed(&one).await, claimed(&other).await), (0, 0));
     let sign_up = async |server: &Server, address: &str| {
@@ -151,9 +218,20 @@ async fn a_lease_has_one_holder() {
     let of_stores = Arc::clone(&clock);
     let options = options(&database.url()).schema(&database.schema());
     let options = options.now(move || Timestamp::from_micros(of_stores.load(Ordering::Relaxed)));
-    let (one, other) = (Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap());
-    let take = async |store: &Store| store.take_lease("loading", Duration::from_secs(10)).await.unwrap();
-    assert_eq!([take(&one).await, take(&other).await, take(&one).await], [true, false, true]);
+    let (one, other) = (
+        Store::connect(options.clone()).await.unwrap(),
+        Store::connect(options).await.unwrap(),
+    );
+    let take = async |store: &Store| {
+        store
+            .take_lease("loading", Duration::from_secs(10))
+            .await
+            .unwrap()
+    };
+    assert_eq!(
+        [take(&one).await, take(&other).await, take(&one).await],
+        [true, false, true]
+    );
     other.end_lease("loading").await.unwrap();
     assert!(!take(&other).await, "it is another process's");
     one.end_lease("loading").await.unwrap();

@@ -1,5 +1,5 @@
-//! The conformance suite against this store: direct, and through a pooler. What the server chooses where the specification
-//! leaves a choice is pinned in the file of svc-sqlite.
+//! The conformance suite against this store: direct, and through a pooler. What the server chooses
+//! where the specification leaves a choice is pinned in the file of svc-sqlite.
 
 use super::{
     server::options,
@@ -21,25 +21,62 @@ use svc_tower::SvcService;
 /// The suite against a store that is opened with these options.
 async fn suite(options: Options) -> Suite {
     let store = Store::connect(options).await.expect("a store");
-    let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
+    let (one, two) = (
+        store.ensure_tenant("one").await,
+        store.ensure_tenant("two").await,
+    );
     let (one, two) = (one.expect("a tenant"), two.expect("a tenant"));
     // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
-    let person = Load::new(holder.clone(), Timestamp::now(), RawDraft::empty(Kind::Person));
+    let person = Load::new(
+        holder.clone(),
+        Timestamp::now(),
+        RawDraft::empty(Kind::Person),
+    );
     store.seed(&one, vec![person]).await.expect("a person");
-    let key = store.create_key(&one, KeyOptions::new("primary").person(holder)).await.expect("a key").token;
-    let other = store.create_key(&two, KeyOptions::new("other")).await.expect("a key").token;
-    let reads = store.create_key(&one, KeyOptions::new("reads").read_only()).await.expect("a key").token;
-    let api = store.register_all(Api::builder(Vendor::new("Example", "Conformance").motd("Welcome")));
+    let key = store
+        .create_key(&one, KeyOptions::new("primary").person(holder))
+        .await
+        .expect("a key")
+        .token;
+    let other = store
+        .create_key(&two, KeyOptions::new("other"))
+        .await
+        .expect("a key")
+        .token;
+    let reads = store
+        .create_key(&one, KeyOptions::new("reads").read_only())
+        .await
+        .expect("a key")
+        .token;
+    let api = store.register_all(Api::builder(
+        Vendor::new("Example", "Conformance").motd("Welcome"),
+    ));
     let shared = std::sync::Arc::new(store.clone());
-    let api = api.changes(&shared).webhooks(&shared).deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
-    let api = api.response_cache(store.clone()).conditional_requests(IfMatch::Optional).batches();
-    let api = api.base_url("http://localhost/api/v1/").authenticator(store.clone()).anonymous_helpers(store.clone());
+    let api = api
+        .changes(&shared)
+        .webhooks(&shared)
+        .deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api
+        .response_cache(store.clone())
+        .conditional_requests(IfMatch::Optional)
+        .batches();
+    let api = api
+        .base_url("http://localhost/api/v1/")
+        .authenticator(store.clone())
+        .anonymous_helpers(store.clone());
     let service = SvcService::new(api.build().expect("an API")).under("/api/v1");
     Suite::new(InProcess::new(service).base("http://localhost/api/v1/"))
-        .keys(Keys::primary(key).other_tenant(other).restricted(reads, "people.create"))
+        .keys(
+            Keys::primary(key)
+                .other_tenant(other)
+                .restricted(reads, "people.create"),
+        )
         .seed(42)
-        .pins(concat!(env!("CARGO_MANIFEST_DIR"), "/../svc-sqlite/tests/reference.toml"))
+        .pins(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../svc-sqlite/tests/reference.toml"
+        ))
 }
 
 /// Direct, with named statements.
@@ -51,8 +88,8 @@ fn the_store_conforms() {
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }
 
-/// Through pgbouncer in transaction mode, which knows no named statements; as on a cluster, and with row-level security for a role
-/// that it applies to.
+/// Through pgbouncer in transaction mode, which knows no named statements; as on a cluster, and
+/// with row-level security for a role that it applies to.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn the_store_conforms_through_a_pooler() {

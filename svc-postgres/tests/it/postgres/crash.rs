@@ -1,5 +1,5 @@
-//! What is killed in the middle ("It must show" 6): every acknowledged write is there once, totals equal members, and the
-//! service is back by itself.
+//! What is killed in the middle ("It must show" 6): every acknowledged write is there once, totals
+//! equal members, and the service is back by itself.
 
 use std::{
     collections::BTreeSet,
@@ -27,11 +27,23 @@ fn options(url: &str, schema: &str) -> Options {
     server::options(url).schema(schema)
 }
 
-/// Signs a petition again and again, each time as somebody new; tells of each signature that was acknowledged.
-async fn sign(server: &Server, petition: &str, writer: usize, number: &AtomicU64, tell: impl Fn(String)) {
-    let address = format!("w{writer}n{}@example.org", number.fetch_add(1, Ordering::Relaxed));
+/// Signs a petition again and again, each time as somebody new; tells of each signature that was
+/// acknowledged.
+async fn sign(
+    server: &Server,
+    petition: &str,
+    writer: usize,
+    number: &AtomicU64,
+    tell: impl Fn(String),
+) {
+    let address = format!(
+        "w{writer}n{}@example.org",
+        number.fetch_add(1, Ordering::Relaxed)
+    );
     let body = json!({"person": {"email_addresses": [{"address": address}]}});
-    let answer = server.post(&format!("{petition}/record_signature_helper"), body).await;
+    let answer = server
+        .post(&format!("{petition}/record_signature_helper"), body)
+        .await;
     match answer.status {
         200 => tell(answer.self_link()),
         503 => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -41,12 +53,24 @@ async fn sign(server: &Server, petition: &str, writer: usize, number: &AtomicU64
 
 /// The signatures that are there; as many as the totals say, and by as many people.
 async fn signed(server: &Server, petition: &str) -> BTreeSet<String> {
-    let all = server.walk(&format!("{petition}/signatures?per_page=100")).await;
-    let links: BTreeSet<String> =
-        all.iter().map(|one| one["_links"]["self"]["href"].as_str().unwrap().to_owned()).collect();
+    let all = server
+        .walk(&format!("{petition}/signatures?per_page=100"))
+        .await;
+    let links: BTreeSet<String> = all
+        .iter()
+        .map(|one| one["_links"]["self"]["href"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(links.len(), all.len(), "COL-24");
-    assert_eq!(server.total(&format!("{petition}/signatures")).await, links.len() as u64, "COL-23");
-    assert_eq!(server.get(petition).await.json["total_signatures"], json!(links.len()), "RES-petition-10");
+    assert_eq!(
+        server.total(&format!("{petition}/signatures")).await,
+        links.len() as u64,
+        "COL-23"
+    );
+    assert_eq!(
+        server.get(petition).await.json["total_signatures"],
+        json!(links.len()),
+        "RES-petition-10"
+    );
     assert_eq!(server.total("people").await, links.len() as u64, "HLP-03");
     links
 }
@@ -61,18 +85,32 @@ struct Writers {
 impl Writers {
     /// Everybody that they sign as is new: each of several gets a `name` of its own.
     fn start(server: &Arc<Server>, petition: &str, name: usize) -> Self {
-        let (acknowledged, stop) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<AtomicBool>::default());
+        let (acknowledged, stop) = (
+            Arc::<Mutex<Vec<String>>>::default(),
+            Arc::<AtomicBool>::default(),
+        );
         let (mut tasks, number) = (JoinSet::new(), Arc::<AtomicU64>::default());
         for writer in (0..WRITERS).map(|writer| writer + name * WRITERS) {
             let (server, petition) = (Arc::clone(server), petition.to_owned());
-            let (acknowledged, stop, number) = (Arc::clone(&acknowledged), Arc::clone(&stop), Arc::clone(&number));
+            let (acknowledged, stop, number) = (
+                Arc::clone(&acknowledged),
+                Arc::clone(&stop),
+                Arc::clone(&number),
+            );
             tasks.spawn(async move {
                 while !stop.load(Ordering::Acquire) {
-                    sign(&server, &petition, writer, &number, |link| acknowledged.lock().unwrap().push(link)).await;
+                    sign(&server, &petition, writer, &number, |link| {
+                        acknowledged.lock().unwrap().push(link)
+                    })
+                    .await;
                 }
             });
         }
-        Self { acknowledged, stop, tasks }
+        Self {
+            acknowledged,
+            stop,
+            tasks,
+        }
     }
 
     fn number(&self) -> usize {
@@ -95,8 +133,15 @@ impl Writers {
 fn each_once(acknowledged: &[String], there: &BTreeSet<String>) {
     let distinct: BTreeSet<&String> = acknowledged.iter().collect();
     assert_eq!(distinct.len(), acknowledged.len());
-    let lost: Vec<_> = distinct.into_iter().filter(|link| !there.contains(*link)).collect();
-    assert!(lost.is_empty(), "{} acknowledged writes are lost: {lost:?}", lost.len());
+    let lost: Vec<_> = distinct
+        .into_iter()
+        .filter(|link| !there.contains(*link))
+        .collect();
+    assert!(
+        lost.is_empty(),
+        "{} acknowledged writes are lost: {lost:?}",
+        lost.len()
+    );
 }
 
 /// The database is killed a hundred times.
@@ -122,8 +167,8 @@ async fn the_database_is_killed() {
     each_once(&acknowledged, &signed(&server, &petition).await);
 }
 
-/// A primary with a synchronous standby is killed, and the standby takes its place; ten times. Nothing that was acknowledged
-/// is lost.
+/// A primary with a synchronous standby is killed, and the standby takes its place; ten times.
+/// Nothing that was acknowledged is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_primary_is_lost() {
@@ -157,7 +202,8 @@ async fn the_primary_is_lost() {
 /// Where the child of the next test finds its tables.
 const CHILD: &str = "SVC_CRASH_CHILD";
 
-/// The process of the server is killed a hundred times; what it acknowledged it has said on its standard output.
+/// The process of the server is killed a hundred times; what it acknowledged it has said on its
+/// standard output.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_server_is_killed() {
@@ -171,9 +217,21 @@ async fn the_server_is_killed() {
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..100 {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "postgres::crash::the_server_is_killed", "--ignored", "--nocapture"]);
-        command.env(CHILD, format!("{} {schema} {petition} {round}", database.url()));
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        command.args([
+            "--exact",
+            "postgres::crash::the_server_is_killed",
+            "--ignored",
+            "--nocapture",
+        ]);
+        command.env(
+            CHILD,
+            format!("{} {schema} {petition} {round}", database.url()),
+        );
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut wanted = 3 + round % 17;
         while wanted > 0 {
@@ -186,10 +244,16 @@ async fn the_server_is_killed() {
         child.kill().unwrap();
         child.wait().unwrap();
         // What was said before the end counts, too; the last line may be cut off.
-        let rest = lines.map_while(Result::ok).filter(|line| line.ends_with(" ."));
-        acknowledged.extend(rest.filter_map(|line| Some(line.strip_prefix("acknowledged ")?.to_owned())));
+        let rest = lines
+            .map_while(Result::ok)
+            .filter(|line| line.ends_with(" ."));
+        acknowledged
+            .extend(rest.filter_map(|line| Some(line.strip_prefix("acknowledged ")?.to_owned())));
     }
-    let acknowledged: Vec<String> = acknowledged.iter().map(|line| line.trim_end_matches(" .").to_owned()).collect();
+    let acknowledged: Vec<String> = acknowledged
+        .iter()
+        .map(|line| line.trim_end_matches(" .").to_owned())
+        .collect();
     each_once(&acknowledged, &signed(&server, &petition).await);
 }
 
@@ -201,7 +265,9 @@ async fn child(place: &str) {
     let number = AtomicU64::default();
     let say = |link: String| {
         let mut out = std::io::stdout().lock();
-        writeln!(out, "acknowledged {link} .").and_then(|()| out.flush()).unwrap();
+        writeln!(out, "acknowledged {link} .")
+            .and_then(|()| out.flush())
+            .unwrap();
     };
     let writer = async |writer: usize| loop {
         let writer = writer + WRITERS * round.parse::<usize>().unwrap();

@@ -1,5 +1,5 @@
-//! What the server makes of each statement with 100 000 records ("It must show" 2): no sequential scan of `record`, however
-//! the statement is planned.
+//! What the server makes of each statement with 100 000 records ("It must show" 2): no sequential
+//! scan of `record`, however the statement is planned.
 
 use super::{server::options, support};
 use svc_postgres::{Store, statements_for_tests};
@@ -30,31 +30,61 @@ const READS: [&str; 16] = [
 
 /// How a statement is planned that is kept for any values, as a server settles on.
 fn plan(database: &support::server::Server, name: &str, text: &str) -> String {
-    let settings = if READS.contains(&name) { "SET plan_cache_mode = force_generic_plan" } else { SETTINGS };
-    let values = (1..=30).rev().find(|number| text.contains(&format!("${number}"))).unwrap_or(0);
+    let settings = if READS.contains(&name) {
+        "SET plan_cache_mode = force_generic_plan"
+    } else {
+        SETTINGS
+    };
+    let values = (1..=30)
+        .rev()
+        .find(|number| text.contains(&format!("${number}")))
+        .unwrap_or(0);
     let nulls = vec!["NULL"; values].join(", ");
-    database.psql(&format!("{settings}; PREPARE it AS {text}; EXPLAIN EXECUTE it({nulls}); DEALLOCATE it"))
+    database.psql(&format!(
+        "{settings}; PREPARE it AS {text}; EXPLAIN EXECUTE it({nulls}); DEALLOCATE it"
+    ))
 }
 
-/// The lines of a plan that read more than what a key leads to: a whole table, or all that a tenant has in it.
+/// The lines of a plan that read more than what a key leads to: a whole table, or all that a tenant
+/// has in it.
 fn scans(plan: &str) -> Vec<&str> {
     let tables = ["record", "email", "identifier", "total", "part", "holder"];
-    let is_scan = |line: &&str| tables.iter().any(|table| line.contains(&format!("Seq Scan on {table}")));
-    // The ledger has one row a tenant, what pages and events have sold by currency or level is little, and so are webhooks.
-    let is_little = |before: &str| ["ledger", "part", "webhook"].iter().any(|table| before.contains(table));
-    let is_tenants = |(before, line): &(&str, &str)| line.trim() == "Index Cond: (tenant = $1)" && !is_little(before);
+    let is_scan = |line: &&str| {
+        tables
+            .iter()
+            .any(|table| line.contains(&format!("Seq Scan on {table}")))
+    };
+    // The ledger has one row a tenant, what pages and events have sold by currency or level is
+    // little, and so are webhooks.
+    let is_little = |before: &str| {
+        ["ledger", "part", "webhook"]
+            .iter()
+            .any(|table| before.contains(table))
+    };
+    let is_tenants = |(before, line): &(&str, &str)| {
+        line.trim() == "Index Cond: (tenant = $1)" && !is_little(before)
+    };
     let lines = plan.lines().zip(plan.lines().skip(1));
-    plan.lines().filter(is_scan).chain(lines.filter(is_tenants).map(|(before, _)| before)).collect()
+    plan.lines()
+        .filter(is_scan)
+        .chain(lines.filter(is_tenants).map(|(before, _)| before))
+        .collect()
 }
 
-/// Tables that were never analyzed, empty when the plan was made: that plan is kept while they grow.
+/// Tables that were never analyzed, empty when the plan was made: that plan is kept while they
+/// grow.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn no_statement_reads_all_of_a_tenant_without_statistics() {
     let database = support::server();
     let schema = database.schema();
-    Store::connect(options(&database.url()).schema(&schema)).await.unwrap();
-    for (name, text) in statements_for_tests(&schema).into_iter().filter(|(_, text)| text.contains('$')) {
+    Store::connect(options(&database.url()).schema(&schema))
+        .await
+        .unwrap();
+    for (name, text) in statements_for_tests(&schema)
+        .into_iter()
+        .filter(|(_, text)| text.contains('$'))
+    {
         let plan = plan(database, &name, &text);
         assert_eq!(scans(&plan), Vec::<&str>::new(), "{name}: {text}\n{plan}");
     }
@@ -65,7 +95,9 @@ async fn no_statement_reads_all_of_a_tenant_without_statistics() {
 async fn no_statement_reads_all_records() {
     let database = support::server();
     let schema = database.schema();
-    let store = Store::connect(options(&database.url()).schema(&schema)).await.unwrap();
+    let store = Store::connect(options(&database.url()).schema(&schema))
+        .await
+        .unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();
     assert_eq!(tenant.as_str(), "demo");
     // People, petitions and signatures, tags and taggings: with what each statement goes by.
@@ -81,11 +113,22 @@ async fn no_statement_reads_all_records() {
          FROM {schema}.tenant t, generate_series(1, 20000) n; ANALYZE {schema}.record, {schema}.email, {schema}.identifier, \
          {schema}.total"
     ));
-    let number: i64 = database.psql(&format!("SELECT id FROM {schema}.tenant")).trim().parse().unwrap();
+    let number: i64 = database
+        .psql(&format!("SELECT id FROM {schema}.tenant"))
+        .trim()
+        .parse()
+        .unwrap();
     assert!(number > 0);
     let planted = format!("SELECT r.id FROM {schema}.record r WHERE r.tenant = $1 AND r.body = $2");
-    assert_eq!(scans(&plan(database, "planted", &planted)).len(), 1, "a scan is seen");
-    let texts: Vec<_> = statements_for_tests(&schema).into_iter().filter(|(_, text)| text.contains('$')).collect();
+    assert_eq!(
+        scans(&plan(database, "planted", &planted)).len(),
+        1,
+        "a scan is seen"
+    );
+    let texts: Vec<_> = statements_for_tests(&schema)
+        .into_iter()
+        .filter(|(_, text)| text.contains('$'))
+        .collect();
     assert!(texts.len() > 150, "{}", texts.len());
     for (name, text) in texts {
         let plan = plan(database, &name, &text);

@@ -1,5 +1,5 @@
-//! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many histories, and `SVC_LAWS_SEED` the
-//! seed of the first.
+//! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many
+//! histories, and `SVC_LAWS_SEED` the seed of the first.
 
 use super::{server::options, support};
 use std::{
@@ -13,8 +13,8 @@ use std::{
 use svc_core::{
     Tenant,
     laws::{
-        Broken, Laws, NumberedPages, check_feed_among_writers, check_feed_expires, check_filters, check_outgoing,
-        check_webhooks,
+        Broken, Laws, NumberedPages, check_feed_among_writers, check_feed_expires, check_filters,
+        check_outgoing, check_webhooks,
     },
     value::Timestamp,
 };
@@ -31,23 +31,43 @@ struct Database {
 impl Database {
     async fn new() -> Self {
         // Nothing is killed here: syncs would only take time.
-        let server = support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
+        let server =
+            support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
         let options = options(&server.url()).schema(&server.schema());
         let store = Store::connect(options.clone()).await.unwrap();
-        Self { store, options, made: AtomicU32::new(0), _server: server }
+        Self {
+            store,
+            options,
+            made: AtomicU32::new(0),
+            _server: server,
+        }
     }
 
     async fn next(&self) -> (Store, [Tenant; 2]) {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let one = self.store.ensure_tenant(&format!("one{number}")).await.unwrap();
-        let two = self.store.ensure_tenant(&format!("two{number}")).await.unwrap();
+        let one = self
+            .store
+            .ensure_tenant(&format!("one{number}"))
+            .await
+            .unwrap();
+        let two = self
+            .store
+            .ensure_tenant(&format!("two{number}"))
+            .await
+            .unwrap();
         (self.store.clone(), [one, two])
     }
 }
 
 fn laws(histories: u64) -> Laws {
-    let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
-    Laws::new().histories(number("SVC_LAWS").unwrap_or(histories)).seed(number("SVC_LAWS_SEED").unwrap_or_default())
+    let number = |name| {
+        std::env::var(name)
+            .ok()
+            .and_then(|number| number.parse().ok())
+    };
+    Laws::new()
+        .histories(number("SVC_LAWS").unwrap_or(histories))
+        .seed(number("SVC_LAWS_SEED").unwrap_or_default())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -57,7 +77,8 @@ async fn the_store_keeps_the_laws() -> Result<(), Broken> {
     laws(300).check(async || database.next().await).await
 }
 
-/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one has it at a time.
+/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one
+/// has it at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), Broken> {
@@ -81,7 +102,9 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     let server = support::server();
     let clock = Arc::new(AtomicI64::new(0));
     let told = Arc::clone(&clock);
-    let options = options(&server.url()).schema(&server.schema()).keep_changes(Duration::from_secs(60 * 60));
+    let options = options(&server.url())
+        .schema(&server.schema())
+        .keep_changes(Duration::from_secs(60 * 60));
     let options = options.now(move || Timestamp::from_micros(told.load(Ordering::SeqCst)));
     let store = Store::connect(options).await.unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
@@ -91,36 +114,48 @@ async fn syn_08_old_changes_expire() -> Result<(), Broken> {
     .await
 }
 
-/// SYN-02, SYN-04: nothing is missed of what writers do at the same time over two stores, as two processes have them;
-/// `SVC_FEED_CALLS=100000` for many.
+/// SYN-02, SYN-04: nothing is missed of what writers do at the same time over two stores, as two
+/// processes have them; `SVC_FEED_CALLS=100000` for many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(), Broken> {
     let database = Database::new().await;
     let (one, [tenant, _]) = database.next().await;
     let other = Store::connect(database.options.clone()).await.unwrap();
-    let calls = std::env::var("SVC_FEED_CALLS").ok().and_then(|number| number.parse().ok());
+    let calls = std::env::var("SVC_FEED_CALLS")
+        .ok()
+        .and_then(|number| number.parse().ok());
     check_feed_among_writers(&[one, other], &tenant, calls.unwrap_or(1_000)).await
 }
 
-/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation of each record shows.
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation
+/// of each record shows.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), Broken> {
     let server = support::server();
-    let store = Store::connect(options(&server.url()).schema(&server.schema())).await.unwrap();
-    let (one, two) = (store.ensure_tenant("one").await, store.ensure_tenant("two").await);
+    let store = Store::connect(options(&server.url()).schema(&server.schema()))
+        .await
+        .unwrap();
+    let (one, two) = (
+        store.ensure_tenant("one").await,
+        store.ensure_tenant("two").await,
+    );
     check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
 }
 
-/// FLT-12, SYN-04, SYN-12: 8 writers over two stores, as two processes have them, one call in ten rolled back, and pollers by
-/// `modified_date`, by cursor and by events. `SVC_FEED_CALLS=100000` for many.
+/// FLT-12, SYN-04, SYN-12: 8 writers over two stores, as two processes have them, one call in ten
+/// rolled back, and pollers by `modified_date`, by cursor and by events. `SVC_FEED_CALLS=100000`
+/// for many.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_12_pollers_miss_nothing() {
     let server = support::server();
     let options = options(&server.url()).schema(&server.schema());
-    let stores = [Store::connect(options.clone()).await.unwrap(), Store::connect(options).await.unwrap()];
+    let stores = [
+        Store::connect(options.clone()).await.unwrap(),
+        Store::connect(options).await.unwrap(),
+    ];
     let tenant = stores[0].ensure_tenant("demo").await.unwrap();
     crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;
 }
@@ -141,12 +176,18 @@ async fn hook_14_webhooks_are_kept() -> Result<(), Broken> {
     let database = Database::new().await;
     let (store, tenants) = database.next().await;
     check_webhooks(&store, tenants).await?;
-    let fenced = Store::connect(database.options.clone().row_level_security()).await.unwrap();
-    let tenants = [fenced.ensure_tenant("fenced1").await.unwrap(), fenced.ensure_tenant("fenced2").await.unwrap()];
+    let fenced = Store::connect(database.options.clone().row_level_security())
+        .await
+        .unwrap();
+    let tenants = [
+        fenced.ensure_tenant("fenced1").await.unwrap(),
+        fenced.ensure_tenant("fenced2").await.unwrap(),
+    ];
     check_webhooks(&fenced, tenants).await
 }
 
-/// COL-23, COL-28: 30 000 pages by number agree with their own totals, whatever is written meanwhile.
+/// COL-23, COL-28: 30 000 pages by number agree with their own totals, whatever is written
+/// meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Broken> {

@@ -1,5 +1,5 @@
-//! Two processes on one database ("It must show" 5): two stores, each with connections and queues of its own, which know of
-//! each other by the database only.
+//! Two processes on one database ("It must show" 5): two stores, each with connections and queues
+//! of its own, which know of each other by the database only.
 
 use super::support;
 use std::{
@@ -28,7 +28,10 @@ async fn two() -> [Arc<Server>; 2] {
 /// The same, with their tables in this schema.
 async fn two_in(schema: &str) -> [Arc<Server>; 2] {
     let options = options(&support::server().url()).schema(schema);
-    [Arc::new(Server::open(options.clone()).await), Arc::new(Server::open(options).await)]
+    [
+        Arc::new(Server::open(options.clone()).await),
+        Arc::new(Server::open(options).await),
+    ]
 }
 
 /// HLP-04: 64 equal sign-ups over two processes make one person, 100 rounds.
@@ -41,7 +44,10 @@ async fn equal_sign_ups_make_one_person() {
         for caller in 0..64 {
             let server = Arc::clone(&servers[caller / 2 % 2]);
             calls.spawn(async move {
-                let address = format!("{}{round}@example.org", if caller % 2 == 0 { "ada" } else { "ADA" });
+                let address = format!(
+                    "{}{round}@example.org",
+                    if caller % 2 == 0 { "ada" } else { "ADA" }
+                );
                 let person = json!({"person": {"email_addresses": [{"address": address}]}});
                 let answer = server.post("people/person_signup", person).await;
                 assert_eq!(answer.status, 200, "{}", answer.json);
@@ -50,7 +56,11 @@ async fn equal_sign_ups_make_one_person() {
         }
         let links: BTreeSet<String> = calls.join_all().await.into_iter().collect();
         assert_eq!(links.len(), 1, "HLP-04: round {round}");
-        assert_eq!(servers[round % 2].total("people").await, round as u64 + 1, "HLP-04: round {round}");
+        assert_eq!(
+            servers[round % 2].total("people").await,
+            round as u64 + 1,
+            "HLP-04: round {round}"
+        );
     }
 }
 
@@ -59,12 +69,16 @@ async fn equal_sign_ups_make_one_person() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_last_ticket_is_sold_once() {
     let servers = two().await;
-    let level = |limit| json!({"type": "ticketed", "ticket_levels": [{"title": "T", "limit": limit}]});
+    let level =
+        |limit| json!({"type": "ticketed", "ticket_levels": [{"title": "T", "limit": limit}]});
     let capacity = |capacity| json!({"type": "open", "capacity": capacity});
     let ticket = json!({"tickets": [{"title": "T"}]});
-    for (event, body, places) in
-        [(level(1), &ticket, 1), (level(20), &ticket, 20), (capacity(1), &json!({}), 1), (capacity(20), &json!({}), 20)]
-    {
+    for (event, body, places) in [
+        (level(1), &ticket, 1),
+        (level(20), &ticket, 20),
+        (capacity(1), &json!({}), 1),
+        (capacity(20), &json!({}), 20),
+    ] {
         let event = servers[0].make("events", event).await;
         let mut calls = JoinSet::new();
         for caller in 0..64 {
@@ -72,14 +86,28 @@ async fn the_last_ticket_is_sold_once() {
             let helper = format!("{event}/record_attendance_helper");
             calls.spawn(async move { server.post(&helper, body).await.status });
         }
-        let sold = calls.join_all().await.into_iter().filter(|status| *status == 200).count();
+        let sold = calls
+            .join_all()
+            .await
+            .into_iter()
+            .filter(|status| *status == 200)
+            .count();
         assert_eq!(sold, places, "RES-event-15, RES-event-27");
-        assert_eq!(servers[0].total(&format!("{event}/attendances")).await, places as u64, "RES-event-27");
-        assert_eq!(servers[1].get(&event).await.json["total_accepted"], json!(places), "RES-event-18");
+        assert_eq!(
+            servers[0].total(&format!("{event}/attendances")).await,
+            places as u64,
+            "RES-event-27"
+        );
+        assert_eq!(
+            servers[1].get(&event).await.json["total_accepted"],
+            json!(places),
+            "RES-event-18"
+        );
     }
 }
 
-/// COL-23, RES-petition-10: totals are exact after five writers wrote and deleted 3 200 times each, over two processes.
+/// COL-23, RES-petition-10: totals are exact after five writers wrote and deleted 3 200 times each,
+/// over two processes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn totals_after_mixed_writes() {
@@ -125,22 +153,47 @@ async fn totals_after_mixed_writes() {
         });
     }
     let left: usize = calls.join_all().await.into_iter().sum();
-    let signatures = one.walk(&format!("{petition}/signatures?per_page=100")).await;
+    let signatures = one
+        .walk(&format!("{petition}/signatures?per_page=100"))
+        .await;
     let donations = other.walk(&format!("{page}/donations?per_page=100")).await;
     let attendances = one.walk(&format!("{event}/attendances?per_page=100")).await;
-    assert_eq!(signatures.len() + donations.len() + attendances.len(), left, "CRU-22, ERR-17");
-    assert_eq!(one.get(&petition).await.json["total_signatures"], json!(signatures.len()), "RES-petition-10");
+    assert_eq!(
+        signatures.len() + donations.len() + attendances.len(),
+        left,
+        "CRU-22, ERR-17"
+    );
+    assert_eq!(
+        one.get(&petition).await.json["total_signatures"],
+        json!(signatures.len()),
+        "RES-petition-10"
+    );
     let page = other.get(&page).await.json;
-    assert_eq!(page["total_donations"], json!(donations.len()), "RES-fundraising_page-09");
+    assert_eq!(
+        page["total_donations"],
+        json!(donations.len()),
+        "RES-fundraising_page-09"
+    );
     let tenths = Amount::new(i128::try_from(donations.len()).unwrap(), 1);
-    assert_eq!(Amount::parse(&page["total_amount"].to_string()), tenths, "RES-fundraising_page-10");
-    assert_eq!(one.get(&event).await.json["total_accepted"], json!(attendances.len()), "RES-event-18");
+    assert_eq!(
+        Amount::parse(&page["total_amount"].to_string()),
+        tenths,
+        "RES-fundraising_page-10"
+    );
+    assert_eq!(
+        one.get(&event).await.json["total_accepted"],
+        json!(attendances.len()),
+        "RES-event-18"
+    );
     let people = one.walk("people?per_page=7").await;
     assert_eq!(other.total("people").await, people.len() as u64, "COL-23");
     assert_eq!(people.len(), 40, "HLP-04");
     let mut of_people = 0;
     for person in &people {
-        let own = format!("{}/signatures", person["_links"]["self"]["href"].as_str().unwrap());
+        let own = format!(
+            "{}/signatures",
+            person["_links"]["self"]["href"].as_str().unwrap()
+        );
         let (total, members) = (one.total(&own).await, other.walk(&own).await.len());
         assert_eq!(total, members as u64, "COL-23");
         of_people += members;
@@ -148,8 +201,9 @@ async fn totals_after_mixed_writes() {
     assert_eq!(of_people, signatures.len(), "COL-14");
 }
 
-/// TYP-16: nothing appears later with an earlier date. A reader that polls by `modified_date` while eight writers of two
-/// processes work, and others hold transactions of up to 0.2 s, misses nothing.
+/// TYP-16: nothing appears later with an earlier date. A reader that polls by `modified_date` while
+/// eight writers of two processes work, and others hold transactions of up to 0.2 s, misses
+/// nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn polling_by_modified_date_misses_nothing() {
@@ -162,9 +216,17 @@ async fn polling_by_modified_date_misses_nothing() {
         let server = Arc::clone(&servers[writer % 2]);
         writers.spawn(async move {
             for round in 0..12 {
-                let made = server.make("tags", json!({"name": format!("{writer} {round}")})).await;
+                let made = server
+                    .make("tags", json!({"name": format!("{writer} {round}")}))
+                    .await;
                 if round % 3 == 0 {
-                    assert_eq!(server.put(&made, json!({"description": "changed"})).await.status, 200);
+                    assert_eq!(
+                        server
+                            .put(&made, json!({"description": "changed"}))
+                            .await
+                            .status,
+                        200
+                    );
                 }
             }
         });
@@ -174,8 +236,9 @@ async fn polling_by_modified_date_misses_nothing() {
         let done = Arc::clone(&done);
         move || {
             while !done.load(Ordering::Acquire) {
-                database
-                    .psql(&format!("BEGIN; SELECT 1 FROM {schema}.ledger FOR UPDATE; SELECT pg_sleep(0.2); COMMIT"));
+                database.psql(&format!(
+                    "BEGIN; SELECT 1 FROM {schema}.ledger FOR UPDATE; SELECT pg_sleep(0.2); COMMIT"
+                ));
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
@@ -190,7 +253,8 @@ async fn polling_by_modified_date_misses_nothing() {
                 // One page: what several show is not of one moment.
                 for tag in server.walk("tags?per_page=100").await {
                     let modified = tag["modified_date"].as_str().unwrap().to_owned();
-                    // A client that polls takes what is newer than the newest that it has; the rest it does not look at.
+                    // A client that polls takes what is newer than the newest that it has; the rest
+                    // it does not look at.
                     if modified > newest {
                         seen.insert(link(&tag), modified.clone());
                         next = next.max(modified);
@@ -218,21 +282,28 @@ async fn polling_by_modified_date_misses_nothing() {
     assert_eq!(dates.len(), all.len(), "each turn has a moment of its own");
 }
 
-/// COL-24, UND-19, UND-20: paging visits each record once while two processes write; jumps of either find what is there.
+/// COL-24, UND-19, UND-20: paging visits each record once while two processes write; jumps of
+/// either find what is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn paging_while_others_write() {
     let servers = two().await;
     let mut standing = Vec::new();
     for number in 0..120 {
-        standing.push(servers[number % 2].make("tags", json!({"name": format!("{number}")})).await);
+        standing.push(
+            servers[number % 2]
+                .make("tags", json!({"name": format!("{number}")}))
+                .await,
+        );
     }
     let mut writers = JoinSet::new();
     for writer in 0..4 {
         let server = Arc::clone(&servers[writer % 2]);
         writers.spawn(async move {
             for round in 0..40 {
-                let made = server.make("tags", json!({"name": format!("w{writer} {round}")})).await;
+                let made = server
+                    .make("tags", json!({"name": format!("w{writer} {round}")}))
+                    .await;
                 if round % 2 == 0 {
                     assert_eq!(server.delete(&made).await.status, 204);
                 }
@@ -242,16 +313,27 @@ async fn paging_while_others_write() {
     for size in [3, 25] {
         let members = servers[1].walk(&format!("tags?per_page={size}")).await;
         let links: Vec<String> = members.iter().map(link).collect();
-        assert_eq!(links.iter().collect::<BTreeSet<_>>().len(), links.len(), "COL-24: {size}");
+        assert_eq!(
+            links.iter().collect::<BTreeSet<_>>().len(),
+            links.len(),
+            "COL-24: {size}"
+        );
         assert!(links.starts_with(&standing), "UND-20: {size}");
     }
     writers.join_all().await;
     let check = async |server: &Server| {
         let all = server.walk("tags").await;
         for number in [1, 2, 9, 17, 30] {
-            let page = server.get(&format!("tags?per_page=8&page={number}")).await.json;
+            let page = server
+                .get(&format!("tags?per_page=8&page={number}"))
+                .await
+                .json;
             let expected: Vec<Value> = all.iter().skip((number - 1) * 8).take(8).cloned().collect();
-            assert_eq!(page["_embedded"]["svc:tags"], json!(expected), "UND-19: page {number}");
+            assert_eq!(
+                page["_embedded"]["svc:tags"],
+                json!(expected),
+                "UND-19: page {number}"
+            );
         }
     };
     check(&servers[0]).await;
@@ -265,7 +347,10 @@ async fn paging_while_others_write() {
 }
 
 fn link(record: &Value) -> String {
-    record["_links"]["self"]["href"].as_str().unwrap().to_owned()
+    record["_links"]["self"]["href"]
+        .as_str()
+        .unwrap()
+        .to_owned()
 }
 
 /// HAF-11: what is triggered is sent by one of two processes, and all of it is sent.
@@ -281,11 +366,15 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     for server in &servers {
         let tell = tell.clone();
         let deliver = move |_: &Tenant, dispatch: &Dispatch| {
-            tell.send(dispatch.id.clone()).map_err(svc_core::Error::unexpected)?;
+            tell.send(dispatch.id.clone())
+                .map_err(svc_core::Error::unexpected)?;
             Ok(Delivered::Done)
         };
-        let api =
-            server.store.register_all(super::server::builder()).authenticator(server.store.clone()).deliver(deliver);
+        let api = server
+            .store
+            .register_all(super::server::builder())
+            .authenticator(server.store.clone())
+            .deliver(deliver);
         let service = svc_tower::SvcService::new(api.build().unwrap()).clock(move || now);
         running.spawn(service.deliveries().unwrap().run());
     }
@@ -298,11 +387,22 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     let outgoing = servers[0].api.outgoing().unwrap().0;
     let later = now.plus(Duration::from_secs(60 * 60));
     // Until nothing is left: what is claimed is there until it is settled.
-    while sent.len() < CALLS || outgoing.due(Timestamp::MIN, later, 1).await.unwrap().next.is_some() {
+    while sent.len() < CALLS
+        || outgoing
+            .due(Timestamp::MIN, later, 1)
+            .await
+            .unwrap()
+            .next
+            .is_some()
+    {
         if let Ok(Some(id)) = tokio::time::timeout(Duration::from_millis(50), told.recv()).await {
             sent.push(id);
         }
     }
     let distinct: BTreeSet<_> = sent.iter().collect();
-    assert_eq!((sent.len(), distinct.len()), (CALLS, CALLS), "each is sent, and by one of them");
+    assert_eq!(
+        (sent.len(), distinct.len()),
+        (CALLS, CALLS),
+        "each is sent, and by one of them"
+    );
 }

@@ -1,4 +1,5 @@
-//! Round trips, counted on the socket ("It must show" 3): reads one, helpers and writes two, lone or in a batch.
+//! Round trips, counted on the socket ("It must show" 3): reads one, helpers and writes two, lone
+//! or in a batch.
 
 use super::server::{Server, options};
 use super::support::{self, proxy::Proxy, server::url_of};
@@ -25,10 +26,15 @@ async fn check_over(way: &Proxy, options: Options) {
     let petition = server.make("petitions", json!({})).await;
     let person = server.make("people", json!({"given_name": "Ada"})).await;
     for number in 0..60 {
-        server.make("tags", json!({"name": format!("{number}")})).await;
+        server
+            .make("tags", json!({"name": format!("{number}")}))
+            .await;
     }
     let read = async |path: &str| {
-        let trips = count(way, async || assert_eq!(server.get(path).await.status, 200, "{path}")).await;
+        let trips = count(way, async || {
+            assert_eq!(server.get(path).await.status, 200, "{path}")
+        })
+        .await;
         assert_eq!(trips, 1, "{path}");
     };
     read(&person).await;
@@ -37,9 +43,15 @@ async fn check_over(way: &Proxy, options: Options) {
     read("changes").await;
     read(&format!("{petition}/signatures")).await;
     // A page after another one, by its link; and a jump, which asks first what has changed.
-    let next = server.get("tags").await.json["_links"]["next"]["href"].as_str().unwrap().to_owned();
+    let next = server.get("tags").await.json["_links"]["next"]["href"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     read(&next).await;
-    let trips = count(way, async || assert_eq!(server.get("tags?per_page=10&page=4").await.status, 200)).await;
+    let trips = count(way, async || {
+        assert_eq!(server.get("tags?per_page=10&page=4").await.status, 200)
+    })
+    .await;
     assert_eq!(trips, 2);
 
     let helper = format!("{petition}/record_signature_helper");
@@ -49,16 +61,31 @@ async fn check_over(way: &Proxy, options: Options) {
         json!({"person": {"email_addresses": [{"address": format!("p{number}@example.org")}],
             "identifiers": [format!("crm:{number}")]}, "add_tags": ["1", "2"]})
     };
-    let trips = count(way, async || assert_eq!(server.post(&helper, new()).await.status, 200)).await;
+    let trips = count(way, async || {
+        assert_eq!(server.post(&helper, new()).await.status, 200)
+    })
+    .await;
     assert_eq!(trips, 2, "a helper with a new person");
     // HOOK-13: webhooks cost a write nothing.
     for number in 0..3 {
-        server.make("webhooks", json!({"url": format!("https://hooks.example.org/{number}")})).await;
+        server
+            .make(
+                "webhooks",
+                json!({"url": format!("https://hooks.example.org/{number}")}),
+            )
+            .await;
     }
-    let trips = count(way, async || assert_eq!(server.post(&helper, new()).await.status, 200)).await;
+    let trips = count(way, async || {
+        assert_eq!(server.post(&helper, new()).await.status, 200)
+    })
+    .await;
     assert_eq!(trips, 2, "a helper with a new person, and three webhooks");
-    let known = json!({"person": {"email_addresses": [{"address": "p0@example.org"}], "family_name": "L"}});
-    let trips = count(way, async || assert_eq!(server.post(&helper, known.clone()).await.status, 200)).await;
+    let known =
+        json!({"person": {"email_addresses": [{"address": "p0@example.org"}], "family_name": "L"}});
+    let trips = count(way, async || {
+        assert_eq!(server.post(&helper, known.clone()).await.status, 200)
+    })
+    .await;
     assert_eq!(trips, 2, "a helper with a known person");
     let trips = count(way, async || {
         server.make("people", json!({})).await;
@@ -67,7 +94,13 @@ async fn check_over(way: &Proxy, options: Options) {
     let number = std::sync::atomic::AtomicU32::default();
     let trips = count(way, async || {
         let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(server.put(&person, json!({"given_name": format!("{number}")})).await.status, 200);
+        assert_eq!(
+            server
+                .put(&person, json!({"given_name": format!("{number}")}))
+                .await
+                .status,
+            200
+        );
     });
     assert_eq!(trips.await, 2, "an update");
 
@@ -85,8 +118,9 @@ async fn check_over(way: &Proxy, options: Options) {
     assert_eq!(count(way, many).await, 4, "65 callers");
 }
 
-/// With a response cache, a read is one round trip: the first one of an address, one of something that does not exist, and one that
-/// the cache answers. The second read of an address also asks what the answer is as recent as.
+/// With a response cache, a read is one round trip: the first one of an address, one of something
+/// that does not exist, and one that the cache answers. The second read of an address also asks
+/// what the answer is as recent as.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn reads_with_a_response_cache() {
@@ -94,7 +128,10 @@ fn reads_with_a_response_cache() {
     let options = options(&way.url()).schema(&support::server().schema());
     way.block_on(async {
         let server = Server::keeping(options).await;
-        let people = [server.make("people", json!({})).await, server.make("people", json!({})).await];
+        let people = [
+            server.make("people", json!({})).await,
+            server.make("people", json!({})).await,
+        ];
         let trips = async |path: &str, status: u16| {
             way.reset();
             assert_eq!(server.get(path).await.status, status, "{path}");
@@ -110,7 +147,10 @@ fn reads_with_a_response_cache() {
         }
         for _ in 0..3 {
             let unknown = format!("people/{}", uuid::Uuid::new_v4());
-            assert_eq!([trips(&unknown, 404).await, trips(&unknown, 404).await], [1, 1]);
+            assert_eq!(
+                [trips(&unknown, 404).await, trips(&unknown, 404).await],
+                [1, 1]
+            );
         }
     });
 }

@@ -1,4 +1,5 @@
-//! A store in PostgreSQL, spoken to through the whole API, without HTTP: a process of its own as far as the database can tell.
+//! A store in PostgreSQL, spoken to through the whole API, without HTTP: a process of its own as
+//! far as the database can tell.
 
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use svc_postgres::{Options, Store};
 /// The base of every address.
 pub(crate) const BASE: &str = "http://localhost/";
 
-/// The options of a store whose calls wait as long as a busy machine needs. A test of what is given up sets less.
+/// The options of a store whose calls wait as long as a busy machine needs. A test of what is given
+/// up sets less.
 pub(crate) fn options(url: &str) -> Options {
     Options::new(url).unwrap().patience(Duration::from_secs(60))
 }
@@ -49,22 +51,47 @@ impl Server {
 
     /// For a tenant that a store has.
     pub(crate) fn with(store: Store, tenant: Tenant) -> Self {
-        Self { api: api(&store).build().unwrap(), store, tenant, deadline: None }
+        Self {
+            api: api(&store).build().unwrap(),
+            store,
+            tenant,
+            deadline: None,
+        }
     }
 
     /// On the tables of these options, with answers that are kept.
     pub(crate) async fn keeping(options: Options) -> Self {
         let mut server = Self::open(options).await;
-        server.api = api(&server.store).response_cache(server.store.clone()).build().unwrap();
+        server.api = api(&server.store)
+            .response_cache(server.store.clone())
+            .build()
+            .unwrap();
         server
     }
 
     pub(crate) fn caller(&self) -> Context {
-        Context::new(self.tenant.clone(), Caller::with_rights(Rights::all()), Timestamp::now())
+        Context::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+            Timestamp::now(),
+        )
     }
 
-    pub(crate) async fn call(&self, method: &str, address: &str, body: serde_json::Value) -> Answer {
-        call_within(&self.api, &self.tenant, method, address, body, self.deadline).await
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        address: &str,
+        body: serde_json::Value,
+    ) -> Answer {
+        call_within(
+            &self.api,
+            &self.tenant,
+            method,
+            address,
+            body,
+            self.deadline,
+        )
+        .await
     }
 
     pub(crate) async fn get(&self, address: &str) -> Answer {
@@ -92,7 +119,9 @@ impl Server {
 
     /// How many records a collection has, as it says itself.
     pub(crate) async fn total(&self, collection: &str) -> u64 {
-        self.get(collection).await.json["total_records"].as_u64().unwrap()
+        self.get(collection).await.json["total_records"]
+            .as_u64()
+            .unwrap()
     }
 
     /// Every member of a collection, by following `next`.
@@ -102,7 +131,12 @@ impl Server {
         loop {
             let page = self.get(&address).await;
             assert_eq!(page.status, 200, "{address}: {}", page.json);
-            let embedded = page.json["_embedded"].as_object().unwrap().values().next().unwrap();
+            let embedded = page.json["_embedded"]
+                .as_object()
+                .unwrap()
+                .values()
+                .next()
+                .unwrap();
             members.extend(embedded.as_array().unwrap().iter().cloned());
             match page.json["_links"]["next"]["href"].as_str() {
                 Some(next) => next.clone_into(&mut address),
@@ -118,7 +152,13 @@ pub(crate) fn builder() -> svc_core::api::ApiBuilder {
 }
 
 /// A call of somebody who may do everything.
-pub(crate) async fn call(api: &Api, tenant: &Tenant, method: &str, address: &str, body: serde_json::Value) -> Answer {
+pub(crate) async fn call(
+    api: &Api,
+    tenant: &Tenant,
+    method: &str,
+    address: &str,
+    body: serde_json::Value,
+) -> Answer {
     call_within(api, tenant, method, address, body, None).await
 }
 
@@ -133,16 +173,24 @@ async fn call_within(
     let reply = answer(api, tenant, method, address, body, deadline).await;
     let mut json = serde_json::Value::Null;
     if !reply.body.is_empty() {
-        json = serde_json::from_slice(&reply.body).unwrap_or_else(|error| panic!("{error}: {:?}", reply.body));
+        json = serde_json::from_slice(&reply.body)
+            .unwrap_or_else(|error| panic!("{error}: {:?}", reply.body));
     }
     // So that it can be compared with a read.
-    let is_warning = json.as_object_mut().is_some_and(|json| json.remove("ext:warnings").is_some());
-    if let Some(curies) =
-        json.pointer_mut("/_links/curies").and_then(|curies| curies.as_array_mut()).filter(|_| is_warning)
+    let is_warning = json
+        .as_object_mut()
+        .is_some_and(|json| json.remove("ext:warnings").is_some());
+    if let Some(curies) = json
+        .pointer_mut("/_links/curies")
+        .and_then(|curies| curies.as_array_mut())
+        .filter(|_| is_warning)
     {
         curies.retain(|curie| curie["name"] != "ext");
     }
-    Answer { status: reply.status.as_u16(), json }
+    Answer {
+        status: reply.status.as_u16(),
+        json,
+    }
 }
 
 /// A read whose body nobody looks at.
@@ -160,22 +208,38 @@ async fn answer(
     deadline: Option<Duration>,
 ) -> svc_core::api::Reply {
     let path = address.strip_prefix(BASE).unwrap_or(address);
-    let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    let (path, query) = path
+        .split_once('?')
+        .map_or((path, None), |(path, query)| (path, Some(query)));
     let method: http::Method = method.parse().unwrap();
-    let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).unwrap() };
-    let request = Request::new(&method, path).with_query(query).with_body(body).with_received(Timestamp::now());
+    let body = if body.is_null() {
+        Vec::new()
+    } else {
+        serde_json::to_vec(&body).unwrap()
+    };
+    let request = Request::new(&method, path)
+        .with_query(query)
+        .with_body(body)
+        .with_received(Timestamp::now());
     let identity = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
     api.answer(identity, request.with_timeout(deadline)).await
 }
 
 impl Answer {
     pub(crate) fn self_link(&self) -> String {
-        self.json["_links"]["self"]["href"].as_str().unwrap_or_else(|| panic!("no self: {}", self.json)).to_owned()
+        self.json["_links"]["self"]["href"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no self: {}", self.json))
+            .to_owned()
     }
 }
 
 fn api(store: &Store) -> ApiBuilder {
-    let api = store.register_all(builder()).changes(&std::sync::Arc::new(store.clone()));
+    let api = store
+        .register_all(builder())
+        .changes(&std::sync::Arc::new(store.clone()));
     let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
-    api.webhooks(&std::sync::Arc::new(store.clone())).authenticator(store.clone()).anonymous_helpers(store.clone())
+    api.webhooks(&std::sync::Arc::new(store.clone()))
+        .authenticator(store.clone())
+        .anonymous_helpers(store.clone())
 }

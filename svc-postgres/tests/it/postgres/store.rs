@@ -1,4 +1,5 @@
-//! What a store is beside its records: tables, tenants, keys, marks, a replica, and the fence around each tenant.
+//! What a store is beside its records: tables, tenants, keys, marks, a replica, and the fence
+//! around each tenant.
 
 use std::sync::{
     Arc,
@@ -24,7 +25,8 @@ fn fresh(database: &support::server::Server) -> (Options, String) {
     (options(&database.url()).schema(&schema), schema)
 }
 
-/// UND-42: several processes that start at once make the tables once; later versions, damage and other names are refused.
+/// UND-42: several processes that start at once make the tables once; later versions, damage and
+/// other names are refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn tables_are_made_once() {
@@ -32,29 +34,57 @@ async fn tables_are_made_once() {
     let (mut options, mut schema) = fresh(database);
     for _ in 0..10 {
         (options, schema) = fresh(database);
-        let starting: Vec<_> = (0..8).map(|_| tokio::spawn(Store::connect(options.clone()))).collect();
+        let starting: Vec<_> = (0..8)
+            .map(|_| tokio::spawn(Store::connect(options.clone())))
+            .collect();
         for store in starting {
             store.await.unwrap().unwrap();
         }
-        assert_eq!(database.psql(&format!("SELECT count(*) FROM {schema}.migration")).trim(), "7");
+        assert_eq!(
+            database
+                .psql(&format!("SELECT count(*) FROM {schema}.migration"))
+                .trim(),
+            "7"
+        );
     }
 
     let names = ShareNames::new("one", "other").unwrap();
-    let refused = Store::connect(options.clone().share_names(names)).await.unwrap_err();
+    let refused = Store::connect(options.clone().share_names(names))
+        .await
+        .unwrap_err();
     assert!(matches!(refused, ConnectError::ShareNames(_)), "{refused}");
-    database.psql(&format!("INSERT INTO {schema}.migration VALUES (99, 'later', 'x', 0)"));
+    database.psql(&format!(
+        "INSERT INTO {schema}.migration VALUES (99, 'later', 'x', 0)"
+    ));
     let refused = Store::connect(options.clone()).await.unwrap_err();
-    assert!(matches!(refused, ConnectError::Newer { found: 99, known: 7 }), "{refused}");
+    assert!(
+        matches!(
+            refused,
+            ConnectError::Newer {
+                found: 99,
+                known: 7
+            }
+        ),
+        "{refused}"
+    );
     database.psql(&format!(
         "DELETE FROM {schema}.migration WHERE number = 99; UPDATE {schema}.migration SET checksum = checksum || 'x'"
     ));
     let refused = Store::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::Damaged(1)), "{refused}");
     // Tables that are not known to be ours are not removed, whatever they are called.
-    assert!(matches!(Store::remove(&options).await, Err(ConnectError::NotOurs(_))));
-    database.psql(&format!("UPDATE {schema}.migration SET checksum = rtrim(checksum, 'x')"));
+    assert!(matches!(
+        Store::remove(&options).await,
+        Err(ConnectError::NotOurs(_))
+    ));
+    database.psql(&format!(
+        "UPDATE {schema}.migration SET checksum = rtrim(checksum, 'x')"
+    ));
     Store::remove(&options).await.unwrap();
-    assert!(matches!(Store::remove(&options).await, Err(ConnectError::NotOurs(_))));
+    assert!(matches!(
+        Store::remove(&options).await,
+        Err(ConnectError::NotOurs(_))
+    ));
     Store::connect(options).await.unwrap();
 }
 
@@ -68,10 +98,22 @@ async fn what_cannot_be_used_is_said() {
         assert!(!text.contains("planted") && !text.contains('\n'), "{text}");
         text
     };
-    assert!(said(Options::new("postgres://svc:planted@localhost:port/x").unwrap_err()).contains("URL"));
-    assert!(said(Store::connect(fresh(database).0.schema("a; DROP")).await.unwrap_err()).contains("a; DROP"));
+    assert!(
+        said(Options::new("postgres://svc:planted@localhost:port/x").unwrap_err()).contains("URL")
+    );
+    assert!(
+        said(
+            Store::connect(fresh(database).0.schema("a; DROP"))
+                .await
+                .unwrap_err()
+        )
+        .contains("a; DROP")
+    );
     let closed = ClosedPort::new();
-    let refused = options(&format!("postgres://svc:planted@127.0.0.1:{}/postgres", closed.number()));
+    let refused = options(&format!(
+        "postgres://svc:planted@127.0.0.1:{}/postgres",
+        closed.number()
+    ));
     assert!(said(Store::connect(refused).await.unwrap_err()).contains("PostgreSQL"));
     let nowhere = database.url().replace("/postgres", "/nowhere");
     assert!(said(Store::connect(options(&nowhere)).await.unwrap_err()).contains("nowhere"));
@@ -88,44 +130,105 @@ async fn what_cannot_be_used_is_said() {
 async fn keys() {
     let database = support::server();
     let (options, schema) = fresh(database);
-    let (one, other) = (Store::connect(options.clone()).await.unwrap(), Store::connect(options.clone()).await.unwrap());
-    let cached = Store::connect(options.key_cache(Duration::from_secs(60 * 60))).await.unwrap();
-    let (acme, beta) = (one.ensure_tenant("acme").await.unwrap(), one.ensure_tenant("beta").await.unwrap());
-    let key = one.create_key(&acme, KeyOptions::new("form").read_only()).await.unwrap();
+    let (one, other) = (
+        Store::connect(options.clone()).await.unwrap(),
+        Store::connect(options.clone()).await.unwrap(),
+    );
+    let cached = Store::connect(options.key_cache(Duration::from_secs(60 * 60)))
+        .await
+        .unwrap();
+    let (acme, beta) = (
+        one.ensure_tenant("acme").await.unwrap(),
+        one.ensure_tenant("beta").await.unwrap(),
+    );
+    let key = one
+        .create_key(&acme, KeyOptions::new("form").read_only())
+        .await
+        .unwrap();
     let holder = async |store: &Store, token: &str| {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let credentials = Credentials::new(Some(token), &headers, &extensions, Timestamp::now());
-        store.authenticate(credentials).await.unwrap().map(|(tenant, _)| tenant)
+        store
+            .authenticate(credentials)
+            .await
+            .unwrap()
+            .map(|(tenant, _)| tenant)
     };
     for store in [&one, &other, &cached] {
-        assert_eq!(holder(store, &key.token).await, Some(acme.clone()), "AUT-01");
+        assert_eq!(
+            holder(store, &key.token).await,
+            Some(acme.clone()),
+            "AUT-01"
+        );
         assert_eq!(holder(store, "svck_unknown").await, None, "AUT-03");
     }
     assert_eq!(
         database
-            .psql(&format!("SELECT count(*) FROM {schema}.api_key WHERE position('svck' in label || hint) > 0"))
+            .psql(&format!(
+                "SELECT count(*) FROM {schema}.api_key WHERE position('svck' in label || hint) > 0"
+            ))
             .trim(),
         "0"
     );
     let token = "a-token-that-was-chosen-before";
-    let given = one.add_key_with_token(&acme, token, KeyOptions::new("given")).await.unwrap();
-    assert_eq!(other.add_key_with_token(&acme, token, KeyOptions::new("again")).await.unwrap().id, given.id);
-    let refused = other.add_key_with_token(&beta, token, KeyOptions::new("taken")).await;
+    let given = one
+        .add_key_with_token(&acme, token, KeyOptions::new("given"))
+        .await
+        .unwrap();
+    assert_eq!(
+        other
+            .add_key_with_token(&acme, token, KeyOptions::new("again"))
+            .await
+            .unwrap()
+            .id,
+        given.id
+    );
+    let refused = other
+        .add_key_with_token(&beta, token, KeyOptions::new("taken"))
+        .await;
     assert!(matches!(refused, Err(KeyError::TokenTaken)), "AUT-02");
-    let unknown = one.create_key(&Tenant::new("nobody"), KeyOptions::new("")).await;
+    let unknown = one
+        .create_key(&Tenant::new("nobody"), KeyOptions::new(""))
+        .await;
     assert!(matches!(unknown, Err(KeyError::TenantUnknown(_))));
     assert_eq!(one.list_keys(Some(&acme)).await.unwrap().len(), 2);
     assert_eq!(one.list_keys(None).await.unwrap().len(), 2);
-    assert!(other.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force, "UND-15");
-    assert!(!other.revoke_key(&key.id, KeyWebhooks::Disable).await.unwrap().was_in_force, "UND-15");
+    assert!(
+        other
+            .revoke_key(&key.id, KeyWebhooks::Disable)
+            .await
+            .unwrap()
+            .was_in_force,
+        "UND-15"
+    );
+    assert!(
+        !other
+            .revoke_key(&key.id, KeyWebhooks::Disable)
+            .await
+            .unwrap()
+            .was_in_force,
+        "UND-15"
+    );
     assert_eq!(holder(&one, &key.token).await, None, "UND-15: at once");
-    assert_eq!(holder(&cached, &key.token).await, Some(acme), "what `key_cache` says");
+    assert_eq!(
+        holder(&cached, &key.token).await,
+        Some(acme),
+        "what `key_cache` says"
+    );
     one.mark("how far", "half").await.unwrap();
-    assert_eq!(other.read_mark("how far").await.unwrap().as_deref(), Some("half"));
-    assert_eq!(other.read_mark("secret").await.unwrap(), None, "the store's own are not a program's");
+    assert_eq!(
+        other.read_mark("how far").await.unwrap().as_deref(),
+        Some("half")
+    );
+    assert_eq!(
+        other.read_mark("secret").await.unwrap(),
+        None,
+        "the store's own are not a program's"
+    );
 }
 
-/// A caller sees its own writes, however late the replica is; where that is gone, the first server answers.
+/// A caller sees its own writes, however late the replica is; where that is gone, the first server
+/// answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn reads_go_to_a_replica() {
@@ -144,27 +247,34 @@ async fn reads_go_to_a_replica() {
         if number % 10 == 8 {
             standby.psql("SELECT pg_wal_replay_resume()");
         }
-        let made = server.make("tags", json!({"name": format!("{number}")})).await;
+        let made = server
+            .make("tags", json!({"name": format!("{number}")}))
+            .await;
         assert_eq!(server.get(&made).await.status, 200, "{number}");
         assert_eq!(server.total("tags").await, number + 1, "{number}");
         seen = way.round_trips();
     }
     assert!(seen >= 80, "the replica was asked each time: {seen}");
     // In the end it has everything, and the first server is asked no more.
-    support::wait_until("the replica is there", || standby.psql("SELECT count(*) FROM svc.record").trim() == "40");
+    support::wait_until("the replica is there", || {
+        standby.psql("SELECT count(*) FROM svc.record").trim() == "40"
+    });
     standby.kill();
     assert_eq!(server.total("tags").await, 40);
 }
 
-/// On a cluster the statements of a tenant go to its worker, and over the first server while that cannot be reached. What
-/// Citus keeps about places is here a table of the test's own: all servers are the same one, behind wires that count.
+/// On a cluster the statements of a tenant go to its worker, and over the first server while that
+/// cannot be reached. What Citus keeps about places is here a table of the test's own: all servers
+/// are the same one, behind wires that count.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_tenant_is_asked_where_it_is() {
     let database = support::server::Server::start();
     let [front, its, others] = [(); 3].map(|()| Proxy::start(database.port()));
     let role = database.cluster_role(its.port());
-    let store = Store::connect(options(&url_of(&role, front.port())).cluster()).await.unwrap();
+    let store = Store::connect(options(&url_of(&role, front.port())).cluster())
+        .await
+        .unwrap();
     for name in ["one", "other"] {
         store.ensure_tenant(name).await.unwrap();
     }
@@ -185,14 +295,21 @@ async fn a_tenant_is_asked_where_it_is() {
     assert!(others.round_trips() > 0);
     front.reset();
     let made = one.make("tags", json!({"name": "b"})).await;
-    assert_eq!((one.get(&made).await.status, one.total("tags").await), (200, 2));
+    assert_eq!(
+        (one.get(&made).await.status, one.total("tags").await),
+        (200, 2)
+    );
     assert_eq!(front.round_trips(), 0, "all of it went to the worker");
 
     let closed = ClosedPort::new();
     its.redirect(closed.number());
     its.cut();
     its.reset();
-    assert_eq!((one.get(&made).await.status, one.total("tags").await), (200, 2), "UND-36");
+    assert_eq!(
+        (one.get(&made).await.status, one.total("tags").await),
+        (200, 2),
+        "UND-36"
+    );
     one.make("tags", json!({"name": "c"})).await;
     assert!(front.round_trips() > 0 && its.round_trips() == 0);
     its.cut();
@@ -208,65 +325,142 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     for is_fenced in [false, true] {
         let schema = database.schema();
         let role = format!("swept_{schema}");
-        database.psql(&format!("CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"));
+        database.psql(&format!(
+            "CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"
+        ));
         let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
         let of_store = Arc::clone(&clock);
         let options = options(&database.url().replace("svc@", &format!("{role}@"))).schema(&schema);
         let options = options.now(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
-        let options = if is_fenced { options.row_level_security() } else { options };
+        let options = if is_fenced {
+            options.row_level_security()
+        } else {
+            options
+        };
         let one = Server::open(options).await;
         let other = one.store.ensure_tenant("other").await.unwrap();
-        let ask = async |tenant: &Tenant, method: Method, path: &str, headers: HeaderMap, body: &'static str| {
+        let ask = async |tenant: &Tenant,
+                         method: Method,
+                         path: &str,
+                         headers: HeaderMap,
+                         body: &'static str| {
             let received = Timestamp::from_micros(clock.load(Ordering::Relaxed));
-            let request = Request::new(&method, path).with_headers(&headers).with_body(body).with_received(received);
+            let request = Request::new(&method, path)
+                .with_headers(&headers)
+                .with_body(body)
+                .with_received(received);
             let who = Identity::Known(tenant.clone(), Caller::with_rights(Rights::all()));
             assert_eq!(one.api.answer(who, request).await.status, 200, "{path}");
         };
-        let key = HeaderMap::from_iter([("idempotency-key".parse().unwrap(), HeaderValue::from_static("k"))]);
-        ask(&one.tenant, Method::POST, "people/person_signup", key, r#"{"person":{}}"#).await;
+        let key = HeaderMap::from_iter([(
+            "idempotency-key".parse().unwrap(),
+            HeaderValue::from_static("k"),
+        )]);
+        ask(
+            &one.tenant,
+            Method::POST,
+            "people/person_signup",
+            key,
+            r#"{"person":{}}"#,
+        )
+        .await;
         let read = async || ask(&other, Method::GET, "people", HeaderMap::new(), "").await;
-        let rows = || database.psql(&format!("SELECT count(*) FROM {schema}.kept")).trim().to_owned();
+        let rows = || {
+            database
+                .psql(&format!("SELECT count(*) FROM {schema}.kept"))
+                .trim()
+                .to_owned()
+        };
         clock.fetch_add(23 * HOUR, Ordering::Relaxed);
         read().await;
-        assert_eq!(rows(), "2", "the response is not old yet: it and its person");
+        assert_eq!(
+            rows(),
+            "2",
+            "the response is not old yet: it and its person"
+        );
         clock.fetch_add(2 * HOUR, Ordering::Relaxed);
         read().await;
         assert_eq!(rows(), "0");
     }
 }
 
-/// AUT-02: with row-level security a statement that forgets the tenant sees nothing, and one of another tenant changes nothing.
+/// AUT-02: with row-level security a statement that forgets the tenant sees nothing, and one of
+/// another tenant changes nothing.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_second_fence() {
     let database = support::server();
     let schema = database.schema();
     let role = format!("fenced_{schema}");
-    database.psql(&format!("CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"));
+    database.psql(&format!(
+        "CREATE ROLE {role} LOGIN; CREATE SCHEMA {schema} AUTHORIZATION {role}"
+    ));
     let url = database.url().replace("svc@", &format!("{role}@"));
-    let store = Store::connect(options(&url).schema(&schema).row_level_security()).await.unwrap();
-    // Another start asks for nothing that would have to wait for a reader such as `pg_dump`, which holds its lock until that
-    // start has ended.
+    let store = Store::connect(options(&url).schema(&schema).row_level_security())
+        .await
+        .unwrap();
+    // Another start asks for nothing that would have to wait for a reader such as `pg_dump`, which
+    // holds its lock until that start has ended.
     let reader = support::client(&database.url()).await;
-    reader.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.ledger IN ACCESS SHARE MODE")).await.unwrap();
-    Store::connect(options(&url).schema(&schema).row_level_security()).await.unwrap();
+    reader
+        .batch_execute(&format!(
+            "BEGIN; LOCK TABLE {schema}.ledger IN ACCESS SHARE MODE"
+        ))
+        .await
+        .unwrap();
+    Store::connect(options(&url).schema(&schema).row_level_security())
+        .await
+        .unwrap();
     reader.batch_execute("COMMIT").await.unwrap();
     let one = Server::of(store.clone(), "one").await;
     let two = Server::of(store, "two").await;
     let petition = one.make("petitions", json!({})).await;
     two.make("petitions", json!({})).await;
-    assert_eq!((one.total("petitions").await, two.total("petitions").await), (1, 1), "AUT-02");
+    assert_eq!(
+        (one.total("petitions").await, two.total("petitions").await),
+        (1, 1),
+        "AUT-02"
+    );
     assert_eq!(two.get(&petition).await.status, 404, "AUT-02");
-    let as_role =
-        |text: &str| database.psql(&format!("SET ROLE {role}; {text}")).lines().last().unwrap_or_default().to_owned();
-    assert_eq!(as_role(&format!("SELECT count(*) FROM {schema}.record")), "0");
-    let first = database.psql(&format!("SELECT id FROM {schema}.tenant WHERE name = 'one'")).trim().to_owned();
-    assert_eq!(as_role(&format!("SET svc.tenant = '{first}'; SELECT count(*) FROM {schema}.record")), "1");
+    let as_role = |text: &str| {
+        database
+            .psql(&format!("SET ROLE {role}; {text}"))
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(
+        as_role(&format!("SELECT count(*) FROM {schema}.record")),
+        "0"
+    );
+    let first = database
+        .psql(&format!(
+            "SELECT id FROM {schema}.tenant WHERE name = 'one'"
+        ))
+        .trim()
+        .to_owned();
+    assert_eq!(
+        as_role(&format!(
+            "SET svc.tenant = '{first}'; SELECT count(*) FROM {schema}.record"
+        )),
+        "1"
+    );
     let foreign = format!(
         "SET ROLE {role}; SET svc.tenant = '{first}'; INSERT INTO {schema}.email VALUES (77, gen_random_uuid(), 1)"
     );
-    assert!(database.try_psql(&foreign).unwrap_err().contains("row-level security"));
-    assert_eq!(as_role(&format!("SET svc.tenant = 'directory'; SELECT count(*) FROM {schema}.email")), "0");
+    assert!(
+        database
+            .try_psql(&foreign)
+            .unwrap_err()
+            .contains("row-level security")
+    );
+    assert_eq!(
+        as_role(&format!(
+            "SET svc.tenant = 'directory'; SELECT count(*) FROM {schema}.email"
+        )),
+        "0"
+    );
 }
 
 /// COL-23: what is kept because it was asked for again is not given after a write of any process.
@@ -275,17 +469,29 @@ async fn the_second_fence() {
 async fn col_23_what_is_kept_ends_with_a_write() {
     let database = support::server();
     let (options, _) = fresh(database);
-    let (one, other) = (Server::keeping(options.clone()).await, Server::keeping(options).await);
+    let (one, other) = (
+        Server::keeping(options.clone()).await,
+        Server::keeping(options).await,
+    );
     let person = one.make("people", json!({"given_name": "0"})).await;
     for (round, writer) in [&one, &other, &one, &other].into_iter().enumerate() {
         for reader in [&one, &other] {
             for _ in 0..3 {
-                assert_eq!(reader.get(&person).await.json["given_name"], round.to_string());
+                assert_eq!(
+                    reader.get(&person).await.json["given_name"],
+                    round.to_string()
+                );
                 assert_eq!(reader.get("people").await.json["total_records"], 1 + round);
             }
         }
         let name = (round + 1).to_string();
-        assert_eq!(writer.put(&person, json!({"given_name": name})).await.status, 200);
+        assert_eq!(
+            writer
+                .put(&person, json!({"given_name": name}))
+                .await
+                .status,
+            200
+        );
         writer.make("people", json!({})).await;
     }
 }
@@ -296,16 +502,31 @@ async fn col_23_what_is_kept_ends_with_a_write() {
 async fn the_revision_of_a_tenant() {
     let database = support::server();
     let (options, _) = fresh(database);
-    let (one, other) = (Server::open(options.clone()).await, Server::open(options).await);
+    let (one, other) = (
+        Server::open(options.clone()).await,
+        Server::open(options).await,
+    );
     let tenant = Tenant::new("demo");
     let before = other.store.revision(&tenant, Instant::now()).await.unwrap();
     one.make("tags", json!({"name": "a"})).await;
     let after = other.store.revision(&tenant, Instant::now()).await.unwrap();
     assert!(after > before);
     one.get("tags").await;
-    assert_eq!(one.post("tags", json!({"name": "a"})).await.status, 400, "UND-02");
-    assert_eq!(other.store.revision(&tenant, Instant::now()).await.unwrap(), after);
-    assert_eq!(one.store.revision(&Tenant::new("nobody"), Instant::now()).await, None);
+    assert_eq!(
+        one.post("tags", json!({"name": "a"})).await.status,
+        400,
+        "UND-02"
+    );
+    assert_eq!(
+        other.store.revision(&tenant, Instant::now()).await.unwrap(),
+        after
+    );
+    assert_eq!(
+        one.store
+            .revision(&Tenant::new("nobody"), Instant::now())
+            .await,
+        None
+    );
     // A turn gives its connection back after its caller has the answer.
     until("the connections are idle", async || {
         let stats = one.store.stats();
@@ -313,6 +534,13 @@ async fn the_revision_of_a_tenant() {
     })
     .await;
     let stats = one.store.stats();
-    assert_eq!((stats.commits.batches, stats.commits.writes, stats.commits.largest_batch), (1, 1, 1));
+    assert_eq!(
+        (
+            stats.commits.batches,
+            stats.commits.writes,
+            stats.commits.largest_batch
+        ),
+        (1, 1, 1)
+    );
     assert_eq!(stats.writes_waiting, 0);
 }

@@ -1,4 +1,5 @@
-//! What the tests with a PostgreSQL server stand on does what it says: nothing of the store is in here.
+//! What the tests with a PostgreSQL server stand on does what it says: nothing of the store is in
+//! here.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -21,9 +22,19 @@ fn one_server_is_shared_and_each_test_has_a_schema_of_its_own() {
     let (one, same) = (support::server(), support::server());
     assert_eq!(one.port(), same.port());
     assert_ne!(one.schema(), one.schema());
-    assert_eq!(one.psql("SELECT current_user, current_database()"), "svc|postgres");
-    assert_eq!(one.psql("SELECT current_setting('fsync'), current_setting('synchronous_commit')"), "on|on");
-    assert!(one.try_psql("SELECT 1/0").unwrap_err().contains("division by zero"));
+    assert_eq!(
+        one.psql("SELECT current_user, current_database()"),
+        "svc|postgres"
+    );
+    assert_eq!(
+        one.psql("SELECT current_setting('fsync'), current_setting('synchronous_commit')"),
+        "on|on"
+    );
+    assert!(
+        one.try_psql("SELECT 1/0")
+            .unwrap_err()
+            .contains("division by zero")
+    );
 }
 
 #[test]
@@ -71,7 +82,10 @@ async fn a_crash_keeps_what_was_acknowledged_and_nothing_else() {
     for number in 0..3 {
         server.psql(&format!("INSERT INTO seen VALUES ({number})"));
         let client = support::client(&server.url()).await;
-        client.batch_execute("BEGIN; INSERT INTO seen VALUES (4711)").await.unwrap();
+        client
+            .batch_execute("BEGIN; INSERT INTO seen VALUES (4711)")
+            .await
+            .unwrap();
         server.kill();
         assert_eq!(server.processes(), 0);
         assert!(client.batch_execute("COMMIT").await.is_err());
@@ -79,8 +93,15 @@ async fn a_crash_keeps_what_was_acknowledged_and_nothing_else() {
         server.start_again();
     }
     assert_eq!(server.port(), port);
-    assert_eq!(server.psql("SELECT string_agg(number::text, ',' ORDER BY number) FROM seen"), "0,1,2");
-    assert!(server.log().contains("was not properly shut down"), "{}", server.log());
+    assert_eq!(
+        server.psql("SELECT string_agg(number::text, ',' ORDER BY number) FROM seen"),
+        "0,1,2"
+    );
+    assert!(
+        server.log().contains("was not properly shut down"),
+        "{}",
+        server.log()
+    );
 }
 
 #[test]
@@ -95,7 +116,11 @@ fn a_synchronous_standby_has_every_acknowledged_row_when_it_is_promoted() {
         let acknowledged = thread::scope(|scope| {
             let write = || {
                 let sql = format!("INSERT INTO seen VALUES ({round})");
-                (0..1_000_000).take_while(|_| !is_over.load(Ordering::SeqCst) && primary.try_psql(&sql).is_ok()).count()
+                (0..1_000_000)
+                    .take_while(|_| {
+                        !is_over.load(Ordering::SeqCst) && primary.try_psql(&sql).is_ok()
+                    })
+                    .count()
             };
             let writer = scope.spawn(write);
             let count = format!("SELECT count(*) > 4 FROM seen WHERE number = {round}");
@@ -104,12 +129,20 @@ fn a_synchronous_standby_has_every_acknowledged_row_when_it_is_promoted() {
             is_over.store(true, Ordering::SeqCst);
             writer.join().unwrap()
         });
-        assert!(standby.try_psql("INSERT INTO seen VALUES (-1)").unwrap_err().contains("read-only"));
+        assert!(
+            standby
+                .try_psql("INSERT INTO seen VALUES (-1)")
+                .unwrap_err()
+                .contains("read-only")
+        );
         standby.promote();
         let there = standby.psql(&format!("SELECT count(*) FROM seen WHERE number = {round}"));
         // The last may have been written and not acknowledged.
         let there: usize = there.parse().unwrap();
-        assert!(there == acknowledged || there == acknowledged + 1, "{acknowledged} acknowledged, {there} there");
+        assert!(
+            there == acknowledged || there == acknowledged + 1,
+            "{acknowledged} acknowledged, {there} there"
+        );
         standby.synchronous(None);
         standby.psql("INSERT INTO seen VALUES (100)");
         primary = standby;
@@ -127,7 +160,10 @@ async fn a_pooler_lends_a_connection_for_a_transaction() {
     }
     let mut backends = Vec::new();
     for client in &clients {
-        let row = client.query_typed("SELECT pg_backend_pid()", &[]).await.unwrap();
+        let row = client
+            .query_typed("SELECT pg_backend_pid()", &[])
+            .await
+            .unwrap();
         backends.push(row[0].get::<_, i32>(0));
     }
     backends.sort_unstable();
@@ -147,9 +183,13 @@ async fn a_pooler_lends_a_connection_for_a_transaction() {
 async fn named_statements_are_lost_behind_an_old_pooler_only() {
     let server = support::server();
     let bouncer = Bouncer::start(server, 2);
-    let (one, other) = (support::client(&bouncer.url()).await, support::client(&bouncer.url()).await);
+    let (one, other) = (
+        support::client(&bouncer.url()).await,
+        support::client(&bouncer.url()).await,
+    );
     let statement = one.prepare("SELECT 1").await.unwrap();
-    // The other client takes the connection on which it was prepared, so the first one is given another.
+    // The other client takes the connection on which it was prepared, so the first one is given
+    // another.
     other.batch_execute("BEGIN").await.unwrap();
     let outcome = one.query(&statement, &[]).await;
     assert_eq!(outcome.is_ok(), Bouncer::knows_named(), "{outcome:?}");
@@ -166,7 +206,10 @@ async fn all_are_counted(proxy: &Proxy) {
     let client = support::client(&proxy.url()).await;
     assert_eq!((proxy.round_trips(), proxy.connections()), (0, 1));
 
-    let types = [(&1_i32 as &(dyn tokio_postgres::types::ToSql + Sync), Type::INT4)];
+    let types = [(
+        &1_i32 as &(dyn tokio_postgres::types::ToSql + Sync),
+        Type::INT4,
+    )];
     let counted = async |expected: u64, what: &str| {
         assert_eq!(proxy.round_trips(), expected, "{what}");
         proxy.reset();
@@ -188,12 +231,16 @@ async fn all_are_counted(proxy: &Proxy) {
 
     let long = "x".repeat(100_000);
     let ask = || client.query_typed("SELECT $1", std::slice::from_ref(&types[0]));
-    let more = client.query_typed("SELECT length($1)", &[(&long, Type::TEXT)]).await.unwrap();
+    let more = client
+        .query_typed("SELECT length($1)", &[(&long, Type::TEXT)])
+        .await
+        .unwrap();
     assert_eq!(more[0].get::<_, i32>(0), 100_000);
     counted(1, "a long parameter").await;
     for _ in 0..5 {
         // Each with a Sync of its own.
-        let (one, two, three, four) = tokio::join!(ask(), ask(), ask(), client.batch_execute("SELECT 1"));
+        let (one, two, three, four) =
+            tokio::join!(ask(), ask(), ask(), client.batch_execute("SELECT 1"));
         one.and(two).and(three).unwrap();
         four.unwrap();
         counted(1, "a pipeline of four").await;
@@ -206,7 +253,17 @@ fn psql_is_counted_though_it_asks_for_encryption_first() {
     let server = support::server();
     let proxy = Proxy::start(server.port());
     let mut psql = Command::new("psql");
-    psql.args(["-XAt", "-d", &proxy.url(), "-c", "SELECT 1", "-c", "SELECT 2", "-c", "SELECT 3"]);
+    psql.args([
+        "-XAt",
+        "-d",
+        &proxy.url(),
+        "-c",
+        "SELECT 1",
+        "-c",
+        "SELECT 2",
+        "-c",
+        "SELECT 3",
+    ]);
     assert_eq!(psql.output().unwrap().stdout, b"1\n2\n3\n");
     assert_eq!((proxy.round_trips(), proxy.connections()), (3, 1));
 }
@@ -228,7 +285,11 @@ async fn a_wire_can_be_slow_and_stall_and_break() {
     proxy.stall(true);
     let question = client.batch_execute("SELECT 1");
     tokio::pin!(question);
-    assert!(tokio::time::timeout(Duration::from_millis(200), &mut question).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(200), &mut question)
+            .await
+            .is_err()
+    );
     assert!(!client.is_closed());
     proxy.stall(false);
     question.await.unwrap();
@@ -238,7 +299,11 @@ async fn a_wire_can_be_slow_and_stall_and_break() {
     let sql = format!("CREATE TABLE {table} (number int)");
     let question = client.batch_execute(&sql);
     tokio::pin!(question);
-    assert!(tokio::time::timeout(Duration::from_millis(50), &mut question).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(50), &mut question)
+            .await
+            .is_err()
+    );
     wait_until("it is done though nobody hears of it", || {
         server.psql(&format!("SELECT to_regclass('{table}') IS NOT NULL")) == "t"
     });
@@ -253,7 +318,11 @@ async fn a_wire_can_be_slow_and_stall_and_break() {
 
     let other = Server::start();
     proxy.redirect(other.port());
-    let row = support::client(&proxy.url()).await.query_typed("SHOW port", &[]).await.unwrap();
+    let row = support::client(&proxy.url())
+        .await
+        .query_typed("SHOW port", &[])
+        .await
+        .unwrap();
     assert_eq!(row[0].get::<_, &str>(0), other.port().to_string());
 }
 
@@ -265,7 +334,11 @@ fn waits_to_be_killed() {
         let server = support::server();
         let bouncer = Bouncer::start(server, 2);
         assert_eq!(bouncer.try_psql("SELECT 1").unwrap(), "1");
-        println!("\nfolder {}\nfolder {}\n.", server.folder().display(), bouncer.folder().display());
+        println!(
+            "\nfolder {}\nfolder {}\n.",
+            server.folder().display(),
+            bouncer.folder().display()
+        );
         thread::sleep(Duration::from_secs(10 * 60));
     }
 }
@@ -274,25 +347,41 @@ fn waits_to_be_killed() {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn nothing_is_left_when_a_test_is_killed() {
     let mut test = Command::new(std::env::current_exe().unwrap());
-    test.args(["--exact", "postgres::support_works::waits_to_be_killed", "--ignored", "--nocapture"])
-        .env(IN_THE_MIDDLE, "1")
-        .stdout(Stdio::piped());
+    test.args([
+        "--exact",
+        "postgres::support_works::waits_to_be_killed",
+        "--ignored",
+        "--nocapture",
+    ])
+    .env(IN_THE_MIDDLE, "1")
+    .stdout(Stdio::piped());
     let mut test = test.spawn().unwrap();
-    let lines = BufReader::new(test.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let lines = BufReader::new(test.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
     let said: Vec<String> = lines.take_while(|line| line != ".").collect();
     let folders = said.iter().filter_map(|line| line.strip_prefix("folder "));
     let folders: Vec<PathBuf> = folders.map(PathBuf::from).collect();
     assert_eq!(folders.len(), 2, "{said:?}");
-    assert!(folders.iter().all(|folder| folder.exists() && works_in(folder) > 0));
+    assert!(
+        folders
+            .iter()
+            .all(|folder| folder.exists() && works_in(folder) > 0)
+    );
     test.kill().unwrap();
     test.wait().unwrap();
-    wait_until("the folders are gone", || !folders.iter().any(|folder| folder.exists()));
+    wait_until("the folders are gone", || {
+        !folders.iter().any(|folder| folder.exists())
+    });
     // The watch may remove a folder before the system has ended each process.
-    wait_until("their processes have ended", || folders.iter().map(works_in).sum::<usize>() == 0);
+    wait_until("their processes have ended", || {
+        folders.iter().map(works_in).sum::<usize>() == 0
+    });
 }
 
 /// How many processes have a working folder in this one, whether or not it is there still.
 fn works_in(folder: &PathBuf) -> usize {
     let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
-    all.filter(|it| fs::read_link(it.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder))).count()
+    all.filter(|it| fs::read_link(it.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder)))
+        .count()
 }

@@ -21,7 +21,10 @@ fn certificates(name: &str) -> (String, String, String) {
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let own = authority.self_signed(&authority_key).unwrap();
     let issuer = Issuer::from_params(&authority, &authority_key);
-    let server = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let server = CertificateParams::new([name.to_owned()])
+        .unwrap()
+        .signed_by(&key, &issuer)
+        .unwrap();
     (own.pem(), server.pem(), key.serialize_pem())
 }
 
@@ -54,8 +57,11 @@ async fn the_way_is_encrypted() {
         assert_eq!(database.psql(ways), "true TLSv1.3", "{url}");
     }
 
-    // The certificate is of another name, or of an authority that is not trusted: nothing is said to that server.
-    let elsewhere = options(&database.url()).trusting(authority.as_bytes()).unwrap();
+    // The certificate is of another name, or of an authority that is not trusted: nothing is said
+    // to that server.
+    let elsewhere = options(&database.url())
+        .trusting(authority.as_bytes())
+        .unwrap();
     let (other, ..) = certificates("localhost");
     let forged = options(&named).trusting(other.as_bytes()).unwrap();
     for options in [elsewhere, forged, options(&named)] {
@@ -64,11 +70,14 @@ async fn the_way_is_encrypted() {
         assert!(refused.to_string().contains("TLS"), "{refused}");
     }
 
-    // A server without TLS: required, it is refused; preferred, which is the default, it is taken as it is.
+    // A server without TLS: required, it is refused; preferred, which is the default, it is taken
+    // as it is.
     database.psql("ALTER SYSTEM SET ssl = off");
     database.restart();
     let trusting = |url: &str| options(url).trusting(authority.as_bytes()).unwrap();
-    let refused = Store::connect(trusting(&format!("{named}?sslmode=require"))).await.unwrap_err();
+    let refused = Store::connect(trusting(&format!("{named}?sslmode=require")))
+        .await
+        .unwrap_err();
     assert!(refused.to_string().contains("TLS"), "{refused}");
     Store::connect(trusting(&named)).await.unwrap();
 }

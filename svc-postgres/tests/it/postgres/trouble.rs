@@ -1,4 +1,5 @@
-//! What is in the way for a while ("It must show" 6): UND-36's answer in time, and work as before when it is gone.
+//! What is in the way for a while ("It must show" 6): UND-36's answer in time, and work as before
+//! when it is gone.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,11 +23,13 @@ const SHORT: Duration = Duration::from_millis(400);
 const DEADLINE: Duration = Duration::from_secs(3);
 
 async fn sign_up(server: &Server, name: &str) -> Answer {
-    let person = json!({"person": {"email_addresses": [{"address": format!("{name}@example.org")}]}});
+    let person =
+        json!({"person": {"email_addresses": [{"address": format!("{name}@example.org")}]}});
     server.post("people/person_signup", person).await
 }
 
-/// A server with the tables of `server` whose calls give up soon. The caller asserts its refusals and nothing else.
+/// A server with the tables of `server` whose calls give up soon. The caller asserts its refusals
+/// and nothing else.
 async fn impatient(server: &Server, options: Options) -> Server {
     let mut store = None;
     until("the store is open", async || {
@@ -35,12 +38,18 @@ async fn impatient(server: &Server, options: Options) -> Server {
     })
     .await;
     let impatient = Server::with(store.unwrap(), server.tenant.clone());
-    Server { deadline: Some(DEADLINE), ..impatient }
+    Server {
+        deadline: Some(DEADLINE),
+        ..impatient
+    }
 }
 
 /// Waits until sign-ups are taken again.
 async fn is_back(server: &Server, name: &str) {
-    until("the service is back", async || sign_up(server, name).await.status == 200).await;
+    until("the service is back", async || {
+        sign_up(server, name).await.status == 200
+    })
+    .await;
 }
 
 async fn people(server: &Server) -> u64 {
@@ -76,7 +85,8 @@ async fn a_lock_that_somebody_holds() {
     assert_eq!(people(&server).await, 2);
 }
 
-/// A network that stalls: 503 though it still stalls, and no connection is left that waits for ever.
+/// A network that stalls: 503 though it still stalls, and no connection is left that waits for
+/// ever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_network_that_stalls() {
@@ -95,7 +105,8 @@ async fn a_network_that_stalls() {
     assert!((2..=3).contains(&people(&direct).await));
 }
 
-/// A host of the URL that accepts connections and is silent does not keep the other one away, nor does it hold the start up.
+/// A host of the URL that accepts connections and is silent does not keep the other one away, nor
+/// does it hold the start up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_host_that_is_silent() {
@@ -104,7 +115,10 @@ async fn a_host_that_is_silent() {
     // The system accepts connections for it.
     let silent = support::listener();
     let address = silent.local_addr().unwrap();
-    let url = format!("postgres://svc@{address},127.0.0.1:{}/postgres?connect_timeout=1", database.port());
+    let url = format!(
+        "postgres://svc@{address},127.0.0.1:{}/postgres?connect_timeout=1",
+        database.port()
+    );
     let server = Server::open(options(&url).schema(&schema)).await;
     let calls = (0..8).map(|number| {
         let (server, name) = (server.clone(), format!("silent{number}"));
@@ -112,7 +126,9 @@ async fn a_host_that_is_silent() {
     });
     assert_eq!(futures_util::future::join_all(calls).await, [200; 8]);
     let alone = format!("postgres://svc@{address}/postgres?connect_timeout=1");
-    let refused = Store::connect(options(&alone).schema(&schema)).await.unwrap_err();
+    let refused = Store::connect(options(&alone).schema(&schema))
+        .await
+        .unwrap_err();
     assert!(matches!(refused, ConnectError::Silent), "{refused}");
 }
 
@@ -140,19 +156,35 @@ async fn an_answer_that_is_lost() {
          AND classid = '{schema}.record'::regclass AND objid = {LOCK}"
     );
     for round in 0..5 {
-        assert_eq!(sign_up(&server, &format!("before{round}")).await.status, 200);
+        assert_eq!(
+            sign_up(&server, &format!("before{round}")).await.status,
+            200
+        );
         let there = people(&server).await;
-        holder.batch_execute(&format!("SELECT pg_advisory_lock({lock})")).await.unwrap();
+        holder
+            .batch_execute(&format!("SELECT pg_advisory_lock({lock})"))
+            .await
+            .unwrap();
         // A create matches no one: done twice it would make two people.
         let create = tokio::spawn({
             let server = server.clone();
-            async move { server.post("people", json!({"given_name": format!("lost{round}")})).await }
+            async move {
+                server
+                    .post("people", json!({"given_name": format!("lost{round}")}))
+                    .await
+            }
         });
         until("COMMIT waits", async || database.psql(&waits) == "1").await;
         way.hold_answers(true);
-        holder.batch_execute(&format!("SELECT pg_advisory_unlock({lock})")).await.unwrap();
+        holder
+            .batch_execute(&format!("SELECT pg_advisory_unlock({lock})"))
+            .await
+            .unwrap();
         let count = format!("SELECT count(*) FROM {schema}.record WHERE kind = 1");
-        until("it is stored", async || database.psql(&count) == (there + 1).to_string()).await;
+        until("it is stored", async || {
+            database.psql(&count) == (there + 1).to_string()
+        })
+        .await;
         // In some rounds the first attempts to find out what was done fail.
         let gone = (round % 2 == 1).then(support::listener);
         if let Some(gone) = &gone {
@@ -161,7 +193,9 @@ async fn an_answer_that_is_lost() {
         way.cut();
         way.hold_answers(false);
         if let Some(gone) = gone {
-            let attempts = tokio::task::spawn_blocking(move || (0..2).for_each(|_| drop(gone.accept().unwrap())));
+            let attempts = tokio::task::spawn_blocking(move || {
+                (0..2).for_each(|_| drop(gone.accept().unwrap()))
+            });
             attempts.await.unwrap();
             way.redirect(database.port());
         }
@@ -170,7 +204,8 @@ async fn an_answer_that_is_lost() {
     }
 }
 
-/// Tables that another program alters: a connection whose statements are no longer what they were is not used again.
+/// Tables that another program alters: a connection whose statements are no longer what they were
+/// is not used again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn tables_that_are_altered() {
@@ -181,14 +216,26 @@ async fn tables_that_are_altered() {
         // Several connections that know every statement.
         let before = format!("before{round}");
         let calls = (0..8).map(|_| sign_up(&server, &before));
-        assert!(futures_util::future::join_all(calls).await.iter().all(|answer| answer.status == 200));
-        database.psql(&format!("ALTER TABLE {schema}.record ALTER COLUMN identifiers TYPE {type_}"));
-        assert_eq!(sign_up(&server, &before).await.status, 200, "{type_}: it is known, and read again");
+        assert!(
+            futures_util::future::join_all(calls)
+                .await
+                .iter()
+                .all(|answer| answer.status == 200)
+        );
+        database.psql(&format!(
+            "ALTER TABLE {schema}.record ALTER COLUMN identifiers TYPE {type_}"
+        ));
+        assert_eq!(
+            sign_up(&server, &before).await.status,
+            200,
+            "{type_}: it is known, and read again"
+        );
         assert_eq!(people(&server).await, round as u64 + 1);
     }
 }
 
-/// A reader goes away before its answer: no call gets the connection on which that answer is still to arrive.
+/// A reader goes away before its answer: no call gets the connection on which that answer is still
+/// to arrive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_reader_who_goes_away() {
@@ -219,7 +266,9 @@ async fn a_reader_who_goes_away() {
 async fn a_pooler_that_is_restarted() {
     let database = support::server();
     let pooler = Arc::new(Bouncer::start(database, 3));
-    let options = options(&pooler.url()).schema(&database.schema()).statements(Statements::Unnamed);
+    let options = options(&pooler.url())
+        .schema(&database.schema())
+        .statements(Statements::Unnamed);
     let mut server = Server::open(options).await;
     server.deadline = Some(DEADLINE);
     let mut taken = 0;
@@ -234,12 +283,19 @@ async fn a_pooler_that_is_restarted() {
             }
         });
         let answer = sign_up(&server, &format!("meanwhile{round}")).await;
-        assert!(matches!(answer.status, 200 | 503), "UND-36: {}", answer.json);
+        assert!(
+            matches!(answer.status, 200 | 503),
+            "UND-36: {}",
+            answer.json
+        );
         taken += u64::from(answer.status == 200);
         again.await.unwrap();
     }
     let there = people(&server).await;
-    assert!((taken..=taken + 10).contains(&there), "{taken} were acknowledged, {there} are there");
+    assert!(
+        (taken..=taken + 10).contains(&there),
+        "{taken} were acknowledged, {there} are there"
+    );
 }
 
 /// No connection is free: 503 though none is given back.
@@ -253,7 +309,10 @@ async fn a_pool_that_is_used_up() {
     let server = impatient(&patient, options).await;
     is_back(&server, "before").await;
     let holder = client(&database.url()).await;
-    holder.batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record")).await.unwrap();
+    holder
+        .batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record"))
+        .await
+        .unwrap();
     // The lock is held until all of these are answered.
     let mut reads = JoinSet::new();
     for _ in 0..8 {
@@ -261,7 +320,10 @@ async fn a_pool_that_is_used_up() {
         reads.spawn(async move { server.get("people").await.status });
     }
     let reads = reads.join_all().await;
-    assert!(reads.iter().all(|status| *status == 503), "UND-36: {reads:?}");
+    assert!(
+        reads.iter().all(|status| *status == 503),
+        "UND-36: {reads:?}"
+    );
     holder.batch_execute("COMMIT").await.unwrap();
     is_back(&server, "after").await;
     assert_eq!(people(&patient).await, 2);
@@ -286,7 +348,12 @@ async fn a_matching_method_that_panics() {
     }
 
     let database = support::server();
-    let server = Server::open(options(&database.url()).schema(&database.schema()).matching(Panics)).await;
+    let server = Server::open(
+        options(&database.url())
+            .schema(&database.schema())
+            .matching(Panics),
+    )
+    .await;
     for round in 0..3 {
         // All together: those that wait share a turn.
         let calls = (0..20).map(async |number| {
@@ -303,7 +370,8 @@ async fn a_matching_method_that_panics() {
     assert_eq!(people(&server).await, 58);
 }
 
-/// What the server reports decides what is done: the transaction is retried until the deadline, once, or not at all.
+/// What the server reports decides what is done: the transaction is retried until the deadline,
+/// once, or not at all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn errors_of_each_class() {
@@ -319,7 +387,9 @@ async fn errors_of_each_class() {
          RAISE EXCEPTION 'planted' USING ERRCODE = p.state; END IF; RETURN NEW; END $$; \
          CREATE TRIGGER fails BEFORE INSERT ON {schema}.record FOR EACH ROW EXECUTE FUNCTION {schema}.fails()"
     ));
-    let number = database.psql(&format!("SELECT id FROM {schema}.tenant WHERE name = 'demo'"));
+    let number = database.psql(&format!(
+        "SELECT id FROM {schema}.tenant WHERE name = 'demo'"
+    ));
     let many = 4;
     let mut stored = 0;
     for (state, attempts, is_stored) in [
@@ -343,17 +413,27 @@ async fn errors_of_each_class() {
         database.psql(&format!(
             "UPDATE {schema}.planted SET state = '{state}', failures = {many}; ALTER SEQUENCE {schema}.attempts RESTART"
         ));
-        let person = Load::new(uuid::Uuid::new_v4().into(), Timestamp::now(), RawDraft::empty(Kind::Person));
+        let person = Load::new(
+            uuid::Uuid::new_v4().into(),
+            Timestamp::now(),
+            RawDraft::empty(Kind::Person),
+        );
         let loaded = server.store.seed(&server.tenant, vec![person]).await;
         let drawn = database.psql(&format!("SELECT last_value FROM {schema}.attempts"));
-        assert_eq!(drawn, attempts.to_string(), "attempts with {state}: {loaded:?}");
+        assert_eq!(
+            drawn,
+            attempts.to_string(),
+            "attempts with {state}: {loaded:?}"
+        );
         stored += u64::from(is_stored);
         match loaded {
             Ok(()) => assert!(is_stored, "{state}"),
             Err(error) if state == "53100" => assert!(error.is_unavailable(), "{error:#}"),
             Err(error) => {
                 assert!(!is_stored && !error.is_unavailable(), "{state}: {error:#}");
-                let said = format!("PostgreSQL {state}: planted (statement `insert_records`, tenant number {number})");
+                let said = format!(
+                    "PostgreSQL {state}: planted (statement `insert_records`, tenant number {number})"
+                );
                 assert!(format!("{error:#}").contains(&said), "{error:#}");
             }
         }
@@ -361,7 +441,8 @@ async fn errors_of_each_class() {
     }
 }
 
-/// A transaction that its guard refuses is repeated, also where the error does not name the table, as on a cluster.
+/// A transaction that its guard refuses is repeated, also where the error does not name the table,
+/// as on a cluster.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_the_guard_refuses_is_repeated() {
@@ -376,7 +457,10 @@ async fn what_the_guard_refuses_is_repeated() {
          CREATE TRIGGER refuses BEFORE UPDATE ON {schema}.ledger FOR EACH ROW EXECUTE FUNCTION {schema}.refuses()"
     ));
     assert_eq!(sign_up(&server, "ada").await.status, 200);
-    assert_eq!(database.psql(&format!("SELECT last_value FROM {schema}.attempts")), "4");
+    assert_eq!(
+        database.psql(&format!("SELECT last_value FROM {schema}.attempts")),
+        "4"
+    );
     assert_eq!(people(&server).await, 1);
 }
 
@@ -397,23 +481,33 @@ async fn a_call_that_the_server_rejects() {
         // All together: those that wait share a transaction.
         let calls = (0..20).map(async |number| {
             let name = if number == 10 { "planted" } else { "Ada" };
-            server.post("people", json!({"given_name": name})).await.status
+            server
+                .post("people", json!({"given_name": name}))
+                .await
+                .status
         });
         let statuses = futures_util::future::join_all(calls).await;
-        let expected: Vec<u16> = (0..20).map(|number| if number == 10 { 500 } else { 201 }).collect();
+        let expected: Vec<u16> = (0..20)
+            .map(|number| if number == 10 { 500 } else { 201 })
+            .collect();
         assert_eq!(statuses, expected, "round {round}");
     }
     assert_eq!(people(&server).await, 57);
 }
 
-/// A full disk: 503 while it is full, nothing half written, and work as before when there is room again.
+/// A full disk: 503 while it is full, nothing half written, and work as before when there is room
+/// again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL and root: .ci/postgres"]
 async fn a_full_disk() {
     let disk = support::disk::Disk::mount(24).expect("root, who can mount a small disk");
-    // Its own server: a session that has to write a page of another session to a disk that is gone fails.
+    // Its own server: a session that has to write a page of another session to a disk that is gone
+    // fails.
     let database = support::server::Server::with(&[]);
-    database.psql(&format!("CREATE TABLESPACE small LOCATION '{}'", disk.path().display()));
+    database.psql(&format!(
+        "CREATE TABLESPACE small LOCATION '{}'",
+        disk.path().display()
+    ));
     database.psql("ALTER ROLE svc SET default_tablespace = small");
     let server = Server::open(options(&database.url()).schema(&database.schema())).await;
     assert_eq!(sign_up(&server, "before").await.status, 200);
@@ -424,7 +518,11 @@ async fn a_full_disk() {
         let note = "x".repeat(8_000);
         let body = json!({"custom_fields": {"note": note}, "given_name": format!("{round}")});
         let answer = server.post("people", body).await;
-        assert!(matches!(answer.status, 201 | 503), "UND-36: {}", answer.json);
+        assert!(
+            matches!(answer.status, 201 | 503),
+            "UND-36: {}",
+            answer.json
+        );
         taken += u64::from(answer.status == 201);
         refused += u64::from(answer.status == 503);
         if refused == 3 {
@@ -438,7 +536,8 @@ async fn a_full_disk() {
     assert_eq!(people(&server).await, taken + 1, "UND-36");
 }
 
-/// A record whose stored body is not JSON is 500 with a reference code, and a `PUT` of it repairs it.
+/// A record whose stored body is not JSON is 500 with a reference code, and a `PUT` of it repairs
+/// it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_damaged_body_is_an_error_until_it_is_replaced() {
@@ -456,11 +555,25 @@ async fn a_damaged_body_is_an_error_until_it_is_replaced() {
     for path in ["people", person] {
         let answer = server.get(path).await;
         assert_eq!(answer.status, 500, "{path}");
-        assert!(answer.json.to_string().contains("reference_code"), "{path}: {}", answer.json);
+        assert!(
+            answer.json.to_string().contains("reference_code"),
+            "{path}: {}",
+            answer.json
+        );
     }
-    assert_eq!(server.put(person, json!({"family_name": "King"})).await.status, 200);
+    assert_eq!(
+        server
+            .put(person, json!({"family_name": "King"}))
+            .await
+            .status,
+        200
+    );
     for path in ["people", person] {
         let answer = server.get(path).await;
-        assert!(answer.status == 200 && answer.json.to_string().contains("King"), "{path}: {}", answer.json);
+        assert!(
+            answer.status == 200 && answer.json.to_string().contains("King"),
+            "{path}: {}",
+            answer.json
+        );
     }
 }

@@ -9,7 +9,9 @@ const PAGE: usize = 4096;
 
 impl Bench {
     fn root(&self, name: &str) -> usize {
-        let page = self.number(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{name}'"));
+        let page = self.number(&format!(
+            "SELECT rootpage FROM sqlite_schema WHERE name = '{name}'"
+        ));
         usize::try_from(page).unwrap()
     }
 
@@ -20,7 +22,10 @@ impl Bench {
         works: Vec<Boxed<T>>,
     ) -> (Self, Vec<Answer<T>>) {
         let (gate, hold) = gate();
-        let bench = self.reopened(|options| options.inline_commit(false).before_commit(hold), meanwhile);
+        let bench = self.reopened(
+            |options| options.inline_commit(false).before_commit(hold),
+            meanwhile,
+        );
         let answers = bench.together(&gate.close(), works);
         (bench, answers)
     }
@@ -34,7 +39,8 @@ fn page(path: &Path, number: usize) -> Vec<u8> {
 /// Overwrites a page from a place in it on.
 fn overwrite(path: &Path, number: usize, place: usize, bytes: &[u8]) {
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
-    file.seek(SeekFrom::Start(((number - 1) * PAGE + place) as u64)).unwrap();
+    file.seek(SeekFrom::Start(((number - 1) * PAGE + place) as u64))
+        .unwrap();
     file.write_all(bytes).unwrap();
 }
 
@@ -44,7 +50,9 @@ fn spoil(path: &Path, number: usize) {
 
 fn bench_with(schema: &'static str) -> Bench {
     let bench = bench(|options| options);
-    bench.write(move |job| Ok(job.file.execute_batch(schema)?)).unwrap();
+    bench
+        .write(move |job| Ok(job.file.execute_batch(schema)?))
+        .unwrap();
     bench
 }
 
@@ -55,7 +63,8 @@ fn sql(text: &'static str) -> Boxed<()> {
     })
 }
 
-/// UND-36: a damaged page is 503 for whoever needs it and nobody else, and is forgotten when the disk answers rightly.
+/// UND-36: a damaged page is 503 for whoever needs it and nobody else, and is forgotten when the
+/// disk answers rightly.
 #[test]
 fn a_corrupt_page_is_unavailable_and_recovers() {
     let bench = bench(|options| options);
@@ -71,21 +80,29 @@ fn a_corrupt_page_is_unavailable_and_recovers() {
     );
     let read = |bench: &Bench| {
         let count = bench.store.readers().with(|file| {
-            Ok(file.prepare_cached("SELECT count(*) FROM note")?.query_row((), |row| row.get::<_, i64>(0))?)
+            Ok(file
+                .prepare_cached("SELECT count(*) FROM note")?
+                .query_row((), |row| row.get::<_, i64>(0))?)
         });
         Answer::Ok(count?)
     };
     assert!(matches!(read(&bench), Err(error) if error.is_unavailable()));
     assert!(matches!(bench.write(note("b")), Err(error) if error.is_unavailable()));
-    bench.write(|job| Ok(job.file.execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)).unwrap();
+    bench
+        .write(|job| {
+            Ok(job
+                .file
+                .execute("INSERT INTO tenant (name, created) VALUES ('t', 0)", ())?)
+        })
+        .unwrap();
     overwrite(bench.store.path(), root, 0, &sound);
     assert_eq!(read(&bench).unwrap(), 1);
     bench.write(note("c")).unwrap();
     assert_eq!(bench.notes(), ["a", "c"]);
 }
 
-/// UND-36: jobs that meet a damaged page fail; the others of their transaction do not, with savepoints or without. The
-/// page is forgotten.
+/// UND-36: jobs that meet a damaged page fail; the others of their transaction do not, with
+/// savepoints or without. The page is forgotten.
 #[test]
 fn a_damaged_page_is_no_trouble_of_others() {
     // Makes that all jobs are done again, in savepoints.
@@ -97,7 +114,11 @@ fn a_damaged_page_is_no_trouble_of_others() {
         let undone = works.len();
         works.extend([
             Box::new(note("a")) as Boxed<()>,
-            Box::new(|job| Ok(job.file.query_row("SELECT count(*) FROM bad", (), |_| Ok(()))?)),
+            Box::new(|job| {
+                Ok(job
+                    .file
+                    .query_row("SELECT count(*) FROM bad", (), |_| Ok(()))?)
+            }),
             Box::new(note("b")),
             sql("INSERT INTO bad VALUES ('x')"),
             Box::new(note("c")),
@@ -122,13 +143,19 @@ fn a_damaged_page_is_no_trouble_of_others() {
     }
 }
 
-/// UND-36: a DELETE that meets an index without its entry fails; what it took from the other index is not committed with
-/// the other jobs of the transaction.
+/// UND-36: a DELETE that meets an index without its entry fails; what it took from the other index
+/// is not committed with the other jobs of the transaction.
 #[test]
 fn what_failed_half_way_is_undone() {
     for (damaged, sound) in [
-        ("half_a", "SELECT count(b) FROM half INDEXED BY half_b WHERE b >= ''"),
-        ("half_b", "SELECT count(a) FROM half INDEXED BY half_a WHERE a >= ''"),
+        (
+            "half_a",
+            "SELECT count(b) FROM half INDEXED BY half_b WHERE b >= ''",
+        ),
+        (
+            "half_b",
+            "SELECT count(a) FROM half INDEXED BY half_a WHERE a >= ''",
+        ),
     ] {
         let bench = bench_with(
             "CREATE TABLE half (a TEXT, b TEXT) STRICT;
@@ -137,16 +164,36 @@ fn what_failed_half_way_is_undone() {
         );
         let root = bench.root(damaged);
         let damage = |path: &Path| {
-            let place = page(path, root).windows(5).position(|text| text == b"value").unwrap();
+            let place = page(path, root)
+                .windows(5)
+                .position(|text| text == b"value")
+                .unwrap();
             overwrite(path, root, place, b"eulav");
         };
-        let works =
-            vec![Box::new(note("a")) as Boxed<()>, sql("DELETE FROM half WHERE rowid = 1"), Box::new(note("b"))];
+        let works = vec![
+            Box::new(note("a")) as Boxed<()>,
+            sql("DELETE FROM half WHERE rowid = 1"),
+            Box::new(note("b")),
+        ];
         let (bench, answers) = bench.together_after(damage, works);
-        let unavailable = ErrorKind::Unavailable { retry_after: Duration::from_secs(30) };
-        assert_eq!(kinds(&answers), [Ok(&()), Err(&unavailable), Ok(&())], "{damaged}");
+        let unavailable = ErrorKind::Unavailable {
+            retry_after: Duration::from_secs(30),
+        };
+        assert_eq!(
+            kinds(&answers),
+            [Ok(&()), Err(&unavailable), Ok(&())],
+            "{damaged}"
+        );
         assert_eq!(bench.notes(), ["a", "b", "first"]);
-        assert_eq!(bench.number("SELECT count(*) FROM half NOT INDEXED"), 1, "{damaged}");
-        assert_eq!(bench.number(sound), 1, "{damaged}: the entry in the sound index");
+        assert_eq!(
+            bench.number("SELECT count(*) FROM half NOT INDEXED"),
+            1,
+            "{damaged}"
+        );
+        assert_eq!(
+            bench.number(sound),
+            1,
+            "{damaged}: the entry in the sound index"
+        );
     }
 }

@@ -5,8 +5,9 @@ use svc_core::model::Kind;
 use super::*;
 use crate::tally::last_turn;
 
-/// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is what the file keeps; a turn
-/// that failed, and one of a transaction that was done again, gives nobody a date.
+/// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is
+/// what the file keeps; a turn that failed, and one of a transaction that was done again, gives
+/// nobody a date.
 #[test]
 fn turns_of_a_transaction_follow_each_other() {
     fn turn(tenant: i64, text: &'static str, fails: bool) -> Boxed<Timestamp> {
@@ -14,7 +15,9 @@ fn turns_of_a_transaction_follow_each_other() {
             let time = Timestamp::from_micros(1_000).after(last_turn(job.file, job.tally, tenant)?);
             note(text)(job)?;
             if fails {
-                return Err(StoreError::unexpected("a turn that fails after it has written"));
+                return Err(StoreError::unexpected(
+                    "a turn that fails after it has written",
+                ));
             }
             job.tally.set_last(tenant, time);
             Ok(time)
@@ -24,15 +27,27 @@ fn turns_of_a_transaction_follow_each_other() {
         let (gate, hold) = gate();
         let bench = bench(|options| options.inline_commit(false).before_commit(hold));
         let tenants = "INSERT INTO tenant (id, name, created) VALUES (1, 'one', 0), (2, 'two', 0)";
-        bench.write(move |job| Ok(job.file.execute_batch(tenants)?)).unwrap();
+        bench
+            .write(move |job| Ok(job.file.execute_batch(tenants)?))
+            .unwrap();
         let gate = gate.close();
-        let works = vec![turn(1, "a", false), turn(2, "b", false), turn(1, "c", one_fails), turn(1, "d", false)];
+        let works = vec![
+            turn(1, "a", false),
+            turn(2, "b", false),
+            turn(1, "c", one_fails),
+            turn(1, "d", false),
+        ];
         let told = bench.together(&gate, works);
         let micros = |told: &Answer<Timestamp>| told.as_ref().ok().map(|time| time.micros());
         let told: Vec<Option<i64>> = told.iter().map(micros).collect();
-        let clock = |tenant: i64| bench.number(&format!("SELECT clock FROM tenant WHERE id = {tenant}"));
+        let clock =
+            |tenant: i64| bench.number(&format!("SELECT clock FROM tenant WHERE id = {tenant}"));
         if one_fails {
-            assert_eq!(told, [Some(1_000), Some(1_000), None, Some(1_001)], "with savepoints");
+            assert_eq!(
+                told,
+                [Some(1_000), Some(1_000), None, Some(1_001)],
+                "with savepoints"
+            );
             assert_eq!([clock(1), clock(2)], [1_001, 1_000]);
         } else {
             assert_eq!(told, [Some(1_000), Some(1_000), Some(1_001), Some(1_002)]);
@@ -41,7 +56,8 @@ fn turns_of_a_transaction_follow_each_other() {
     }
 }
 
-/// COL-23: what a job has counted is stored when it stays, and not when it is undone; with savepoints and without.
+/// COL-23: what a job has counted is stored when it stays, and not when it is undone; with
+/// savepoints and without.
 #[test]
 fn jobs_that_are_undone_count_for_nothing() {
     fn counting(text: &'static str, writes: bool, fails: bool) -> Boxed<()> {
@@ -50,7 +66,11 @@ fn jobs_that_are_undone_count_for_nothing() {
                 note(text)(job)?;
                 job.tally.count(1, Kind::Tag, None, 1);
             }
-            if fails { Err(StoreError::unexpected("a job that fails")) } else { Ok(()) }
+            if fails {
+                Err(StoreError::unexpected("a job that fails"))
+            } else {
+                Ok(())
+            }
         })
     }
     let (gate, hold) = gate();
@@ -69,10 +89,16 @@ fn jobs_that_are_undone_count_for_nothing() {
             counting(third, true, false),
         ];
         let told = bench.together(&gate, works);
-        assert_eq!(told.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, !fails, true], "{round}");
+        assert_eq!(
+            told.iter().map(Result::is_ok).collect::<Vec<_>>(),
+            [true, false, !fails, true],
+            "{round}"
+        );
         let total = bench.number("SELECT records FROM total WHERE tenant = 1");
         assert_eq!(total, 2 * number + 1, "{round}: notes of jobs that stay");
-        bench.write(|job| Ok(job.file.execute("DELETE FROM note", ())?)).unwrap();
+        bench
+            .write(|job| Ok(job.file.execute("DELETE FROM note", ())?))
+            .unwrap();
         gate = gate.close();
     }
 }

@@ -1,4 +1,5 @@
-//! An answer as transcripts show it: on one line what the interface leaves open, free of ids, clocks and addresses.
+//! An answer as transcripts show it: on one line what the interface leaves open, free of ids,
+//! clocks and addresses.
 
 use std::fmt::Write as _;
 
@@ -59,15 +60,27 @@ impl Answer {
             }
             return vec![head];
         }
-        let _ = write!(head, " {}", error["request_type"].as_str().unwrap_or_default());
+        let _ = write!(
+            head,
+            " {}",
+            error["request_type"].as_str().unwrap_or_default()
+        );
         let mut lines = Vec::new();
         for entry in error["resource_status"].as_array().into_iter().flatten() {
-            let _ = write!(head, " {}={}", entry["resource"].as_str().unwrap_or_default(), entry["response_code"]);
+            let _ = write!(
+                head,
+                " {}={}",
+                entry["resource"].as_str().unwrap_or_default(),
+                entry["response_code"]
+            );
             if entry["errors"].is_array() {
                 head.push_str(" (errors)");
             }
             for one in descriptions(entry) {
-                let code = one["error_code"].as_str().or(one["code"].as_str()).unwrap_or_default();
+                let code = one["error_code"]
+                    .as_str()
+                    .or(one["code"].as_str())
+                    .unwrap_or_default();
                 let mut line = format!("! {code} {}", one["properties"]);
                 let _ = write!(line, " {}", one["description"].as_str().unwrap_or_default());
                 if let Some(hint) = one["hint"].as_str() {
@@ -79,7 +92,12 @@ impl Answer {
                 lines.push(line);
             }
         }
-        for (name, beside) in json.as_object().into_iter().flatten().filter(|(name, _)| !name.ends_with(":error")) {
+        for (name, beside) in json
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| !name.ends_with(":error"))
+        {
             lines.push(format!("+ {name} {}", document(beside, &self.prefix, "")));
         }
         lines.insert(0, head);
@@ -88,7 +106,9 @@ impl Answer {
 }
 
 fn descriptions(entry: &Value) -> &[Value] {
-    let list = entry.get("error_descriptions").or_else(|| entry.get("errors"));
+    let list = entry
+        .get("error_descriptions")
+        .or_else(|| entry.get("errors"));
     list.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
@@ -99,12 +119,21 @@ const ONE: &str = "person target canvasser creator modified_by organizer petitio
 /// Members that are another in each run.
 const VOLATILE: &[&str] = &["identifiers", "created_date", "modified_date", "id"];
 
-/// A record or a page: its fields, and of its links those that lead to one record or to another page.
+/// A record or a page: its fields, and of its links those that lead to one record or to another
+/// page.
 fn document(json: &Value, prefix: &str, raw: &str) -> String {
-    let Value::Object(mut fields) = json.clone() else { return json.to_string() };
+    let Value::Object(mut fields) = json.clone() else {
+        return json.to_string();
+    };
     fields.retain(|name, _| !name.starts_with('_') && !VOLATILE.contains(&name.as_str()));
-    let tickets = fields.get_mut("tickets").and_then(Value::as_array_mut).into_iter().flatten();
-    tickets.filter_map(|it| it.pointer_mut("/person/identifiers/0")).for_each(|own| *own = "<own>".into());
+    let tickets = fields
+        .get_mut("tickets")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    tickets
+        .filter_map(|it| it.pointer_mut("/person/identifiers/0"))
+        .for_each(|own| *own = "<own>".into());
     let own = json["_links"]["self"]["href"].as_str().unwrap_or_default();
     let mut text = format!("{own} {}", Value::Object(fields));
     if json["created_date"] != json["modified_date"] {
@@ -114,25 +143,47 @@ fn document(json: &Value, prefix: &str, raw: &str) -> String {
         let _ = write!(text, " +{}", identifier.as_str().unwrap_or_default());
     }
     for (rel, link) in json["_links"].as_object().into_iter().flatten() {
-        let Some(href) = link["href"].as_str() else { continue };
-        let name = rel.strip_prefix(prefix).and_then(|rel| rel.strip_prefix(':')).unwrap_or_default();
+        let Some(href) = link["href"].as_str() else {
+            continue;
+        };
+        let name = rel
+            .strip_prefix(prefix)
+            .and_then(|rel| rel.strip_prefix(':'))
+            .unwrap_or_default();
         if ONE.split_ascii_whitespace().any(|one| one == name) {
             let _ = write!(text, " {name}={href}");
         }
-        if let Some((_, query)) = href.split_once('?').filter(|_| matches!(rel.as_str(), "next" | "previous" | "prev"))
+        if let Some((_, query)) = href
+            .split_once('?')
+            .filter(|_| matches!(rel.as_str(), "next" | "previous" | "prev"))
         {
-            let _ = write!(text, " {rel}={}", query.split("&after").next().unwrap_or_default());
+            let _ = write!(
+                text,
+                " {rel}={}",
+                query.split("&after").next().unwrap_or_default()
+            );
         }
     }
     if json.get("vendor_name").is_some() {
-        let rels = json["_links"].as_object().into_iter().flat_map(serde_json::Map::keys);
-        let _ = write!(text, " {}", rels.map(String::as_str).collect::<Vec<_>>().join(" "));
+        let rels = json["_links"]
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys);
+        let _ = write!(
+            text,
+            " {}",
+            rels.map(String::as_str).collect::<Vec<_>>().join(" ")
+        );
     }
     // Clients read the first member of `_embedded`.
-    let first = raw.split_once("\"_embedded\":{\"").and_then(|(_, rest)| rest.split_once('"'));
+    let first = raw
+        .split_once("\"_embedded\":{\"")
+        .and_then(|(_, rest)| rest.split_once('"'));
     if let Some((first, _)) = first {
         let list = json["_embedded"][first].as_array().into_iter().flatten();
-        let owns: Vec<_> = list.filter_map(|member| member["_links"]["self"]["href"].as_str()).collect();
+        let owns: Vec<_> = list
+            .filter_map(|member| member["_links"]["self"]["href"].as_str())
+            .collect();
         let _ = write!(text, " [{}]", owns.join(" "));
     }
     text

@@ -1,4 +1,5 @@
-//! A service of its own for each section of a transcript: a store in a temporary file, two tenants, keys of every sort.
+//! A service of its own for each section of a transcript: a store in a temporary file, two tenants,
+//! keys of every sort.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -11,7 +12,8 @@ use serde_json::Value;
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{ApiBuilder, Atomicity, ErrorBodies, PatchMethod, ResponseStyle};
 use svc_core::helper::{
-    PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature, RecordSubmission,
+    PersonSignup, RecordAttendance, RecordDonation, RecordOutreach, RecordSignature,
+    RecordSubmission,
 };
 use svc_core::link::Dialect;
 use svc_core::raw::RawDraft;
@@ -44,7 +46,9 @@ pub(crate) struct Fixture {
 
 /// The word after a name in a set-up, such as `abc` of `prefix=abc`.
 fn value<'s>(set_up: &'s [&str], name: &str) -> Option<&'s str> {
-    set_up.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    set_up
+        .iter()
+        .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
 }
 
 impl Fixture {
@@ -53,27 +57,51 @@ impl Fixture {
         crate::log::listen();
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(Options::new(folder.path().join("rows.db"))).expect("a store");
-        let base = value(set_up, "base").unwrap_or("http://api.example.org/api/v1/").to_owned();
+        let base = value(set_up, "base")
+            .unwrap_or("http://api.example.org/api/v1/")
+            .to_owned();
         let prefix = value(set_up, "prefix").unwrap_or("svc").to_owned();
         let (_, path) = base.split_once("://").expect("a base URL");
-        let path = path.split_once('/').map_or("", |(_, path)| path.trim_end_matches('/'));
+        let path = path
+            .split_once('/')
+            .map_or("", |(_, path)| path.trim_end_matches('/'));
         let api = api(&store, set_up).base_url(&base).build().expect("an API");
         let mut service = SvcService::new(api).under(&format!("/{path}"));
         if set_up.contains(&"cors") {
             service = service.cors(Cors::any());
         }
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let mut fixture = Self { base, prefix, keys: BTreeMap::new(), service, store, runtime, _folder: folder };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let mut fixture = Self {
+            base,
+            prefix,
+            keys: BTreeMap::new(),
+            service,
+            store,
+            runtime,
+            _folder: folder,
+        };
         let holder = Id::new(HOLDER).expect("an id");
-        fixture.load(holder.clone(), Kind::Person, &[("given_name", "Key holder")]);
-        let narrow =
-            ["people.list", "people.read", "helper.record_signature"].map(|right| right.parse().expect("a right"));
+        fixture.load(
+            holder.clone(),
+            Kind::Person,
+            &[("given_name", "Key holder")],
+        );
+        let narrow = ["people.list", "people.read", "helper.record_signature"]
+            .map(|right| right.parse().expect("a right"));
         for (name, tenant, options) in [
             ("api", "one", KeyOptions::new("api")),
             ("bound", "one", KeyOptions::new("bound").person(holder)),
             ("reader", "one", KeyOptions::new("reader").read_only()),
             ("narrow", "one", KeyOptions::new("narrow").only(narrow)),
-            ("expired", "one", KeyOptions::new("expired").expires(Timestamp::from_micros(0))),
+            (
+                "expired",
+                "one",
+                KeyOptions::new("expired").expires(Timestamp::from_micros(0)),
+            ),
             ("other", "two", KeyOptions::new("other")),
         ] {
             let key = fixture.issue(tenant, options).token;
@@ -115,7 +143,10 @@ impl Fixture {
         }
         self.wait(async {
             let tenant = self.store.ensure_tenant("one").await.expect("a tenant");
-            self.store.seed(&tenant, vec![Load::new(id, Timestamp::now(), draft)]).await.expect("a record");
+            self.store
+                .seed(&tenant, vec![Load::new(id, Timestamp::now(), draft)])
+                .await
+                .expect("a record");
         });
     }
 
@@ -123,16 +154,37 @@ impl Fixture {
     pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> NewKey {
         self.wait(async {
             let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
-            self.store.create_key(&tenant, options).await.expect("a key")
+            self.store
+                .create_key(&tenant, options)
+                .await
+                .expect("a key")
         })
     }
 
-    /// Sends one request as a caller of transcripts, as `nobody` without a key, or with a key of its own.
-    pub(crate) fn send(&self, who: &str, method: &Method, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let (authority, path) = url.split_once("://").map_or(url, |(_, rest)| rest).split_once('/').expect("a path");
-        let header =
-            if self.prefix == "svc" { "SVC-API-Token".to_owned() } else { format!("{}-API-Token", self.prefix) };
-        let mut request = Request::builder().method(method).uri(format!("/{path}")).header("host", authority);
+    /// Sends one request as a caller of transcripts, as `nobody` without a key, or with a key of
+    /// its own.
+    pub(crate) fn send(
+        &self,
+        who: &str,
+        method: &Method,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        let (authority, path) = url
+            .split_once("://")
+            .map_or(url, |(_, rest)| rest)
+            .split_once('/')
+            .expect("a path");
+        let header = if self.prefix == "svc" {
+            "SVC-API-Token".to_owned()
+        } else {
+            format!("{}-API-Token", self.prefix)
+        };
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("/{path}"))
+            .header("host", authority);
         if who != "nobody" {
             request = request.header(header, self.keys.get(who).map_or(who, String::as_str));
         }
@@ -142,12 +194,19 @@ impl Fixture {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Full::new(Bytes::from(body.to_owned()))).expect("a request");
+        let request = request
+            .body(Full::new(Bytes::from(body.to_owned())))
+            .expect("a request");
         self.wait(async {
             let answer: Result<_, Infallible> = self.service.clone().oneshot(request).await;
             let (parts, body) = answer.unwrap_or_else(|never| match never {}).into_parts();
             let body = body.collect().await.expect("a body").to_bytes();
-            Answer { status: parts.status.as_u16(), headers: parts.headers, body, prefix: self.prefix.clone() }
+            Answer {
+                status: parts.status.as_u16(),
+                headers: parts.headers,
+                body,
+                prefix: self.prefix.clone(),
+            }
         })
     }
 
@@ -161,7 +220,11 @@ impl Fixture {
     /// Posts a body; what comes back has to be a success.
     pub(crate) fn post(&self, url: &str, body: &Value) -> Value {
         let answer = self.send("api", &Method::POST, url, &[], &body.to_string());
-        assert!(matches!(answer.status, 200 | 201), "{url} {body}: {}", answer.text());
+        assert!(
+            matches!(answer.status, 200 | 201),
+            "{url} {body}: {}",
+            answer.text()
+        );
         answer.json()
     }
 
@@ -173,7 +236,9 @@ impl Fixture {
     /// The address under a relation with the prefix.
     pub(crate) fn href(&self, record: &Value, name: &str) -> String {
         let href = &record["_links"][format!("{}:{name}", self.prefix)]["href"];
-        href.as_str().unwrap_or_else(|| panic!("no link {name} in {record}")).to_owned()
+        href.as_str()
+            .unwrap_or_else(|| panic!("no link {name} in {record}"))
+            .to_owned()
     }
 }
 
@@ -183,7 +248,10 @@ type Change = fn(ApiBuilder) -> ApiBuilder;
 fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
     let has = |word: &str| set_up.contains(&word);
     let builder = Api::builder(Vendor::new("Example", "Rows").motd("Welcome"));
-    let mut api = store.register_all(builder).response_cache(store.clone()).authenticator(store.clone());
+    let mut api = store
+        .register_all(builder)
+        .response_cache(store.clone())
+        .authenticator(store.clone());
     api = api.deliver(|_: &Tenant, _: &ops::Dispatch| Ok(ops::Delivered::Done));
     if let Some(prefix) = value(set_up, "prefix") {
         api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
@@ -192,17 +260,32 @@ fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
         api = api.anonymous_helpers(store.clone());
     }
     let changes: [(&str, Change); 6] = [
-        ("examples", |api| api.response_style(ResponseStyle::Examples)),
+        ("examples", |api| {
+            api.response_style(ResponseStyle::Examples)
+        }),
         ("whole-call", |api| api.atomicity(Atomicity::WholeCall)),
-        ("bodies-everywhere", |api| api.error_bodies(ErrorBodies::Everywhere)),
+        ("bodies-everywhere", |api| {
+            api.error_bodies(ErrorBodies::Everywhere)
+        }),
         ("patch", |api| api.patch_method(PatchMethod::AsPut)),
         ("helpers-only", ApiBuilder::helpers_only),
         // A canvass has no create, scheduling is none.
         ("composed", |api| {
-            let api = api.compose::<RecordSignature>().compose::<RecordSubmission>().compose::<RecordDonation>();
-            api.compose::<RecordOutreach>().compose::<RecordAttendance>().compose::<PersonSignup>()
+            let api = api
+                .compose::<RecordSignature>()
+                .compose::<RecordSubmission>()
+                .compose::<RecordDonation>();
+            api.compose::<RecordOutreach>()
+                .compose::<RecordAttendance>()
+                .compose::<PersonSignup>()
         }),
     ];
-    let api = changes.into_iter().filter(|(word, _)| has(word)).fold(api, |api, (_, change)| change(api));
-    set_up.iter().filter_map(|word| word.strip_prefix("without=")).fold(api, ApiBuilder::without)
+    let api = changes
+        .into_iter()
+        .filter(|(word, _)| has(word))
+        .fold(api, |api, (_, change)| change(api));
+    set_up
+        .iter()
+        .filter_map(|word| word.strip_prefix("without="))
+        .fold(api, ApiBuilder::without)
 }

@@ -1,4 +1,5 @@
-//! A key with one right can do that one thing: every operation on every kind, and every helper (AUT-04, AUT-08).
+//! A key with one right can do that one thing: every operation on every kind, and every helper
+//! (AUT-04, AUT-08).
 
 use http::Method;
 use serde_json::{Value, json};
@@ -19,13 +20,24 @@ const BELOW: &str = "signature petitions submission forms donation fundraising_p
 /// A record of a kind, the collection that it is in, and what makes another one there.
 fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     let (one, many) = (kind.schema().singular, kind.schema().plural);
-    let least = |many: &str| if many == "questions" { json!({"question_type": "Paragraph"}) } else { json!({}) };
-    let mut below = BELOW.split_ascii_whitespace().skip_while(|word| *word != one);
+    let least = |many: &str| {
+        if many == "questions" {
+            json!({"question_type": "Paragraph"})
+        } else {
+            json!({})
+        }
+    };
+    let mut below = BELOW
+        .split_ascii_whitespace()
+        .skip_while(|word| *word != one);
     let (collection, body) = match below.nth(1) {
         Some(under) => {
             let person = f.post(&f.collection("people"), &json!({}));
             let body = json!({"value": "v", "_links": {"svc:person": person["_links"]["self"]}});
-            (f.href(&f.post(&f.collection(under), &least(under)), many), body)
+            (
+                f.href(&f.post(&f.collection(under), &least(under)), many),
+                body,
+            )
         }
         None => (f.collection(many), least(many)),
     };
@@ -35,28 +47,80 @@ fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
 /// One request for each right that there is.
 fn attempts(f: &Fixture) -> Vec<Attempt> {
     let mut all = Vec::new();
-    let own = |record: &Value| record["_links"]["self"]["href"].as_str().expect("an address").to_owned();
-    for kind in Kind::ALL.iter().copied().filter(|kind| !matches!(kind, Kind::Query | Kind::Canvass)) {
+    let own = |record: &Value| {
+        record["_links"]["self"]["href"]
+            .as_str()
+            .expect("an address")
+            .to_owned()
+    };
+    for kind in Kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| !matches!(kind, Kind::Query | Kind::Canvass))
+    {
         let many = kind.schema().plural;
         let (record, collection, body) = made(f, kind);
         let (lone, ..) = made(f, kind);
-        all.push((format!("{many}.list"), Method::GET, collection.clone(), Value::Null));
-        all.push((format!("{many}.read"), Method::GET, own(&record), Value::Null));
-        all.push((format!("{many}.delete"), Method::DELETE, own(&lone), Value::Null));
+        all.push((
+            format!("{many}.list"),
+            Method::GET,
+            collection.clone(),
+            Value::Null,
+        ));
+        all.push((
+            format!("{many}.read"),
+            Method::GET,
+            own(&record),
+            Value::Null,
+        ));
+        all.push((
+            format!("{many}.delete"),
+            Method::DELETE,
+            own(&lone),
+            Value::Null,
+        ));
         if !matches!(kind, Kind::Tagging | Kind::Item) {
             all.push((format!("{many}.create"), Method::POST, collection, body));
-            all.push((format!("{many}.update"), Method::PUT, own(&record), json!({"identifiers": ["x:y"]})));
+            all.push((
+                format!("{many}.update"),
+                Method::PUT,
+                own(&record),
+                json!({"identifiers": ["x:y"]}),
+            ));
         }
         for (rel, link) in record["_links"].as_object().into_iter().flatten() {
-            let Some(name) = rel.strip_prefix("svc:").and_then(|rel| rel.strip_suffix("_helper")) else { continue };
-            let name = if name == "record_canvas" { "record_canvass" } else { name };
+            let Some(name) = rel
+                .strip_prefix("svc:")
+                .and_then(|rel| rel.strip_suffix("_helper"))
+            else {
+                continue;
+            };
+            let name = if name == "record_canvas" {
+                "record_canvass"
+            } else {
+                name
+            };
             let body = json!({"scheduled_start_date": "2026-03-01T12:00:00Z", "person": {}});
-            let body = if name == "record_canvass" { json!({"canvass": {}}) } else { body };
-            all.push((format!("helper.{name}"), Method::POST, link["href"].as_str().expect("an address").into(), body));
+            let body = if name == "record_canvass" {
+                json!({"canvass": {}})
+            } else {
+                body
+            };
+            all.push((
+                format!("helper.{name}"),
+                Method::POST,
+                link["href"].as_str().expect("an address").into(),
+                body,
+            ));
         }
     }
     let signup = f.href(&f.get(&f.base), "person_signup_helper");
-    all.push(("helper.person_signup".into(), Method::POST, signup, json!({"person": {}})));
+    all.push((
+        "helper.person_signup".into(),
+        Method::POST,
+        signup,
+        json!({"person": {}}),
+    ));
     all
 }
 
@@ -67,12 +131,17 @@ fn every_right_is_one() {
     let rights: Vec<Right> = Right::all().collect();
     assert!(all.len() > 80, "{} requests", all.len());
     let send = |who: &str, (_, method, address, body): &Attempt| -> Answer {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
         f.send(who, method, address, &[], &body)
     };
     for attempt in &all {
         let right: Right = attempt.0.parse().expect("a right");
-        let others = KeyOptions::new("others").only(rights.iter().copied().filter(|other| *other != right));
+        let others =
+            KeyOptions::new("others").only(rights.iter().copied().filter(|other| *other != right));
         let refused = send(&f.issue("one", others).token, attempt);
         assert!(
             refused.status == 403 && refused.body.is_empty(),
@@ -81,12 +150,24 @@ fn every_right_is_one() {
             refused.text()
         );
         let reading = send("reader", attempt).status;
-        assert_eq!(reading == 403, attempt.1 != Method::GET, "{right} to read alone: {reading}");
+        assert_eq!(
+            reading == 403,
+            attempt.1 != Method::GET,
+            "{right} to read alone: {reading}"
+        );
     }
     // What was refused has changed nothing: the same requests are done now.
     for attempt in &all {
         let right: Right = attempt.0.parse().expect("a right");
-        let done = send(&f.issue("one", KeyOptions::new("one").only([right])).token, attempt);
-        assert!(matches!(done.status, 200..=204), "with {right} alone: {} {}", done.status, done.text());
+        let done = send(
+            &f.issue("one", KeyOptions::new("one").only([right])).token,
+            attempt,
+        );
+        assert!(
+            matches!(done.status, 200..=204),
+            "with {right} alone: {} {}",
+            done.status,
+            done.text()
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! What only this server promises: what it chose where the interface leaves a choice and the conformance suite does not ask
-//! (transcripts), how it conforms however it is set up, and what it owes to a file under it.
+//! What only this server promises: what it chose where the interface leaves a choice and the
+//! conformance suite does not ask (transcripts), how it conforms however it is set up, and what it
+//! owes to a file under it.
 //!
-//! What every server must do is proven by the suite (`tests/conformance.rs`), and what the suite sees this one choose is pinned
-//! in `tests/reference.toml`.
+//! What every server must do is proven by the suite (`tests/conformance.rs`), and what the suite
+//! sees this one choose is pinned in `tests/reference.toml`.
 
 mod answer;
 mod fixture;
@@ -20,8 +21,11 @@ fn folder() -> PathBuf {
 }
 
 fn pinned(name: &str) {
-    transcript::run(&folder().join(name), std::env::var_os("UPDATE_PINS").is_some())
-        .unwrap_or_else(|differs| panic!("{differs}"));
+    transcript::run(
+        &folder().join(name),
+        std::env::var_os("UPDATE_PINS").is_some(),
+    )
+    .unwrap_or_else(|differs| panic!("{differs}"));
     assert!(crate::log::lines() > 100, "the service says nothing");
     crate::log::assert_clean();
 }
@@ -41,16 +45,46 @@ fn helpers() {
     pinned("helpers.txt");
 }
 
-/// Nothing that a client reads tells of what is inside: no statement, file or line, and no row of the catalogue.
+/// Nothing that a client reads tells of what is inside: no statement, file or line, and no row of
+/// the catalogue.
 #[test]
 fn texts_for_clients_are_theirs() {
-    let inside = ["select ", "insert into", "constraint", "sqlite", ".db", "/tmp/", ".rs:", "panicked", "svck_"];
-    for name in ["rows/http.txt", "rows/records.txt", "rows/helpers.txt", "../reference.toml"] {
-        let text = fs::read_to_string(folder().join("..").join(name)).expect("pins").to_lowercase();
-        for line in text.lines().filter(|line| line.starts_with("  !") || name.ends_with("toml")) {
-            assert!(inside.iter().all(|word| !line.contains(word)), "{name}: {line}");
+    let inside = [
+        "select ",
+        "insert into",
+        "constraint",
+        "sqlite",
+        ".db",
+        "/tmp/",
+        ".rs:",
+        "panicked",
+        "svck_",
+    ];
+    for name in [
+        "rows/http.txt",
+        "rows/records.txt",
+        "rows/helpers.txt",
+        "../reference.toml",
+    ] {
+        let text = fs::read_to_string(folder().join("..").join(name))
+            .expect("pins")
+            .to_lowercase();
+        for line in text
+            .lines()
+            .filter(|line| line.starts_with("  !") || name.ends_with("toml"))
+        {
+            assert!(
+                inside.iter().all(|word| !line.contains(word)),
+                "{name}: {line}"
+            );
             let rows = Catalogue::built_in().expect("a catalogue").rows();
-            assert!(!line.contains("  !") || rows.iter().all(|row| !line.contains(&row.id.to_lowercase())), "{line}");
+            assert!(
+                !line.contains("  !")
+                    || rows
+                        .iter()
+                        .all(|row| !line.contains(&row.id.to_lowercase())),
+                "{line}"
+            );
         }
     }
 }
@@ -65,9 +99,19 @@ fn a_transcript_can_fail() {
     let (section, _) = section.split_once("\n\n").expect("its end");
     fs::write(&path, format!("= whole-call\n{section}\n")).expect("written");
     assert_eq!(transcript::run(&path, false), Ok(()));
-    for (right, wrong) in [("  400 atomic", "  400 non-atomic"), ("TAG_NAME_DOES_NOT_EXIST", "TAG_UNKNOWN")] {
-        fs::write(&path, format!("= whole-call\n{}\n", section.replacen(right, wrong, 1))).expect("written");
+    for (right, wrong) in [
+        ("  400 atomic", "  400 non-atomic"),
+        ("TAG_NAME_DOES_NOT_EXIST", "TAG_UNKNOWN"),
+    ] {
+        fs::write(
+            &path,
+            format!("= whole-call\n{}\n", section.replacen(right, wrong, 1)),
+        )
+        .expect("written");
         let said = transcript::run(&path, false).expect_err("a difference");
-        assert!(said.contains("planted.txt:") && said.contains(wrong) && said.contains("UPDATE_PINS=1"), "{said}");
+        assert!(
+            said.contains("planted.txt:") && said.contains(wrong) && said.contains("UPDATE_PINS=1"),
+            "{said}"
+        );
     }
 }

@@ -1,19 +1,30 @@
-//! However the server is set up, it conforms: the suite at its lowest intensity against each set-up. `.ci/run settings` runs it.
+//! However the server is set up, it conforms: the suite at its lowest intensity against each
+//! set-up. `.ci/run settings` runs it.
 
 use svc_conformance::{Intensity, Outcome};
 
 use crate::rows::fixture::Fixture;
 
-/// Runs the suite against a set-up: nothing fails but what is known to, and every row that is named passes.
+/// Runs the suite against a set-up: nothing fails but what is known to, and every row that is named
+/// passes.
 fn conforms(set_up: &str, known: &[&str], rows: &[&str]) {
     let fixture = Fixture::open(&set_up.split(' ').collect::<Vec<_>>());
-    let report = fixture.wait(fixture.suite().intensity(Intensity::Quick).run()).expect("a run");
-    let broken = report.with(Outcome::Fail).chain(report.with(Outcome::Error));
+    let report = fixture
+        .wait(fixture.suite().intensity(Intensity::Quick).run())
+        .expect("a run");
+    let broken = report
+        .with(Outcome::Fail)
+        .chain(report.with(Outcome::Error));
     let broken: Vec<&str> = broken.map(|row| row.id.as_str()).collect();
     assert_eq!(broken, known, "set up as {set_up:?}: {report}");
     for id in rows {
         let row = report.row(id).unwrap_or_else(|| panic!("no row {id}"));
-        assert_eq!(row.outcome, Outcome::Pass, "{id} where the server is set up as {set_up:?}: {}", row.reason);
+        assert_eq!(
+            row.outcome,
+            Outcome::Pass,
+            "{id} where the server is set up as {set_up:?}: {}",
+            row.reason
+        );
     }
 }
 
@@ -24,8 +35,8 @@ fn the_default_runner_of_helpers() {
         "composed",
         &[],
         &[
-            "HLP-03", "HLP-04", "HLP-07", "HLP-11", "HLP-12", "HLP-13", "HLP-14", "HLP-15", "HLP-19", "HAF-01",
-            "ERR-29", "COL-10",
+            "HLP-03", "HLP-04", "HLP-07", "HLP-11", "HLP-12", "HLP-13", "HLP-14", "HLP-15",
+            "HLP-19", "HAF-01", "ERR-29", "COL-10",
         ],
     );
 }
@@ -45,7 +56,11 @@ fn the_style_of_the_examples() {
 #[test]
 #[ignore = "takes a minute with the others: .ci/run settings"]
 fn another_dialect_at_another_address() {
-    conforms("prefix=abc base=https://example.org/deep/er/path/v3/", &[], &["HAL-01", "HAL-09", "HAL-10", "VER-01"]);
+    conforms(
+        "prefix=abc base=https://example.org/deep/er/path/v3/",
+        &[],
+        &["HAL-01", "HAL-09", "HAL-10", "VER-01"],
+    );
     conforms("base=http://api.example.org/", &[], &["HAL-01", "ENT-01"]);
 }
 
@@ -67,6 +82,9 @@ fn fewer_operations_and_functions() {
     for many in all.split(' ') {
         let fixture = Fixture::open(&[&format!("without={many}.list")]);
         let entry = fixture.get(&fixture.base);
-        assert!(entry["_links"].get(format!("svc:{many}")).is_none(), "{many} are linked though they are not listed");
+        assert!(
+            entry["_links"].get(format!("svc:{many}")).is_none(),
+            "{many} are linked though they are not listed"
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! Transcripts: requests and, below each, what the reference server answers. Everything in them is the server's own choice or
-//! hangs on how it is set up; what every server must do is proven by the conformance suite.
+//! Transcripts: requests and, below each, what the reference server answers. Everything in them is
+//! the server's own choice or hangs on how it is set up; what every server must do is proven by the
+//! conformance suite.
 //!
-//! `= WORDS` begins a section with a service of its own, set up as the words say. A request is `[CALLER] METHOD ADDRESS
-//! [<header: value>]... [BODY] [-> NAME]`; `$people` is a collection of the entry point, `$NAME` a record that an earlier
-//! answer gave its name, `$NAME.rel` what it links to, `$NAME.id` its id. Requests in a row that are answered alike share the answer. `UPDATE_PINS=1` writes the answers.
+//! `= WORDS` begins a section with a service of its own, set up as the words say. A request is
+//! `[CALLER] METHOD ADDRESS [<header: value>]... [BODY] [-> NAME]`; `$people` is a collection of
+//! the entry point, `$NAME` a record that an earlier answer gave its name, `$NAME.rel` what it
+//! links to, `$NAME.id` its id. Requests in a row that are answered alike share the answer.
+//! `UPDATE_PINS=1` writes the answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,12 +20,17 @@ use crate::rows::fixture::Fixture;
 
 /// Runs a transcript; where an answer is another one than is written, says so.
 pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {
-    let written = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let written =
+        fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let (mut seen, mut last) = (String::new(), Vec::new());
     let mut section = Section::open(&[]);
     for line in written.lines().filter(|line| !line.starts_with("  ")) {
         let is_request = !line.is_empty() && !line.starts_with(['#', '=']);
-        let answer = if is_request { section.ask(line) } else { Vec::new() };
+        let answer = if is_request {
+            section.ask(line)
+        } else {
+            Vec::new()
+        };
         if answer != last {
             seen.extend(last.iter().map(|line| format!("  {line}\n")));
         }
@@ -36,10 +44,17 @@ pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {
     if update {
         return fs::write(path, seen).map_err(|error| error.to_string());
     }
-    let differs = written.lines().zip(seen.lines()).enumerate().find(|(_, (one, other))| one != other);
+    let differs = written
+        .lines()
+        .zip(seen.lines())
+        .enumerate()
+        .find(|(_, (one, other))| one != other);
     match differs {
         None if written.lines().count() == seen.lines().count() => Ok(()),
-        None => Err(format!("{}: an answer has more or fewer lines at the end", path.display())),
+        None => Err(format!(
+            "{}: an answer has more or fewer lines at the end",
+            path.display()
+        )),
         Some((at, (pinned, got))) => Err(format!(
             "{}:{}: the answer is another one\n  pinned: {pinned}\n  got:    {got}\nif the server is to be so: UPDATE_PINS=1",
             path.display(),
@@ -61,30 +76,56 @@ impl Section {
         let begun = Utc::now() - TimeDelta::seconds(1);
         let fixture = Fixture::open(set_up);
         let entry = fixture.get(&fixture.base);
-        Self { begun, fixture, entry, named: BTreeMap::new() }
+        Self {
+            begun,
+            fixture,
+            entry,
+            named: BTreeMap::new(),
+        }
     }
 
     /// Sends the request of a line.
     fn ask(&mut self, line: &str) -> Vec<String> {
-        let (line, name) = line.rsplit_once(" -> ").map_or((line, None), |(line, name)| (line, Some(name)));
-        let (first, rest) = line.split_once(' ').unwrap_or_else(|| panic!("no request: {line}"));
+        let (line, name) = line
+            .rsplit_once(" -> ")
+            .map_or((line, None), |(line, name)| (line, Some(name)));
+        let (first, rest) = line
+            .split_once(' ')
+            .unwrap_or_else(|| panic!("no request: {line}"));
         let has_caller = first.bytes().all(|byte| byte.is_ascii_lowercase());
-        let (who, rest) = if has_caller { (first, rest) } else { ("api", line) };
-        let (method, rest) = rest.split_once(' ').unwrap_or_else(|| panic!("no address: {line}"));
+        let (who, rest) = if has_caller {
+            (first, rest)
+        } else {
+            ("api", line)
+        };
+        let (method, rest) = rest
+            .split_once(' ')
+            .unwrap_or_else(|| panic!("no address: {line}"));
         let (address, rest) = rest.split_once(' ').unwrap_or((rest, ""));
         let (mut headers, mut body) = (Vec::new(), self.filled(rest));
-        while let Some((header, after)) = body.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        while let Some((header, after)) =
+            body.strip_prefix('<').and_then(|rest| rest.split_once('>'))
+        {
             let (name, value) = header.split_once(": ").unwrap_or((header, ""));
             headers.push((name.to_owned(), value.to_owned()));
             body = after.trim_start().to_owned();
         }
-        let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let headers: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
-        let answer = self.fixture.send(who, &method, &self.filled(address), &headers, &body);
+        let answer = self
+            .fixture
+            .send(who, &method, &self.filled(address), &headers, &body);
         if let Some(name) = name {
             self.named.insert(name.to_owned(), answer.json());
         }
-        answer.shown().iter().map(|line| self.stable(line)).collect()
+        answer
+            .shown()
+            .iter()
+            .map(|line| self.stable(line))
+            .collect()
     }
 
     /// A text with its names replaced by what they stand for.
@@ -132,13 +173,18 @@ impl Section {
         }
     }
 
-    /// A line without what is another in each run: addresses by their names, ids, and times of the clock.
+    /// A line without what is another in each run: addresses by their names, ids, and times of the
+    /// clock.
     fn stable(&self, line: &str) -> String {
         let mut line = line.to_owned();
         let mut named: Vec<_> = self.named.iter().collect();
         // A record under another one has a longer address.
         named.sort_by_key(|(_, record)| {
-            std::cmp::Reverse(record["_links"]["self"]["href"].as_str().map_or(0, str::len))
+            std::cmp::Reverse(
+                record["_links"]["self"]["href"]
+                    .as_str()
+                    .map_or(0, str::len),
+            )
         });
         for (name, record) in named {
             if let Some(own) = record["_links"]["self"]["href"].as_str() {
@@ -152,8 +198,8 @@ impl Section {
         {
             let bare = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_id = bare.len() == 36 && bare.matches('-').count() == 4;
-            let is_time =
-                DateTime::parse_from_rfc3339(bare).is_ok_and(|time| (self.begun..=Utc::now()).contains(&time.to_utc()));
+            let is_time = DateTime::parse_from_rfc3339(bare)
+                .is_ok_and(|time| (self.begun..=Utc::now()).contains(&time.to_utc()));
             let shown = if is_id {
                 "<id>"
             } else if is_time {

@@ -27,9 +27,12 @@ impl Examples<'_> {
         read(&Description::new(self.api, self.base).record(&example))
     }
 
-    /// A page of a collection as this server sends it, its one member with the fields that come first.
+    /// A page of a collection as this server sends it, its one member with the fields that come
+    /// first.
     pub(super) fn page_answer(&self, kind: Kind) -> Option<Json> {
-        let Target::Collection { scope, .. } = self.listed(kind)? else { return None };
+        let Target::Collection { scope, .. } = self.listed(kind)? else {
+            return None;
+        };
         let page = RawPage::new(vec![self.example(kind)?], 60);
         let request = PageRequest::new(2, self.api.sizes().page);
         let out = Description::new(self.api, self.base).collection(kind, &scope, &request, &page);
@@ -39,19 +42,33 @@ impl Examples<'_> {
     }
 
     /// The error object of a request that failed wholly.
-    pub(in crate::documents) fn failure(&self, kind: Option<Kind>, code: Code, properties: &[&str]) -> Option<Json> {
+    pub(in crate::documents) fn failure(
+        &self,
+        kind: Option<Kind>,
+        code: Code,
+        properties: &[&str],
+    ) -> Option<Json> {
         let reference = (code.status() >= 500).then_some("0f8fad5b-d9cb-469f-a165-70867728950e");
         read(&Description::new(self.api, self.base).failure(kind, code, properties, reference))
     }
 
-    /// The error object of a helper call that failed in one part, as it is without a key (ERR-31, HLP-07).
-    pub(in crate::documents) fn report(&self, kind: Kind, code: Code, properties: &[&str]) -> Option<Json> {
+    /// The error object of a helper call that failed in one part, as it is without a key (ERR-31,
+    /// HLP-07).
+    pub(in crate::documents) fn report(
+        &self,
+        kind: Kind,
+        code: Code,
+        properties: &[&str],
+    ) -> Option<Json> {
         let mut outcome = RawOutcome::default();
         if code != Code::PersonRequired {
             outcome.entry(Kind::Person, EntryStatus::Created);
         }
         outcome.entry(Kind::Signature, EntryStatus::Created);
-        outcome.entry(kind, EntryStatus::Failed(vec![Problem::between(code, properties, code.meaning())]));
+        outcome.entry(
+            kind,
+            EntryStatus::Failed(vec![Problem::between(code, properties, code.meaning())]),
+        );
         read(&Description::new(self.api, self.base).report(&outcome))
     }
 
@@ -62,7 +79,10 @@ impl Examples<'_> {
         let meta = Meta::new(address.id, at).identifiers(&foreign.into_iter().collect::<Vec<_>>());
         let mut fields = Object::new();
         for (_, own) in Own::of(self.api, kind).filter(|(_, own)| own.field.name != "item_type") {
-            fields.insert(own.field.name, value(&own.field.ty, own, kind.singular(), Extent::Outline));
+            fields.insert(
+                own.field.name,
+                value(&own.field.ty, own, kind.singular(), Extent::Outline),
+            );
         }
         self.api.dialect().share_names().rename_to_wire(&mut fields);
         let mut members = Vec::new();
@@ -82,12 +102,25 @@ impl Examples<'_> {
     }
 }
 
-/// Leaves of each member what every record has and its first fields: the page of the kind shows it whole.
+/// Leaves of each member what every record has and its first fields: the page of the kind shows it
+/// whole.
 fn shorten(page: &mut Json) {
-    let Some(embedded) = page.as_object_mut().and_then(|page| page.get_mut("_embedded")) else { return };
-    let Some(embedded) = embedded.as_object_mut() else { return };
+    let Some(embedded) = page
+        .as_object_mut()
+        .and_then(|page| page.get_mut("_embedded"))
+    else {
+        return;
+    };
+    let Some(embedded) = embedded.as_object_mut() else {
+        return;
+    };
     for (_, members) in embedded.iter_mut() {
-        for member in members.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
+        for member in members
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_object_mut)
+        {
             let mut count = 0_usize;
             member.retain(|name, value| {
                 count = count.saturating_add(1);

@@ -45,9 +45,11 @@ pub struct ExampleRequest {
     pub parameters: Vec<(String, String)>,
     /// The codes that are about it, when it is refused.
     pub refusals: Vec<Code>,
-    /// Where the explorer does it, where there is one: at its own address, or at the one from which links lead there.
+    /// Where the explorer does it, where there is one: at its own address, or at the one from which
+    /// links lead there.
     pub explorer: Option<String>,
-    /// What is answered, as this server would write it; without it the answer is empty, or shown elsewhere.
+    /// What is answered, as this server would write it; without it the answer is empty, or shown
+    /// elsewhere.
     pub answer: Option<Json>,
 }
 
@@ -85,13 +87,23 @@ pub(super) struct Examples<'a> {
 }
 
 impl Examples<'_> {
-    /// Where records of a kind are listed: all of them, else those of the first record that has some.
+    /// Where records of a kind are listed: all of them, else those of the first record that has
+    /// some.
     pub(super) fn listed(&self, kind: Kind) -> Option<Target> {
         if self.api.offers(kind, Operation::List) {
-            return Some(Target::Collection { kind, scope: Scope::All });
+            return Some(Target::Collection {
+                kind,
+                scope: Scope::All,
+            });
         }
-        let parent = kind.schema().scopes().find(|parent| self.api.offers_under(kind, *parent))?;
-        Some(Target::Collection { kind, scope: Scope::Under(record(parent)?) })
+        let parent = kind
+            .schema()
+            .scopes()
+            .find(|parent| self.api.offers_under(kind, *parent))?;
+        Some(Target::Collection {
+            kind,
+            scope: Scope::Under(record(parent)?),
+        })
     }
 }
 

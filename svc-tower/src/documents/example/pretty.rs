@@ -16,8 +16,12 @@ pub(super) fn pretty(value: &Json) -> String {
 fn write(value: &Json, depth: usize, out: &mut String) {
     let line = one_line(value);
     let is_nested = match value {
-        Json::Array(items) => items.iter().any(|item| matches!(item, Json::Object(_) | Json::Array(_))),
-        Json::Object(members) => members.iter().any(|(_, member)| matches!(member, Json::Object(_) | Json::Array(_))),
+        Json::Array(items) => items
+            .iter()
+            .any(|item| matches!(item, Json::Object(_) | Json::Array(_))),
+        Json::Object(members) => members
+            .iter()
+            .any(|(_, member)| matches!(member, Json::Object(_) | Json::Array(_))),
         _ => false,
     };
     let width = line.len().saturating_add(depth.saturating_mul(2));
@@ -93,7 +97,10 @@ mod tests {
         let text = r#"{"a":[{"b":"\"x","c":[]},1.50],"d":{},"e":{"f":{"g":[1,2,{"h":null}]}},"i":"a longer text of some eighty characters, so that it does not stand on one line"}"#;
         let value = Json::read(text.as_bytes(), &Limits::default()).unwrap();
         let indented = pretty(&value);
-        assert_eq!(Json::read(indented.as_bytes(), &Limits::default()).unwrap(), value);
+        assert_eq!(
+            Json::read(indented.as_bytes(), &Limits::default()).unwrap(),
+            value
+        );
         assert_eq!(indented.lines().count(), 6, "{indented}");
     }
 }

@@ -32,7 +32,11 @@ impl Examples<'_> {
         let offered = self.api.operation(method, target)?;
         let has_key = offered.key() != Key::NotNeeded;
         let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
-        let status = offered.spec().success(self.api.response_style()).status.as_u16();
+        let status = offered
+            .spec()
+            .success(self.api.response_style())
+            .status
+            .as_u16();
         let address = self.api.href(self.base, target);
         let body = body.map(Json::Object);
         Some(ExampleRequest {
@@ -52,49 +56,91 @@ impl Examples<'_> {
     /// What a query can have there.
     fn parameters(&self, offered: &Offered, target: &Target) -> Vec<(String, String)> {
         let output = offered.spec().success(self.api.response_style()).output;
-        parameters(self.api, output, target).into_iter().map(|it| (it.name.to_owned(), it.text)).collect()
+        parameters(self.api, output, target)
+            .into_iter()
+            .map(|it| (it.name.to_owned(), it.text))
+            .collect()
     }
 
     /// Where the explorer shows a target; where its address has ids, what they are found in.
     fn explorer(&self, target: &Target) -> Option<String> {
         let all = |kind: Kind| {
-            self.api.offers(kind, Operation::List).then_some(Target::Collection { kind, scope: Scope::All })
+            self.api
+                .offers(kind, Operation::List)
+                .then_some(Target::Collection {
+                    kind,
+                    scope: Scope::All,
+                })
         };
         let shown = match target {
             Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().home?))?,
-            Target::Collection { scope: Scope::Under(at), .. }
-            | Target::Helper { container: Some(at), .. }
-            | Target::Batch { container: Some(at), .. } => all(at.kind)?,
-            Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => Target::Webhooks,
+            Target::Collection {
+                scope: Scope::Under(at),
+                ..
+            }
+            | Target::Helper {
+                container: Some(at),
+                ..
+            }
+            | Target::Batch {
+                container: Some(at),
+                ..
+            } => all(at.kind)?,
+            Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => {
+                Target::Webhooks
+            }
             other => other.clone(),
         };
-        let explorer = cfg!(feature = "pages").then(|| self.api.href(self.base, &Target::Explorer("".into())))?;
+        let explorer = cfg!(feature = "pages")
+            .then(|| self.api.href(self.base, &Target::Explorer("".into())))?;
         let href = self.api.href(self.base, &shown);
-        Some(format!("{explorer}#/{}", href.strip_prefix(self.base.as_str())?))
+        Some(format!(
+            "{explorer}#/{}",
+            href.strip_prefix(self.base.as_str())?
+        ))
     }
 
     /// Reads what everybody may read.
-    pub(in crate::documents) fn public(&self, title: &str, target: &Target) -> Option<ExampleRequest> {
+    pub(in crate::documents) fn public(
+        &self,
+        title: &str,
+        target: &Target,
+    ) -> Option<ExampleRequest> {
         self.request(title.to_owned(), &Method::GET, target, None)
     }
 
     /// Lists, creates, reads, changes and deletes records, as far as this server does.
     pub(in crate::documents) fn of_record(&self, kind: Kind) -> Vec<ExampleRequest> {
-        let Some(address) = record(kind) else { return Vec::new() };
+        let Some(address) = record(kind) else {
+            return Vec::new();
+        };
         let name = kind.any_in_words();
         let target = Target::Record(address);
         let read = self.request(format!("Read {name}"), &Method::GET, &target, None);
-        let read = read.map(|request| ExampleRequest { answer: self.answer(kind), ..request });
+        let read = read.map(|request| ExampleRequest {
+            answer: self.answer(kind),
+            ..request
+        });
         let change = Some(self.change(kind));
         let update = self.request(format!("Change {name}"), &Method::PUT, &target, change);
         let delete = self.request(format!("Delete {name}"), &Method::DELETE, &target, None);
-        [self.list(kind), self.create(kind), read, update, delete].into_iter().flatten().collect()
+        [self.list(kind), self.create(kind), read, update, delete]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// Reads a record of a kind, or else the records it is listed among.
     pub(in crate::documents) fn read(&self, kind: Kind) -> Option<ExampleRequest> {
         let record = record(kind).map(Target::Record);
-        let read = |target: &Target| self.request(format!("Read {}", kind.any_in_words()), &Method::GET, target, None);
+        let read = |target: &Target| {
+            self.request(
+                format!("Read {}", kind.any_in_words()),
+                &Method::GET,
+                target,
+                None,
+            )
+        };
         record.as_ref().and_then(read).or_else(|| self.list(kind))
     }
 
@@ -107,36 +153,79 @@ impl Examples<'_> {
     /// Lists and creates records of a kind, as far as this server does.
     pub(in crate::documents) fn of_collection(&self, kind: Kind) -> Vec<ExampleRequest> {
         let list = self.list(kind);
-        let list = list.map(|request| ExampleRequest { answer: self.page_answer(kind), ..request });
+        let list = list.map(|request| ExampleRequest {
+            answer: self.page_answer(kind),
+            ..request
+        });
         [list, self.create(kind)].into_iter().flatten().collect()
     }
 
     fn create(&self, kind: Kind) -> Option<ExampleRequest> {
         let body = self.body(kind, true);
-        self.request(format!("Create {}", kind.any_in_words()), &Method::POST, &created(kind)?, Some(body))
+        self.request(
+            format!("Create {}", kind.any_in_words()),
+            &Method::POST,
+            &created(kind)?,
+            Some(body),
+        )
     }
 
     /// Calls a helper; for the schedule, also cancels it.
     pub(in crate::documents) fn of_helper(&self, helper: HelperName) -> Vec<ExampleRequest> {
-        let Some(target) = helper_target(helper) else { return Vec::new() };
+        let Some(target) = helper_target(helper) else {
+            return Vec::new();
+        };
         let title = helper.text().to_owned();
         if helper == HelperName::Schedule {
             let mut body = Object::new();
-            self.add(&mut body, chosen(ScheduleFields::FIELDS.fields.iter().map(Own::from), Extent::Short), "schedule");
-            let set = self.request("Schedule a message".to_owned(), &Method::POST, &target, Some(body));
-            let cancel = self.request("Cancel the schedule".to_owned(), &Method::DELETE, &target, None);
+            self.add(
+                &mut body,
+                chosen(
+                    ScheduleFields::FIELDS.fields.iter().map(Own::from),
+                    Extent::Short,
+                ),
+                "schedule",
+            );
+            let set = self.request(
+                "Schedule a message".to_owned(),
+                &Method::POST,
+                &target,
+                Some(body),
+            );
+            let cancel = self.request(
+                "Cancel the schedule".to_owned(),
+                &Method::DELETE,
+                &target,
+                None,
+            );
             return [set, cancel].into_iter().flatten().collect();
         }
-        let call = self.request(title, &Method::POST, &target, Some(self.helper_body(helper)));
-        call.into_iter().map(|request| ExampleRequest { answer: self.answer(helper.records()), ..request }).collect()
+        let call = self.request(
+            title,
+            &Method::POST,
+            &target,
+            Some(self.helper_body(helper)),
+        );
+        call.into_iter()
+            .map(|request| ExampleRequest {
+                answer: self.answer(helper.records()),
+                ..request
+            })
+            .collect()
     }
 
     /// Calls the first helper of this server that takes action functions, with this one.
-    pub(in crate::documents) fn of_function(&self, function: FunctionName) -> Option<ExampleRequest> {
+    pub(in crate::documents) fn of_function(
+        &self,
+        function: FunctionName,
+    ) -> Option<ExampleRequest> {
         if !self.api.functions().contains(&function) {
             return None;
         }
-        let helper = self.api.helpers().find(|helper| helper.takes_functions() && helper.takes_person())?;
+        let helper = self
+            .api
+            .helpers()
+            .find(|helper| helper.takes_functions() && helper.takes_person())?;
         let name = function.as_str();
         let field = FunctionFields::FIELDS.field(name)?;
         let mut body = Object::new();
@@ -160,15 +249,19 @@ impl Examples<'_> {
             _ => value(&field.ty, field.into(), "", Extent::Short),
         };
         body.insert(name, value);
-        self.request(format!("Call a helper with `{name}`"), &Method::POST, &helper_target(helper)?, Some(body))
+        self.request(
+            format!("Call a helper with `{name}`"),
+            &Method::POST,
+            &helper_target(helper)?,
+            Some(body),
+        )
     }
 
     /// A create that is refused, with the error object; `None` where nothing is created.
     pub(in crate::documents) fn refused(&self) -> Option<ExampleRequest> {
-        let kind = Kind::ALL
-            .iter()
-            .copied()
-            .find(|kind| kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create))?;
+        let kind = Kind::ALL.iter().copied().find(|kind| {
+            kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create)
+        })?;
         let mut body = Object::new();
         let is_text = |own: &Own<'_>| matches!(own.field.ty, Type::String);
         let field = Own::taken(self.api, kind).find(is_text)?.field;
@@ -177,12 +270,18 @@ impl Examples<'_> {
         let title = format!("Create {} that is not valid", kind.any_in_words());
         let request = self.request(title, &Method::POST, &target, Some(body))?;
         let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
-        Some(ExampleRequest { status: 400, answer, ..request })
+        Some(ExampleRequest {
+            status: 400,
+            answer,
+            ..request
+        })
     }
 
     /// All that is done with webhooks (HOOK-01 to HOOK-14).
     pub(in crate::documents) fn of_webhooks(&self) -> Vec<ExampleRequest> {
-        let Some(id) = Id::new(ExampleRequest::WEBHOOK_ID) else { return Vec::new() };
+        let Some(id) = Id::new(ExampleRequest::WEBHOOK_ID) else {
+            return Vec::new();
+        };
         let with = |name: &'static str, value: Json| {
             let mut body = Object::new();
             body.insert(name, value);
@@ -194,15 +293,32 @@ impl Examples<'_> {
         let one = Target::Webhook(id.clone());
         [
             ("List the webhooks", &Method::GET, &Target::Webhooks, None),
-            ("Create a webhook", &Method::POST, &Target::Webhooks, Some(new)),
+            (
+                "Create a webhook",
+                &Method::POST,
+                &Target::Webhooks,
+                Some(new),
+            ),
             ("Read a webhook", &Method::GET, &one, None),
             ("Pause a webhook", &Method::PUT, &one, Some(paused)),
-            ("Send again what was changed", &Method::POST, &Target::Redelivery(id.clone()), Some(Object::new())),
-            ("Change the secret of a webhook", &Method::POST, &Target::SecretRotation(id), None),
+            (
+                "Send again what was changed",
+                &Method::POST,
+                &Target::Redelivery(id.clone()),
+                Some(Object::new()),
+            ),
+            (
+                "Change the secret of a webhook",
+                &Method::POST,
+                &Target::SecretRotation(id),
+                None,
+            ),
             ("Delete a webhook", &Method::DELETE, &one, None),
         ]
         .into_iter()
-        .filter_map(|(title, method, target, body)| self.request(title.to_owned(), method, target, body))
+        .filter_map(|(title, method, target, body)| {
+            self.request(title.to_owned(), method, target, body)
+        })
         .collect()
     }
 
@@ -227,7 +343,11 @@ impl Examples<'_> {
         let mut body = self.fields(kind);
         let mut links = Object::new();
         for link in kind.schema().links {
-            if let LinkTarget::One { kind: to, write: LinkWrite::Required, .. } = link.target
+            if let LinkTarget::One {
+                kind: to,
+                write: LinkWrite::Required,
+                ..
+            } = link.target
                 && let Some(address) = record(to)
             {
                 let mut href = Object::new();
@@ -243,24 +363,40 @@ impl Examples<'_> {
 
     fn fields(&self, kind: Kind) -> Object {
         let mut body = Object::new();
-        self.add(&mut body, chosen(Own::taken(self.api, kind), Extent::Short), kind.singular());
+        self.add(
+            &mut body,
+            chosen(Own::taken(self.api, kind), Extent::Short),
+            kind.singular(),
+        );
         body
     }
 
     /// What a change sends: one field that is no key to anything.
     fn change(&self, kind: Kind) -> Object {
         let taken: Vec<_> = Own::taken(self.api, kind).collect();
-        let is_plain = |own: &&Own<'_>| matches!(own.field.ty, Type::String) && own.field.mode == Mode::Stored;
+        let is_plain =
+            |own: &&Own<'_>| matches!(own.field.ty, Type::String) && own.field.mode == Mode::Stored;
         let telling = chosen(taken.iter().copied(), Extent::Short);
-        let change = telling.iter().find(is_plain).or_else(|| taken.iter().find(is_plain)).or(telling.first());
+        let change = telling
+            .iter()
+            .find(is_plain)
+            .or_else(|| taken.iter().find(is_plain))
+            .or(telling.first());
         let mut body = Object::new();
-        self.add(&mut body, change.copied().into_iter().collect(), kind.singular());
+        self.add(
+            &mut body,
+            change.copied().into_iter().collect(),
+            kind.singular(),
+        );
         body
     }
 
     fn add(&self, body: &mut Object, fields: Vec<Own<'_>>, owner: &str) {
         for own in fields {
-            body.insert(own.field.name, value(&own.field.ty, own, owner, Extent::Short));
+            body.insert(
+                own.field.name,
+                value(&own.field.ty, own, owner, Extent::Short),
+            );
         }
         self.api.dialect().share_names().rename_to_wire(body);
     }

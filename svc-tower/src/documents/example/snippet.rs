@@ -34,7 +34,10 @@ impl Language {
 }
 
 /// What is sent with a body: a mistake in it is an error, not passed over (UND-22).
-const BODY_HEADERS: [(&str, &str); 2] = [("Content-Type", "application/json"), ("Prefer", "handling=strict")];
+const BODY_HEADERS: [(&str, &str); 2] = [
+    ("Content-Type", "application/json"),
+    ("Prefer", "handling=strict"),
+];
 
 impl ExampleRequest {
     /// The request in a language. The key stands as [`ExampleRequest::KEY`].
@@ -51,12 +54,18 @@ impl ExampleRequest {
     /// Headers to send, in order.
     fn headers(&self) -> Vec<(&str, &str)> {
         let key = self.key_header.as_deref().map(|name| (name, Self::KEY));
-        key.into_iter().chain(self.body.iter().flat_map(|_| BODY_HEADERS)).collect()
+        key.into_iter()
+            .chain(self.body.iter().flat_map(|_| BODY_HEADERS))
+            .collect()
     }
 
     fn curl(&self) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-        let method = if self.method == "GET" { String::new() } else { format!("-X {} ", self.method) };
+        let method = if self.method == "GET" {
+            String::new()
+        } else {
+            format!("-X {} ", self.method)
+        };
         let mut out = format!("curl {method}{}", quoted(&self.address));
         for (name, value) in self.headers() {
             out.push_str(" \\\n  -H ");
@@ -70,8 +79,11 @@ impl ExampleRequest {
     }
 
     fn python(&self) -> String {
-        let headers: Vec<String> =
-            self.headers().into_iter().map(|(name, value)| format!("{name:?}: {value:?}")).collect();
+        let headers: Vec<String> = self
+            .headers()
+            .into_iter()
+            .map(|(name, value)| format!("{name:?}: {value:?}"))
+            .collect();
         let mut out = String::from("import urllib.request\n\n");
         let mut data = "None";
         if let Some(body) = &self.body {
@@ -93,9 +105,15 @@ impl ExampleRequest {
     }
 
     fn javascript(&self) -> String {
-        let headers: Vec<String> =
-            self.headers().into_iter().map(|(name, value)| format!("{name:?}: {value:?}")).collect();
-        let mut out = format!("const answer = await fetch({:?}, {{\n  method: {:?},\n", self.address, self.method);
+        let headers: Vec<String> = self
+            .headers()
+            .into_iter()
+            .map(|(name, value)| format!("{name:?}: {value:?}"))
+            .collect();
+        let mut out = format!(
+            "const answer = await fetch({:?}, {{\n  method: {:?},\n",
+            self.address, self.method
+        );
         if !headers.is_empty() {
             let _ = writeln!(out, "  headers: {{ {} }},", headers.join(", "));
         }
@@ -107,7 +125,11 @@ impl ExampleRequest {
     }
 
     fn rust(&self) -> String {
-        let mut out = format!("let mut answer = ureq::{}({:?})", self.method.to_ascii_lowercase(), self.address);
+        let mut out = format!(
+            "let mut answer = ureq::{}({:?})",
+            self.method.to_ascii_lowercase(),
+            self.address
+        );
         for (name, value) in self.headers() {
             let _ = write!(out, "\n    .header({name:?}, {value:?})");
         }

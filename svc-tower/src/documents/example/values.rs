@@ -1,4 +1,5 @@
-//! Example values of fields, valid by their tables. The one generator of them: documentation and exports use it.
+//! Example values of fields, valid by their tables. The one generator of them: documentation and
+//! exports use it.
 
 use svc_core::{
     read::{Json, Limits, Object},
@@ -24,7 +25,8 @@ pub(super) enum Extent {
     Whole,
 }
 
-/// How many members of an object in a record an outline shows; the page of the object's type shows it whole.
+/// How many members of an object in a record an outline shows; the page of the object's type shows
+/// it whole.
 const OUTLINED: usize = 2;
 
 /// An example of a value, as the schema of one field show it: no longer than its type needs.
@@ -52,14 +54,25 @@ pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Jso
             let fitting = words::choice(field.name);
             let values = own.values().unwrap_or_default();
             let known = values.iter().find(|value| Some(value.as_str()) == fitting);
-            Json::from(known.or(values.first()).map(String::as_str).unwrap_or_default())
+            Json::from(
+                known
+                    .or(values.first())
+                    .map(String::as_str)
+                    .unwrap_or_default(),
+            )
         }
         Type::String | Type::Reference => Json::from(shortened(own, string(field, owner))),
         Type::Integer => within(own, &integer(field).to_string()),
-        Type::Float => number(if field.name == "longitude" { "-89.65" } else { "39.8" }),
+        Type::Float => number(if field.name == "longitude" {
+            "-89.65"
+        } else {
+            "39.8"
+        }),
         Type::Amount => within(own, "25.5"),
         Type::Boolean => Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day")),
-        Type::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => Json::from(LATER),
+        Type::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => {
+            Json::from(LATER)
+        }
         Type::Timestamp => Json::from(EARLIER),
         Type::Date => Json::from("2026-03-14"),
         Type::Enum(values) | Type::FlexEnum(values) => {
@@ -81,26 +94,49 @@ pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Jso
 
 fn object(schema: &'static ObjectSchema, narrowing: Option<&Narrowing>, extent: Extent) -> Json {
     // An inline person, which is a whole record, is shown by its name.
-    let extent = if schema.fields.len() > 20 { Extent::Short } else { extent };
-    let most = if extent == Extent::Outline { OUTLINED } else { usize::MAX };
+    let extent = if schema.fields.len() > 20 {
+        Extent::Short
+    } else {
+        extent
+    };
+    let most = if extent == Extent::Outline {
+        OUTLINED
+    } else {
+        usize::MAX
+    };
     let mut members = Object::new();
-    let is_shown = |own: &Own<'_>| if extent == Extent::Short { own.is_writable() } else { own.is_readable() };
+    let is_shown = |own: &Own<'_>| {
+        if extent == Extent::Short {
+            own.is_writable()
+        } else {
+            own.is_readable()
+        }
+    };
     let shown = Own::in_table(schema, narrowing).filter(is_shown);
     for own in chosen(shown, extent).into_iter().take(most) {
-        members.insert(own.field.name, value(&own.field.ty, own, schema.name, extent));
+        members.insert(
+            own.field.name,
+            value(&own.field.ty, own, schema.name, extent),
+        );
     }
     Json::Object(members)
 }
 
 /// The fields of an object that an example shows; where none is telling, the first.
 pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) -> Vec<Own<'a>> {
-    let fields: Vec<_> = fields.filter(|own| extent != Extent::Short || !own.field.is_computed()).collect();
+    let fields: Vec<_> = fields
+        .filter(|own| extent != Extent::Short || !own.field.is_computed())
+        .collect();
     if extent != Extent::Short {
         return fields;
     }
     let shown = |own: &Own<'_>| own.is_required() || words::is_telling(own.field.name);
     let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
-    if telling.is_empty() { fields.into_iter().take(1).collect() } else { telling }
+    if telling.is_empty() {
+        fields.into_iter().take(1).collect()
+    } else {
+        telling
+    }
 }
 
 fn string(field: &Field, owner: &str) -> &'static str {
@@ -135,15 +171,22 @@ fn integer(field: &Field) -> i64 {
 /// A number, or the nearest one that this server takes.
 fn within(own: Own<'_>, text: &str) -> Json {
     let wanted = Amount::parse(text).unwrap_or_default();
-    let (least, most) = own.narrow.map_or((None, None), |narrow| (narrow.least, narrow.most));
+    let (least, most) = own
+        .narrow
+        .map_or((None, None), |narrow| (narrow.least, narrow.most));
     let most = most.map_or(wanted, |most| wanted.min(most));
     Json::from(least.map_or(most, |least| most.max(least)))
 }
 
 /// As much of a text as this server takes.
 fn shortened(own: Own<'_>, text: &str) -> String {
-    let longest = own.narrow.and_then(|narrow| narrow.longest).filter(|_| own.is_text());
-    let longest = longest.and_then(|longest| usize::try_from(longest).ok()).unwrap_or(usize::MAX);
+    let longest = own
+        .narrow
+        .and_then(|narrow| narrow.longest)
+        .filter(|_| own.is_text());
+    let longest = longest
+        .and_then(|longest| usize::try_from(longest).ok())
+        .unwrap_or(usize::MAX);
     text.chars().take(longest).collect()
 }
 

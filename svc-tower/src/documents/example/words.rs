@@ -1,4 +1,5 @@
-//! What example records say: one value for each name of a text field, chosen so that they fit together.
+//! What example records say: one value for each name of a text field, chosen so that they fit
+//! together.
 
 use super::values::{EARLIER, LATER};
 

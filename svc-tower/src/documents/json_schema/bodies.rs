@@ -28,33 +28,56 @@ enum Links {
 impl<'a> Definitions<'a> {
     /// A reference to a kind in a form.
     pub(in crate::documents) fn kind(&mut self, kind: Kind, form: Form) -> Value {
-        self.refer(&format!("{}{}", kind.singular(), form.suffix()), |all| match form {
-            Form::Read => all.read(kind),
-            Form::Create => {
-                let mut body = all.written(kind, form, Links::Create);
-                if kind == Kind::Question {
-                    // ERR-35, and RES-question-07 for the other types.
-                    let paragraph = json!({ "question_type": { "type": "string", "enum": ["Paragraph"] } });
-                    let some = json!({ "responses": { "type": "array", "minItems": 1 } });
-                    set(&mut body, "if", json!({ "required": ["question_type"], "properties": paragraph }));
-                    set(&mut body, "then", json!({ "properties": { "responses": { "maxItems": 0 } } }));
-                    set(&mut body, "else", json!({ "required": ["responses"], "properties": some }));
+        self.refer(
+            &format!("{}{}", kind.singular(), form.suffix()),
+            |all| match form {
+                Form::Read => all.read(kind),
+                Form::Create => {
+                    let mut body = all.written(kind, form, Links::Create);
+                    if kind == Kind::Question {
+                        // ERR-35, and RES-question-07 for the other types.
+                        let paragraph =
+                            json!({ "question_type": { "type": "string", "enum": ["Paragraph"] } });
+                        let some = json!({ "responses": { "type": "array", "minItems": 1 } });
+                        set(
+                            &mut body,
+                            "if",
+                            json!({ "required": ["question_type"], "properties": paragraph }),
+                        );
+                        set(
+                            &mut body,
+                            "then",
+                            json!({ "properties": { "responses": { "maxItems": 0 } } }),
+                        );
+                        set(
+                            &mut body,
+                            "else",
+                            json!({ "required": ["responses"], "properties": some }),
+                        );
+                    }
+                    if kind == Kind::Event {
+                        // JSON Schema cannot compare two members (RES-event-24).
+                        set(&mut body, "x-not-after", json!(["start_date", "end_date"]));
+                    }
+                    body
                 }
-                if kind == Kind::Event {
-                    // JSON Schema cannot compare two members (RES-event-24).
-                    set(&mut body, "x-not-after", json!(["start_date", "end_date"]));
-                }
-                body
-            }
-            Form::Update => all.written(kind, form, Links::Update),
-        })
+                Form::Update => all.written(kind, form, Links::Update),
+            },
+        )
     }
 
     /// A record as it is sent (HAL-13).
     fn read(&mut self, kind: Kind) -> Value {
         let mut record = Members::default();
-        self.fields(&mut record, &COMMON.fields.iter().map(Own::from).collect::<Vec<_>>(), Form::Read, kind.singular());
-        record.required.extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
+        self.fields(
+            &mut record,
+            &COMMON.fields.iter().map(Own::from).collect::<Vec<_>>(),
+            Form::Read,
+            kind.singular(),
+        );
+        record
+            .required
+            .extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
         if kind.schema().has(Peculiarity::SendsId) {
             record.require(
                 "id",
@@ -79,7 +102,11 @@ impl<'a> Definitions<'a> {
     /// A record as clients send it; what is not listed is ignored (CAP-06).
     fn written(&mut self, kind: Kind, form: Form, links: Links) -> Value {
         let mut body = Members::default();
-        let identifiers = COMMON.fields.iter().filter(|field| !field.is_computed()).map(Own::from);
+        let identifiers = COMMON
+            .fields
+            .iter()
+            .filter(|field| !field.is_computed())
+            .map(Own::from);
         let fields: Vec<_> = Own::taken(self.api, kind).chain(identifiers).collect();
         self.fields(&mut body, &fields, form, kind.singular());
         self.sent_links(&mut body, kind, links);
@@ -90,10 +117,17 @@ impl<'a> Definitions<'a> {
     fn sent_links(&mut self, body: &mut Members, kind: Kind, wanted: Links) {
         let mut links = Members::default();
         for link in kind.schema().links {
-            let LinkTarget::One { kind: to, write, .. } = link.target else { continue };
+            let LinkTarget::One {
+                kind: to, write, ..
+            } = link.target
+            else {
+                continue;
+            };
             let is_taken = match wanted {
                 Links::Create => write != LinkWrite::Never,
-                Links::Below => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
+                Links::Below => {
+                    write != LinkWrite::Never || Some(link.name) == kind.schema().parent
+                }
                 Links::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 Links::Update => write == LinkWrite::Update,
             };
@@ -118,7 +152,10 @@ impl<'a> Definitions<'a> {
         }
         if links.required.is_empty() {
             // Anything else than an object counts as no links.
-            body.insert("_links", json!({ "type": ANY_TYPE, "properties": links.properties }));
+            body.insert(
+                "_links",
+                json!({ "type": ANY_TYPE, "properties": links.properties }),
+            );
         } else {
             body.require("_links", links.into_schema());
         }
@@ -129,10 +166,13 @@ impl<'a> Definitions<'a> {
         self.written(kind, Form::Create, Links::Below)
     }
 
-    /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19, UND-31).
+    /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19,
+    /// UND-31).
     pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, Form::Create);
-        let Some(helper) = HelperName::creating(kind) else { return plain };
+        let Some(helper) = HelperName::creating(kind) else {
+            return plain;
+        };
         let alone = json!({ "allOf": [plain, { "type": "object", "properties": { "person": { "type": "null" } } }] });
         if !self.api.helpers().any(|offered| offered == helper) {
             return alone;
@@ -154,7 +194,11 @@ impl<'a> Definitions<'a> {
     pub(in crate::documents) fn helper(&mut self, helper: HelperName) -> Value {
         self.refer(helper.relation(), |all| {
             let mut schema = all.helper_body(helper);
-            set(&mut schema, "description", format!("{} ({}).", helper.text(), helper.row()));
+            set(
+                &mut schema,
+                "description",
+                format!("{} ({}).", helper.text(), helper.row()),
+            );
             schema
         })
     }
@@ -165,18 +209,31 @@ impl<'a> Definitions<'a> {
             HelperName::Schedule => {
                 self.fields(
                     &mut body,
-                    &ScheduleFields::FIELDS.fields.iter().map(Own::from).collect::<Vec<_>>(),
+                    &ScheduleFields::FIELDS
+                        .fields
+                        .iter()
+                        .map(Own::from)
+                        .collect::<Vec<_>>(),
                     Form::Create,
                     "schedule",
                 );
                 // Another name, which is not looked at where the first one stands (SCH-07).
-                let text = "Another name of `scheduled_stop_date`; it counts where that is not sent.";
+                let text =
+                    "Another name of `scheduled_stop_date`; it counts where that is not sent.";
                 body.insert("scheduled_end_date", json!({ "description": text }));
                 let mut schema = body.into_schema();
                 let stop = json!({ "scheduled_end_date": { "type": ["string", "null"], "format": "date-time" } });
-                set(&mut schema, "if", json!({ "not": { "required": ["scheduled_stop_date"] } }));
+                set(
+                    &mut schema,
+                    "if",
+                    json!({ "not": { "required": ["scheduled_stop_date"] } }),
+                );
                 set(&mut schema, "then", json!({ "properties": stop }));
-                set(&mut schema, "x-not-after", json!(["scheduled_start_date", "scheduled_stop_date"]));
+                set(
+                    &mut schema,
+                    "x-not-after",
+                    json!(["scheduled_start_date", "scheduled_stop_date"]),
+                );
                 return schema;
             }
             HelperName::PersonSignup => {}
@@ -192,7 +249,9 @@ impl<'a> Definitions<'a> {
                     if let Some(Value::Object(properties)) = action.remove("properties") {
                         body.properties = properties;
                     }
-                    let required = action.remove("required").and_then(|required| serde_json::from_value(required).ok());
+                    let required = action
+                        .remove("required")
+                        .and_then(|required| serde_json::from_value(required).ok());
                     body.required = required.unwrap_or_default();
                 }
             }
@@ -212,8 +271,9 @@ impl<'a> Definitions<'a> {
     /// The action functions that this server supports (HAF-01).
     fn functions(&mut self, body: &mut Members) {
         let named = FunctionFields::FIELDS.fields.iter();
-        let supported = named
-            .filter(|field| FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name)));
+        let supported = named.filter(|field| {
+            FunctionName::parse(field.name).is_some_and(|name| self.api.functions().contains(&name))
+        });
         let fields: Vec<Own<'a>> = supported.map(Own::from).collect();
         self.fields(body, &fields, Form::Create, "function");
     }

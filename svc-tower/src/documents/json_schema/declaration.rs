@@ -10,7 +10,8 @@ impl Definitions<'_> {
     pub(in crate::documents) fn capabilities(&mut self) -> Value {
         self.refer(CAPABILITIES, |all| {
             let text = || json!({ "type": "string" });
-            let texts = || json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true });
+            let texts =
+                || json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true });
             let address = || json!({ "type": "string", "format": "uri" });
             let flag = || json!({ "type": "boolean" });
             let field = all.refer("field", |all| {
@@ -30,9 +31,15 @@ impl Definitions<'_> {
             });
             let mut collection = Members::default();
             collection.require("singular", text());
-            let operations: Vec<&str> = Operation::ALL.iter().map(|operation| operation.as_str()).collect();
+            let operations: Vec<&str> = Operation::ALL
+                .iter()
+                .map(|operation| operation.as_str())
+                .collect();
             let operation = json!({ "type": "string", "enum": operations });
-            collection.require("operations", json!({ "type": "array", "items": operation, "uniqueItems": true }));
+            collection.require(
+                "operations",
+                json!({ "type": "array", "items": operation, "uniqueItems": true }),
+            );
             collection.require("sub", texts());
             collection.require("fields", by_name(&field));
             collection.require("links", texts());
@@ -44,21 +51,49 @@ impl Definitions<'_> {
             helper.require("relation", text());
             helper.require("anonymous", flag());
             let mut about = Members::default();
-            about.require("declaration_version", json!({ "type": "integer", "enum": [1] }));
-            for name in ["interface_version", "base_url", "namespace", "custom_field_prefix"] {
+            about.require(
+                "declaration_version",
+                json!({ "type": "integer", "enum": [1] }),
+            );
+            for name in [
+                "interface_version",
+                "base_url",
+                "namespace",
+                "custom_field_prefix",
+            ] {
                 about.require(name, text());
             }
             about.insert("person_matching", json!({ "type": ["string", "null"] }));
             about.require(
                 "dialect",
-                members(&["prefix", "key_header", "version_field", "network_a_share", "network_b_share"], &text()),
+                members(
+                    &[
+                        "prefix",
+                        "key_header",
+                        "version_field",
+                        "network_a_share",
+                        "network_b_share",
+                    ],
+                    &text(),
+                ),
             );
-            about.require("response_style", json!({ "type": "string", "enum": ["table", "examples"] }));
-            about
-                .require("limits", members(&["max_pagesize", "per_page"], &json!({ "type": "integer", "minimum": 1 })));
+            about.require(
+                "response_style",
+                json!({ "type": "string", "enum": ["table", "examples"] }),
+            );
+            about.require(
+                "limits",
+                members(
+                    &["max_pagesize", "per_page"],
+                    &json!({ "type": "integer", "minimum": 1 }),
+                ),
+            );
             about.require("authentication", members(&["required"], &flag()));
             let entry_point = members(&["fields", "links"], &texts());
-            about.insert("entry_point", json!({ "anyOf": [entry_point, { "type": "null" }] }));
+            about.insert(
+                "entry_point",
+                json!({ "anyOf": [entry_point, { "type": "null" }] }),
+            );
             about.require("collections", by_name(&collection.into_schema()));
             about.require("helpers", by_name(&helper.into_schema()));
             about.insert("openapi", address());
@@ -73,7 +108,10 @@ impl Definitions<'_> {
 
 /// An object with these members, all of one sort.
 fn members(names: &[&str], schema: &Value) -> Value {
-    let properties: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), schema.clone())).collect();
+    let properties: Map<String, Value> = names
+        .iter()
+        .map(|name| ((*name).to_owned(), schema.clone()))
+        .collect();
     json!({ "type": "object", "required": names, "properties": properties })
 }
 

@@ -1,8 +1,10 @@
-//! Whole schema documents, and the schemas of what is not a record: pages, the entry point, errors, the capability document.
+//! Whole schema documents, and the schemas of what is not a record: pages, the entry point, errors,
+//! the capability document.
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target, model::Kind, ops::What,
+    api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target,
+    model::Kind, ops::What,
 };
 
 use super::{Definitions, Form, Members, set};
@@ -12,10 +14,12 @@ pub(super) const CAPABILITIES: &str = "capabilities";
 const ERROR: &str = "error";
 const ENTRY_POINT: &str = "entry_point";
 
-/// The JSON Schema (draft 2020-12) of one thing that an API sends or takes, under a base; `None` for what it has not.
+/// The JSON Schema (draft 2020-12) of one thing that an API sends or takes, under a base; `None`
+/// for what it has not.
 ///
-/// The document of a kind describes the form in which it is read. Its definitions `<kind>.create` and `<kind>.update` are
-/// the forms in which clients send it; what they do not list is ignored (CAP-06).
+/// The document of a kind describes the form in which it is read. Its definitions `<kind>.create`
+/// and `<kind>.update` are the forms in which clients send it; what they do not list is ignored
+/// (CAP-06).
 ///
 /// # Examples
 ///
@@ -29,13 +33,18 @@ const ENTRY_POINT: &str = "entry_point";
 /// ```
 #[must_use]
 pub fn json_schema(api: &Api, base: &Base, name: &str) -> Option<Value> {
-    let name = json_schema_names(api).into_iter().find(|known| *known == name)?;
+    let name = json_schema_names(api)
+        .into_iter()
+        .find(|known| *known == name)?;
     let mut all = Definitions::new(api, base, "#/$defs/");
     let root = match name {
         CAPABILITIES => all.capabilities(),
         ERROR => all.error(),
         ENTRY_POINT => all.entry_point(),
-        name => match HelperName::ALL.iter().find(|helper| helper.relation() == name) {
+        name => match HelperName::ALL
+            .iter()
+            .find(|helper| helper.relation() == name)
+        {
             Some(helper) => all.helper(*helper),
             None => all.kind_document(name)?,
         },
@@ -55,7 +64,10 @@ pub fn json_schema(api: &Api, base: &Base, name: &str) -> Option<Value> {
 
 impl Definitions<'_> {
     fn kind_document(&mut self, singular: &str) -> Option<Value> {
-        let kind = Kind::ALL.iter().copied().find(|kind| kind.singular() == singular)?;
+        let kind = Kind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.singular() == singular)?;
         if self.api.offers(kind, Operation::Create) {
             self.kind(kind, Form::Create);
         }
@@ -76,11 +88,22 @@ impl Definitions<'_> {
             links.required.push("self".to_owned());
             links.require("curies", all.curies());
             if kind == HelperName::PersonSignup.records() && all.offers_signup() {
-                links.insert(all.api.dialect().relation(HelperName::PersonSignup.relation()), all.link());
+                links.insert(
+                    all.api
+                        .dialect()
+                        .relation(HelperName::PersonSignup.relation()),
+                    all.link(),
+                );
             }
-            links.require(relation.clone(), json!({ "type": "array", "items": all.link() }));
+            links.require(
+                relation.clone(),
+                json!({ "type": "array", "items": all.link() }),
+            );
             let mut embedded = Members::default();
-            embedded.require(relation, json!({ "type": "array", "items": all.kind(kind, Form::Read) }));
+            embedded.require(
+                relation,
+                json!({ "type": "array", "items": all.kind(kind, Form::Read) }),
+            );
             let mut page = Members::default();
             for name in ["total_pages", "per_page", "page", "total_records"] {
                 page.require(name, json!({ "type": "integer", "minimum": 0 }));
@@ -101,7 +124,10 @@ impl Definitions<'_> {
             }
             links.insert("next", all.link());
             links.require("curies", all.curies());
-            links.require(relation.clone(), json!({ "type": "array", "items": all.link() }));
+            links.require(
+                relation.clone(),
+                json!({ "type": "array", "items": all.link() }),
+            );
             let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
             let what = What::ALL.map(What::as_str);
             let mut entry = Members::default();
@@ -117,7 +143,10 @@ impl Definitions<'_> {
             });
             entry.require("_links", entry_links);
             let mut embedded = Members::default();
-            embedded.require(relation, json!({ "type": "array", "items": entry.into_schema() }));
+            embedded.require(
+                relation,
+                json!({ "type": "array", "items": entry.into_schema() }),
+            );
             let mut page = Members::default();
             page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
             page.require("has_more", json!({ "type": "boolean" }));
@@ -134,7 +163,10 @@ impl Definitions<'_> {
             links.require("self", all.link());
             links.require("curies", all.curies());
             let mut batch = counts();
-            batch.require("results", json!({ "type": "array", "items": all.batch_result() }));
+            batch.require(
+                "results",
+                json!({ "type": "array", "items": all.batch_result() }),
+            );
             batch.require("_links", links.into_schema());
             batch.into_schema()
         })
@@ -147,7 +179,10 @@ impl Definitions<'_> {
             result.require("index", json!({ "type": "integer", "minimum": 0 }));
             result.require("status", status());
             result.insert("href", json!({ "type": "string", "format": "uri" }));
-            result.insert("body", json!({ "type": "object", "description": "The body of the single call's answer." }));
+            result.insert(
+                "body",
+                json!({ "type": "object", "description": "The body of the single call's answer." }),
+            );
             let code = "The error code, where the response had no room for the body.";
             result.insert("code", json!({ "type": "string", "description": code }));
             result.into_schema()
@@ -160,7 +195,9 @@ impl Definitions<'_> {
     }
 
     fn offers_signup(&self) -> bool {
-        self.api.helpers().any(|helper| helper == HelperName::PersonSignup)
+        self.api
+            .helpers()
+            .any(|helper| helper == HelperName::PersonSignup)
     }
 
     /// A reference to the entry point (ENT-01 to ENT-27).
@@ -168,7 +205,13 @@ impl Definitions<'_> {
         self.refer(ENTRY_POINT, |all| {
             let text = || json!({ "type": "string" });
             let mut entry = Members::default();
-            for name in ["motd", "vendor_name", "product_name", all.api.dialect().version_field(), "namespace"] {
+            for name in [
+                "motd",
+                "vendor_name",
+                "product_name",
+                all.api.dialect().version_field(),
+                "namespace",
+            ] {
                 entry.require(name, text());
             }
             entry.require("max_pagesize", json!({ "type": "integer", "minimum": 1 }));
@@ -207,14 +250,22 @@ impl Definitions<'_> {
 
     /// Whether a report of a helper call may hold a record of a kind.
     fn is_reported(&self, kind: Kind) -> bool {
-        self.api.helpers().any(|helper| helper.records() == kind || (helper.takes_person() && kind == Kind::Person))
+        self.api.helpers().any(|helper| {
+            helper.records() == kind || (helper.takes_person() && kind == Kind::Person)
+        })
     }
 
     fn report(&self, request_type: &str, statuses: &Value, mut body: Members) -> Value {
         let mut error = Members::default();
-        error.require("request_type", json!({ "type": "string", "enum": [request_type] }));
+        error.require(
+            "request_type",
+            json!({ "type": "string", "enum": [request_type] }),
+        );
         error.require("response_code", status());
-        error.require("resource_status", json!({ "type": "array", "minItems": 1, "items": statuses }));
+        error.require(
+            "resource_status",
+            json!({ "type": "array", "minItems": 1, "items": statuses }),
+        );
         body.require(self.api.dialect().relation(ERROR), error.into_schema());
         body.into_schema()
     }
@@ -224,15 +275,23 @@ impl Definitions<'_> {
         let mut description = Members::default();
         description.require(code, json!({ "type": "string", "enum": codes }));
         description.require("description", json!({ "type": "string" }));
-        description.require("properties", json!({ "type": "array", "items": { "type": "string" } }));
+        description.require(
+            "properties",
+            json!({ "type": "array", "items": { "type": "string" } }),
+        );
         description.insert("hint", json!({ "type": "string" }));
         description.insert("reference_code", json!({ "type": "string" }));
         let relations = Kind::ALL.iter().map(|kind| kind.singular()).chain([ERROR]);
-        let relations: Vec<String> = relations.map(|name| self.api.dialect().relation(name)).collect();
+        let relations: Vec<String> = relations
+            .map(|name| self.api.dialect().relation(name))
+            .collect();
         let mut status_of = Members::default();
         status_of.require("resource", json!({ "type": "string", "enum": relations }));
         status_of.require("response_code", status());
-        status_of.insert(list, json!({ "type": "array", "minItems": 1, "items": description.into_schema() }));
+        status_of.insert(
+            list,
+            json!({ "type": "array", "minItems": 1, "items": description.into_schema() }),
+        );
         status_of.into_schema()
     }
 

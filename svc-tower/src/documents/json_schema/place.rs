@@ -22,7 +22,8 @@ pub(in crate::documents) fn record(kind: Kind) -> Option<Address> {
     })
 }
 
-/// The path of a target below the entry point as a template, and the names of its parameters, outer ones first.
+/// The path of a target below the entry point as a template, and the names of its parameters, outer
+/// ones first.
 ///
 /// `of` is the kind of the record in it.
 pub(in crate::documents) fn template(
@@ -50,13 +51,17 @@ pub(in crate::documents) fn template(
 /// The schema of an address of a record of a kind.
 pub(super) fn address_of(api: &Api, base: &Base, kind: Kind) -> Value {
     let plain = json!({ "type": "string", "format": "uri" });
-    let Some(address) = record(kind) else { return plain };
+    let Some(address) = record(kind) else {
+        return plain;
+    };
     let href = api.href(base, &Target::Record(address));
     if !href.contains(OWN) {
         return plain;
     }
     let id = "[A-Za-z0-9_\\-]{1,64}";
-    let pattern = escaped(&href).replace(&escaped(HOME), id).replace(&escaped(OWN), id);
+    let pattern = escaped(&href)
+        .replace(&escaped(HOME), id)
+        .replace(&escaped(OWN), id);
     json!({ "type": "string", "pattern": format!("^{pattern}$") })
 }
 

@@ -28,7 +28,11 @@ impl<'a> Definitions<'a> {
         }
         set(&mut schema, "description", field.doc);
         if field.ty.object().is_none() && schema.get("$ref").is_none() {
-            set(&mut schema, "examples", json!([example::of_field(own, owner)]));
+            set(
+                &mut schema,
+                "examples",
+                json!([example::of_field(own, owner)]),
+            );
         }
         if let Some(default) = own.default().filter(|_| form == Form::Create) {
             set(&mut schema, "default", default_of(&field.ty, default));
@@ -41,7 +45,9 @@ impl<'a> Definitions<'a> {
 
     fn value(&mut self, ty: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
         let mut schema = self.value_of_type(ty, rules, own, form, owner);
-        let Some(narrow) = own.narrow else { return schema };
+        let Some(narrow) = own.narrow else {
+            return schema;
+        };
         match ty {
             Type::String | Type::FlexEnum(_) => {
                 if let Some(longest) = narrow.longest {
@@ -60,7 +66,14 @@ impl<'a> Definitions<'a> {
         schema
     }
 
-    fn value_of_type(&mut self, ty: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
+    fn value_of_type(
+        &mut self,
+        ty: &Type,
+        rules: &[Rule],
+        own: Own<'a>,
+        form: Form,
+        owner: &str,
+    ) -> Value {
         match ty {
             Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
                 json!({ "type": "string", "enum": own.values() })
@@ -70,20 +83,32 @@ impl<'a> Definitions<'a> {
             Type::Float => bounded(json!({ "type": "number", "format": "double" }), rules),
             Type::Amount if form == Form::Read => json!({ "type": "number" }),
             // JSON Schema cannot count digits.
-            Type::Amount => json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1e16, "x-max-decimals": 6 }),
+            Type::Amount => {
+                json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1e16, "x-max-decimals": 6 })
+            }
             Type::Boolean => json!({ "type": "boolean" }),
             Type::Timestamp => json!({ "type": "string", "format": "date-time" }),
             Type::Date => json!({ "type": "string", "format": "date" }),
             Type::Enum(values) => json!({ "type": "string", "enum": values }),
-            Type::FlexEnum(values) => json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] }),
-            Type::Flag if form == Form::Read => json!({ "type": "string", "enum": ["true", "false"] }),
-            Type::Flag => json!({ "type": ["string", "boolean"], "enum": ["true", "false", true, false] }),
+            Type::FlexEnum(values) => {
+                json!({ "anyOf": [{ "type": "string", "enum": values }, { "type": "string" }] })
+            }
+            Type::Flag if form == Form::Read => {
+                json!({ "type": "string", "enum": ["true", "false"] })
+            }
+            Type::Flag => {
+                json!({ "type": ["string", "boolean"], "enum": ["true", "false", true, false] })
+            }
             Type::Reference if form == Form::Read => json!({ "type": "string" }),
-            Type::Reference => json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] }),
+            Type::Reference => {
+                json!({ "anyOf": [{ "type": "string" }, href(&json!({ "type": "string" }))] })
+            }
             Type::StringMap if form == Form::Read => {
                 json!({ "type": "object", "additionalProperties": { "type": "string" } })
             }
-            Type::StringMap => json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } }),
+            Type::StringMap => {
+                json!({ "type": "object", "additionalProperties": { "type": ["string", "null"] } })
+            }
             Type::Array(item) => self.array(item, rules, own, form, owner),
             Type::OneOrMany(item) => {
                 let one = self.value(item, rules, own, form, owner);
@@ -95,8 +120,19 @@ impl<'a> Definitions<'a> {
     }
 
     /// Arrays are replaced as a whole, so their elements are written as new ones (CRU-18).
-    fn array(&mut self, item: &Type, rules: &[Rule], own: Own<'a>, form: Form, owner: &str) -> Value {
-        let form = if form == Form::Update { Form::Create } else { form };
+    fn array(
+        &mut self,
+        item: &Type,
+        rules: &[Rule],
+        own: Own<'a>,
+        form: Form,
+        owner: &str,
+    ) -> Value {
+        let form = if form == Form::Update {
+            Form::Create
+        } else {
+            form
+        };
         let mut items = self.value(item, &[], own, form, owner);
         if rules.contains(&Rule::Identifiers) {
             set(&mut items, "pattern", r"^[A-Za-z0-9_.\-]+:[\s\S]+$");
@@ -108,8 +144,7 @@ impl<'a> Definitions<'a> {
         for rule in rules {
             match rule {
                 Rule::OnePrimary => {
-                    let primary =
-                        json!({ "required": ["primary"], "properties": { "primary": { "enum": [true, "true"] } } });
+                    let primary = json!({ "required": ["primary"], "properties": { "primary": { "enum": [true, "true"] } } });
                     set(&mut schema, "contains", primary);
                     set(&mut schema, "minContains", 0);
                     set(&mut schema, "maxContains", 1);
@@ -126,10 +161,13 @@ impl<'a> Definitions<'a> {
 }
 
 /// Characters that end a line for some mailers, or that nobody sees.
-const UNSEEN: &str =
-    concat!(r"\x00-\x1f\x7f-\x9f", "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}");
+const UNSEEN: &str = concat!(
+    r"\x00-\x1f\x7f-\x9f",
+    "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}"
+);
 
-/// A well-formed language tag (RFC 5646), but for those that were registered before there was a grammar.
+/// A well-formed language tag (RFC 5646), but for those that were registered before there was a
+/// grammar.
 const LANGUAGE_TAG: &str = concat!(
     r"^(([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?",
     r"(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[xX](-[A-Za-z0-9]{1,8})+)?|[xX](-[A-Za-z0-9]{1,8})+)$"
@@ -155,7 +193,9 @@ pub(super) fn or_null(mut schema: Value) -> Value {
             set(&mut schema, "type", types);
         }
         Some(ty) => set(&mut schema, "type", json!([ty, "null"])),
-        None if schema.get("$ref").is_some() => schema = json!({ "anyOf": [schema, { "type": "null" }] }),
+        None if schema.get("$ref").is_some() => {
+            schema = json!({ "anyOf": [schema, { "type": "null" }] })
+        }
         None => {}
     }
     schema
@@ -192,7 +232,14 @@ fn string(rules: &[Rule], form: Form) -> Value {
 /// A default, which is declared as text, as the value that it stands for.
 fn default_of(ty: &Type, text: &str) -> Value {
     let read = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-    if matches!(ty, Type::Integer | Type::Float | Type::Amount | Type::Boolean) { read() } else { Value::from(text) }
+    if matches!(
+        ty,
+        Type::Integer | Type::Float | Type::Amount | Type::Boolean
+    ) {
+        read()
+    } else {
+        Value::from(text)
+    }
 }
 
 fn number(bound: Amount) -> Value {
@@ -200,7 +247,8 @@ fn number(bound: Amount) -> Value {
 }
 
 fn integer(rules: &[Rule]) -> Value {
-    let whole = json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX });
+    let whole =
+        json!({ "type": "integer", "format": "int64", "minimum": i64::MIN, "maximum": i64::MAX });
     bounded(whole, rules)
 }
 

@@ -26,8 +26,14 @@ fn url() -> Value {
 impl Definitions<'_> {
     /// A reference to a webhook; `has_secret` where it is new or has another secret.
     pub(in crate::documents) fn webhook(&mut self, has_secret: bool) -> Value {
-        let name = if has_secret { "webhook.secret" } else { "webhook" };
-        self.refer(name, |all| all.members_of_a_webhook(has_secret).into_schema())
+        let name = if has_secret {
+            "webhook.secret"
+        } else {
+            "webhook"
+        };
+        self.refer(name, |all| {
+            all.members_of_a_webhook(has_secret).into_schema()
+        })
     }
 
     fn members_of_a_webhook(&mut self, has_secret: bool) -> Members {
@@ -37,7 +43,10 @@ impl Definitions<'_> {
         let mut webhook = Members::default();
         webhook.require("url", url());
         if has_secret {
-            webhook.require("secret", json!({ "type": "string", "pattern": "^whsec_[A-Za-z0-9+/]+=*$" }));
+            webhook.require(
+                "secret",
+                json!({ "type": "string", "pattern": "^whsec_[A-Za-z0-9+/]+=*$" }),
+            );
         }
         webhook.require("kinds", kinds());
         webhook.require("events", events());
@@ -46,21 +55,32 @@ impl Definitions<'_> {
         for name in ["total_delivered", "total_waiting", "total_given_up"] {
             webhook.require(name, count());
         }
-        for name in ["failing_since", "next_attempt", "created_date", "modified_date"] {
+        for name in [
+            "failing_since",
+            "next_attempt",
+            "created_date",
+            "modified_date",
+        ] {
             webhook.require(name, moment());
         }
         let mut last = Members::default();
         last.require("at", moment());
         last.require("status", json!({ "type": ["integer", "null"] }));
         last.require("error", json!({ "type": ["string", "null"] }));
-        webhook.require("last_attempt", json!({ "anyOf": [last.into_schema(), { "type": "null" }] }));
+        webhook.require(
+            "last_attempt",
+            json!({ "anyOf": [last.into_schema(), { "type": "null" }] }),
+        );
         webhook.require("cursor", json!({ "type": ["string", "null"] }));
         let name = || json!({ "type": ["string", "null"] });
         webhook.require("created_by", name());
         let mut change = Members::default();
         change.require("key", name());
         change.require("at", moment());
-        webhook.require("changed_by", json!({ "anyOf": [change.into_schema(), { "type": "null" }] }));
+        webhook.require(
+            "changed_by",
+            json!({ "anyOf": [change.into_schema(), { "type": "null" }] }),
+        );
         let mut links = Members::default();
         links.require("self", all.link());
         for name in ["redeliver", "rotate_secret"] {
@@ -78,9 +98,15 @@ impl Definitions<'_> {
             let mut links = Members::default();
             links.require("self", all.link());
             links.require("curies", all.curies());
-            links.require(relation.clone(), json!({ "type": "array", "items": all.link() }));
+            links.require(
+                relation.clone(),
+                json!({ "type": "array", "items": all.link() }),
+            );
             let mut embedded = Members::default();
-            embedded.require(relation, json!({ "type": "array", "items": all.webhook(false) }));
+            embedded.require(
+                relation,
+                json!({ "type": "array", "items": all.webhook(false) }),
+            );
             let mut page = Members::default();
             page.require("_links", links.into_schema());
             page.require("_embedded", embedded.into_schema());
@@ -90,30 +116,41 @@ impl Definitions<'_> {
 
     /// A reference to what a client sends to make or to change one.
     pub(in crate::documents) fn webhook_body(&mut self, is_new: bool) -> Value {
-        self.refer(if is_new { "webhook.create" } else { "webhook.update" }, |all| {
-            // What was read may be sent back: what the server sets of it is passed over (HOOK-04).
-            let mut body = Members::default();
-            for (name, _) in all.members_of_a_webhook(true).properties {
-                body.insert(name, json!(true));
-            }
-            body.insert("url", url());
-            body.insert("kinds", kinds());
-            body.insert("events", events());
-            // A client may send back what the server has set.
-            let statuses = if is_new { &GIVEN[..] } else { &STATUSES };
-            body.insert("status", json!({ "type": "string", "enum": statuses }));
-            body.required.extend(is_new.then(|| "url".to_owned()));
-            let mut schema = body.into_schema();
-            set(&mut schema, "additionalProperties", json!(false));
-            schema
-        })
+        self.refer(
+            if is_new {
+                "webhook.create"
+            } else {
+                "webhook.update"
+            },
+            |all| {
+                // What was read may be sent back: what the server sets of it is passed over
+                // (HOOK-04).
+                let mut body = Members::default();
+                for (name, _) in all.members_of_a_webhook(true).properties {
+                    body.insert(name, json!(true));
+                }
+                body.insert("url", url());
+                body.insert("kinds", kinds());
+                body.insert("events", events());
+                // A client may send back what the server has set.
+                let statuses = if is_new { &GIVEN[..] } else { &STATUSES };
+                body.insert("status", json!({ "type": "string", "enum": statuses }));
+                body.required.extend(is_new.then(|| "url".to_owned()));
+                let mut schema = body.into_schema();
+                set(&mut schema, "additionalProperties", json!(false));
+                schema
+            },
+        )
     }
 
     /// A reference to from where on a webhook sends again.
     pub(in crate::documents) fn redelivery(&mut self) -> Value {
         self.refer("redelivery", |_| {
             let mut body = Members::default();
-            body.insert("after", json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9_\\-]{1,256}$" }));
+            body.insert(
+                "after",
+                json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9_\\-]{1,256}$" }),
+            );
             let mut schema = body.into_schema();
             set(&mut schema, "additionalProperties", json!(false));
             schema

@@ -15,7 +15,10 @@ pub(super) fn request(all: &mut Definitions<'_>, helper: HelperName) -> Value {
     let array = json!({ "type": "array", "maxItems": MOST_ENTRIES, "items": entry });
     let line = "The schema is that of one line: an entry.";
     let mut content = json!({ JSON: { "schema": array } });
-    lines(&mut content, &json!({ "description": line, "anyOf": [entry] }));
+    lines(
+        &mut content,
+        &json!({ "description": line, "anyOf": [entry] }),
+    );
     content
 }
 
@@ -23,11 +26,16 @@ pub(super) fn request(all: &mut Definitions<'_>, helper: HelperName) -> Value {
 pub(super) fn answer(all: &mut Definitions<'_>) -> Value {
     let mut content = json!({ HAL: { "schema": all.batch() } });
     let line = "The schema is that of one line: what became of an entry, or the totals at the end.";
-    lines(&mut content, &json!({ "description": line, "anyOf": [all.batch_result(), all.batch_totals()] }));
+    lines(
+        &mut content,
+        &json!({ "description": line, "anyOf": [all.batch_result(), all.batch_totals()] }),
+    );
     content
 }
 
 fn lines(content: &mut Value, line: &Value) {
-    let Some(content) = content.as_object_mut() else { return };
+    let Some(content) = content.as_object_mut() else {
+        return;
+    };
     content.extend(LINES.map(|media| (media.to_owned(), json!({ "schema": line }))));
 }

@@ -22,12 +22,16 @@ pub(super) const JSON: &str = "application/json";
 const EVENTS: ContentType = ContentType::Events;
 const HTML: &str = "text/html";
 
-/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and `HEAD` goes with every
-/// `GET`: the document says so once.
+/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and
+/// `HEAD` goes with every `GET`: the document says so once.
 pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool) -> Option<Value> {
     let mut item = Map::new();
     for offered in all.api.operations(&route.target) {
-        for method in all.api.methods(offered.spec()).filter(|method| *method != Method::HEAD) {
+        for method in all
+            .api
+            .methods(offered.spec())
+            .filter(|method| *method != Method::HEAD)
+        {
             let about = operation(all, &method, route, &offered, has_html);
             item.insert(method.as_str().to_ascii_lowercase(), about);
         }
@@ -35,7 +39,11 @@ pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route, has_html: bool
     if item.is_empty() {
         return None;
     }
-    let parameters: Vec<Value> = route.ids.iter().map(|name| path_parameter(all, name, &route.target)).collect();
+    let parameters: Vec<Value> = route
+        .ids
+        .iter()
+        .map(|name| path_parameter(all, name, &route.target))
+        .collect();
     if !parameters.is_empty() {
         item.insert("parameters".to_owned(), parameters.into());
     }
@@ -52,11 +60,21 @@ fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
     json!({ "name": name, "in": "path", "required": true, "schema": schema })
 }
 
-fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered: &Offered, has_html: bool) -> Value {
+fn operation(
+    all: &mut Definitions<'_>,
+    method: &Method,
+    route: &Route,
+    offered: &Offered,
+    has_html: bool,
+) -> Value {
     let spec = offered.spec();
     let mut about = Map::new();
     let id = spec.id(&route.target);
-    let id = if spec.method == *method { id } else { format!("{}_{id}", method.as_str().to_ascii_lowercase()) };
+    let id = if spec.method == *method {
+        id
+    } else {
+        format!("{}_{id}", method.as_str().to_ascii_lowercase())
+    };
     about.insert("operationId".to_owned(), id.into());
     about.insert("summary".to_owned(), spec.summary(&route.target).into());
     if let Some(kind) = kind_of(&route.target) {
@@ -70,13 +88,19 @@ fn operation(all: &mut Definitions<'_>, method: &Method, route: &Route, offered:
     let mut parameters = conditions::parameters(all.api, method, &route.target);
     let output = spec.success(all.api.response_style()).output;
     parameters.extend(paging(of_query(all.api, output, &route.target)));
-    let is_of_records = matches!(spec.input, Input::Create | Input::Update | Input::Call | Input::Batch);
+    let is_of_records = matches!(
+        spec.input,
+        Input::Create | Input::Update | Input::Call | Input::Batch
+    );
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
         if is_of_records {
             parameters.push(prefer(spec.input));
             parameters.extend(repeats::parameter(all.api, method));
         }
-        about.insert("requestBody".to_owned(), json!({ "required": is_needed, "content": content }));
+        about.insert(
+            "requestBody".to_owned(),
+            json!({ "required": is_needed, "content": content }),
+        );
     }
     if !parameters.is_empty() {
         about.insert("parameters".to_owned(), parameters.into());
@@ -104,11 +128,14 @@ fn kind_of(target: &Target) -> Option<Kind> {
     }
 }
 
-/// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is ignored.
+/// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is
+/// ignored.
 fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
     let parameter = |it: Parameter| {
         let schema = match it.values {
-            Values::Number(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
+            Values::Number(default) => {
+                json!({ "type": "integer", "minimum": 1, "default": default })
+            }
             Values::Text { example } => json!({ "type": "string", "examples": [example] }),
             Values::OneOf(values) => json!({ "type": "string", "enum": values }),
             _ => json!({ "type": "string" }),
@@ -119,7 +146,8 @@ fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
     parameters.into_iter().map(parameter).collect()
 }
 
-/// The header that says what becomes of properties that are not taken (UND-22), and of a batch how much is told (BAT-09).
+/// The header that says what becomes of properties that are not taken (UND-22), and of a batch how
+/// much is told (BAT-09).
 fn prefer(input: Input) -> Value {
     let strict = "`handling=strict` makes properties that are not taken an error (RFC 7240).";
     let (text, schema) = match input {
@@ -129,13 +157,20 @@ fn prefer(input: Input) -> Value {
             ),
             json!({ "type": "string", "examples": ["handling=strict", "return=minimal, handling=strict"] }),
         ),
-        _ => (strict.to_owned(), json!({ "type": "string", "enum": ["handling=strict", "handling=lenient"] })),
+        _ => (
+            strict.to_owned(),
+            json!({ "type": "string", "enum": ["handling=strict", "handling=lenient"] }),
+        ),
     };
     json!({ "name": "Prefer", "in": "header", "required": false, "description": text, "schema": schema })
 }
 
 /// The content of the body that an operation takes, and whether it has to be there.
-fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target) -> Option<(Value, bool)> {
+fn request_body(
+    all: &mut Definitions<'_>,
+    spec: &OperationSpec,
+    target: &Target,
+) -> Option<(Value, bool)> {
     if let (Input::Batch, Target::Batch { helper, .. }) = (spec.input, target) {
         return Some((batches::request(all, *helper), true));
     }
@@ -143,11 +178,13 @@ fn request_body(all: &mut Definitions<'_>, spec: &OperationSpec, target: &Target
         (Input::Call, Target::Helper { helper, .. }) => {
             Some((all.helper(*helper), helper_needs_body(all.api, *helper)))
         }
-        (Input::Create, Target::Collection { kind, scope: Scope::Under(of) })
-            if kind.schema().is_recorded_below(of.kind) =>
-        {
-            Some((all.below_body(*kind), true))
-        }
+        (
+            Input::Create,
+            Target::Collection {
+                kind,
+                scope: Scope::Under(of),
+            },
+        ) if kind.schema().is_recorded_below(of.kind) => Some((all.below_body(*kind), true)),
         (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
         (Input::NewWebhook, _) => Some((all.webhook_body(true), true)),
         (Input::Webhook, _) => Some((all.webhook_body(false), true)),
@@ -174,9 +211,9 @@ fn content(
         Output::Capabilities => one(HAL, all.capabilities()),
         Output::Document => one(JSON, json!({ "type": "object" })),
         Output::Collection => one(HAL, all.page(kind_of(target)?)),
-        Output::Changes => {
-            Some(json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }))
-        }
+        Output::Changes => Some(
+            json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }),
+        ),
         Output::Webhooks => one(HAL, all.webhooks()),
         Output::Webhook => one(HAL, all.webhook(false)),
         Output::WebhookSecret => one(HAL, all.webhook(true)),
@@ -186,7 +223,14 @@ fn content(
             // Without a key nothing is told (HLP-07).
             let nothing = json!({ "type": "object", "maxProperties": 0 });
             let is_anonymous = offered.key() == Key::Optional;
-            one(HAL, if is_anonymous { json!({ "anyOf": [record, nothing] }) } else { record })
+            one(
+                HAL,
+                if is_anonymous {
+                    json!({ "anyOf": [record, nothing] })
+                } else {
+                    record
+                },
+            )
         }
         Output::Batch => Some(batches::answer(all)),
         Output::Notice => one(HAL, all.notice()),
@@ -194,7 +238,8 @@ fn content(
     }
 }
 
-/// A page of the documentation: for people, and for machines, who ask for it with `Accept` (ENT-22).
+/// A page of the documentation: for people, and for machines, who ask for it with `Accept`
+/// (ENT-22).
 fn documentation(has_html: bool) -> Value {
     let mut content = Map::new();
     content.insert(HAL.to_owned(), json!({ "schema": { "type": "object" } }));
@@ -212,21 +257,33 @@ pub(super) fn answer(description: &str, content: Option<Value>) -> Value {
 }
 
 /// The answers of a method that fails (ERR-01 to ERR-12, UND-39).
-fn failures(all: &mut Definitions<'_>, offered: &Offered, route: &Route, responses: &mut Map<String, Value>) {
+fn failures(
+    all: &mut Definitions<'_>,
+    offered: &Offered,
+    route: &Route,
+    responses: &mut Map<String, Value>,
+) {
     let error = json!({ HAL: { "schema": all.error() } });
     let bodies = all.api.sends_error_bodies();
     let mut add = |status: &str, description: &str, has_body: bool| {
         let content = has_body.then(|| error.clone());
         responses.insert(status.to_owned(), answer(description, content));
     };
-    let is_record = matches!(route.target, Target::Collection { .. } | Target::Record(_) | Target::Helper { .. });
+    let is_record = matches!(
+        route.target,
+        Target::Collection { .. } | Target::Record(_) | Target::Helper { .. }
+    );
     if offered.key() != Key::NotNeeded {
         add("401", "The key is missing or not valid.", bodies);
         add("403", "The key may not do this.", bodies);
     }
     if !route.ids.is_empty() {
         let is_read = offered.spec().method == Method::GET;
-        add("404", "There is no such record.", bodies || !is_read || !is_record);
+        add(
+            "404",
+            "There is no such record.",
+            bodies || !is_read || !is_record,
+        );
     }
     if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
         add("410", "What follows the cursor is not kept any more.", true);

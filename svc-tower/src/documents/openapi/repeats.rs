@@ -21,18 +21,25 @@ pub(super) fn parameter(api: &Api, method: &Method) -> Option<Value> {
 }
 
 /// The answer to a key of another request, and the mark of an answer that is given again.
-pub(super) fn answers(api: &Api, method: &Method, takes_body: bool, error: &Value, responses: &mut Map<String, Value>) {
+pub(super) fn answers(
+    api: &Api,
+    method: &Method,
+    takes_body: bool,
+    error: &Value,
+    responses: &mut Map<String, Value>,
+) {
     if !takes_body || !is_repeatable(api, method) {
         return;
     }
     let text = "Another request has this `Idempotency-Key`, and nothing was done.";
     responses.insert("422".to_owned(), answer(text, Some(error.clone())));
     for status in ["200", "201"] {
-        let Some(response) = responses.get_mut(status).and_then(Value::as_object_mut) else { continue };
+        let Some(response) = responses.get_mut(status).and_then(Value::as_object_mut) else {
+            continue;
+        };
         let headers = response.entry("headers").or_insert_with(|| json!({}));
         if let Some(headers) = headers.as_object_mut() {
-            let replayed =
-                json!({ "description": "`true`: the answer that was given before.", "schema": { "type": "string" } });
+            let replayed = json!({ "description": "`true`: the answer that was given before.", "schema": { "type": "string" } });
             headers.insert("Idempotency-Replayed".to_owned(), replayed);
         }
     }

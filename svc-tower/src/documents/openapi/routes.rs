@@ -21,8 +21,8 @@ pub(in crate::documents) struct Route {
     pub(in crate::documents) target: Target,
 }
 
-/// The paths of every target of the interface, of the explorer where there is HTML; which of the others are served is not
-/// asked here.
+/// The paths of every target of the interface, of the explorer where there is HTML; which of the
+/// others are served is not asked here.
 pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     let mut add = |target: Target, of: Option<Kind>| {
@@ -31,7 +31,13 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Ve
             routes.push(Route { path, ids, target });
         }
     };
-    for target in [Target::EntryPoint, Target::Changes, Target::Docs, Target::Capabilities, Target::OpenApi] {
+    for target in [
+        Target::EntryPoint,
+        Target::Changes,
+        Target::Docs,
+        Target::Capabilities,
+        Target::OpenApi,
+    ] {
         add(target, None);
     }
     add(Target::Webhooks, None);
@@ -44,14 +50,31 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Ve
     for &kind in Kind::ALL {
         let schema = kind.schema();
         if schema.has_collection() {
-            add(Target::Collection { kind, scope: Scope::All }, None);
+            add(
+                Target::Collection {
+                    kind,
+                    scope: Scope::All,
+                },
+                None,
+            );
         }
-        let Some(address) = record(kind) else { continue };
+        let Some(address) = record(kind) else {
+            continue;
+        };
         add(Target::Record(address.clone()), Some(kind));
         for link in schema.links {
             match link.target {
-                LinkTarget::Many { kind: member, alias: false } => {
-                    add(Target::Collection { kind: member, scope: Scope::Under(address.clone()) }, Some(kind));
+                LinkTarget::Many {
+                    kind: member,
+                    alias: false,
+                } => {
+                    add(
+                        Target::Collection {
+                            kind: member,
+                            scope: Scope::Under(address.clone()),
+                        },
+                        Some(kind),
+                    );
                 }
                 LinkTarget::Helper(name) => {
                     for target in helper(name, Some(&address)) {
@@ -63,12 +86,23 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Ve
         }
     }
     for target in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {
-        let Some(target) = Id::new(WEBHOOK).map(target) else { continue };
-        let path = template(api, base, &target, None).0.replace(WEBHOOK, &format!("{{{WEBHOOK}}}"));
-        routes.push(Route { path, ids: vec![WEBHOOK.to_owned()], target });
+        let Some(target) = Id::new(WEBHOOK).map(target) else {
+            continue;
+        };
+        let path = template(api, base, &target, None)
+            .0
+            .replace(WEBHOOK, &format!("{{{WEBHOOK}}}"));
+        routes.push(Route {
+            path,
+            ids: vec![WEBHOOK.to_owned()],
+            target,
+        });
     }
     // Their names are no ids; the placeholder is a name that none of them has.
-    let mut named = vec![(page as fn(&'static str) -> Target, "relation"), (schema, "name")];
+    let mut named = vec![
+        (page as fn(&'static str) -> Target, "relation"),
+        (schema, "name"),
+    ];
     if has_html {
         named.push((form, "name"));
     }
@@ -76,7 +110,11 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Ve
         let (path, _) = template(api, base, &make(PLACEHOLDER), None);
         if path.contains(PLACEHOLDER) {
             let path = path.replace(PLACEHOLDER, &format!("{{{placeholder}}}"));
-            routes.push(Route { path, ids: vec![placeholder.to_owned()], target: make(PLACEHOLDER) });
+            routes.push(Route {
+                path,
+                ids: vec![placeholder.to_owned()],
+                target: make(PLACEHOLDER),
+            });
         }
     }
     routes
@@ -85,8 +123,13 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base, has_html: bool) -> Ve
 /// A helper, and many calls of it in one request.
 fn helper(helper: HelperName, container: Option<&Address>) -> impl Iterator<Item = Target> {
     let container = container.cloned();
-    let batch = helper.takes_batches().then(|| Target::Batch { helper, container: container.clone() });
-    [Target::Helper { helper, container }].into_iter().chain(batch)
+    let batch = helper.takes_batches().then(|| Target::Batch {
+        helper,
+        container: container.clone(),
+    });
+    [Target::Helper { helper, container }]
+        .into_iter()
+        .chain(batch)
 }
 
 /// Stands for the id of any webhook.

@@ -36,18 +36,42 @@ pub(super) fn page(docs: &Docs<'_>) -> Option<DocPage> {
         page.notes.push("With `Idempotency-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
     }
     let rows = [
-        ("index", "the place of the entry, from 0; empty lines do not count"),
+        (
+            "index",
+            "the place of the entry, from 0; empty lines do not count",
+        ),
         ("status", "the status of the single call"),
         ("href", "where the record is, if it succeeded"),
         ("body", "the body of the single call's answer"),
-        ("code", "the error code, where the response had no room for `body`"),
+        (
+            "code",
+            "the error code, where the response had no room for `body`",
+        ),
     ];
-    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
-    page.facts.push(Facts { title: "What became of an entry", rows });
+    let rows = rows
+        .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
+        .into();
+    page.facts.push(Facts {
+        title: "What became of an entry",
+        rows,
+    });
     let helpers = api.helpers().filter(|helper| helper.takes_batches());
-    let entries = helpers.map(|helper| docs.relation(helper.relation())).collect();
-    page.lists.push(Listing { title: "Helpers that take it", entries });
-    let codes = [Code::JsonInvalid, Code::BodyMissing, Code::BodyTooLarge, Code::MediaTypeNotSupported];
-    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    let entries = helpers
+        .map(|helper| docs.relation(helper.relation()))
+        .collect();
+    page.lists.push(Listing {
+        title: "Helpers that take it",
+        entries,
+    });
+    let codes = [
+        Code::JsonInvalid,
+        Code::BodyMissing,
+        Code::BodyTooLarge,
+        Code::MediaTypeNotSupported,
+    ];
+    page.lists.push(Listing {
+        title: "How it fails",
+        entries: codes.map(|code| docs.entry(code.as_str())).into(),
+    });
     Some(page)
 }

@@ -9,10 +9,12 @@ pub(super) const NAME: &str = "changes";
 
 pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let api = docs.api;
-    let summary = "What was created, changed and deleted since a cursor, in the order in which it was done.";
+    let summary =
+        "What was created, changed and deleted since a cursor, in the order in which it was done.";
     let mut page = open(NAME, Subject::Link, api.changes_relation(), summary);
     if !api.has_changes() {
-        page.notes.push("This server has no change feed.".to_owned());
+        page.notes
+            .push("This server has no change feed.".to_owned());
         return page;
     }
     page.notes = [
@@ -40,16 +42,41 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
         ("what", "`created`, `changed` or `deleted`"),
         ("kind", "the name of its resource, such as `person`"),
         ("at", "when: its `modified_date` then"),
-        ("_links", "under the relation of the kind, the address of the record; `self` is a page with this entry alone"),
+        (
+            "_links",
+            "under the relation of the kind, the address of the record; `self` is a page with this entry alone",
+        ),
     ];
-    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
-    page.facts.push(Facts { title: "An entry", rows });
+    let rows = rows
+        .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
+        .into();
+    page.facts.push(Facts {
+        title: "An entry",
+        rows,
+    });
     let parameters = api.changes_parameters().into_iter();
-    let rows = parameters.map(|it| (format!("`{}`", it.name), it.text)).collect();
-    page.facts.push(Facts { title: "Parameters", rows });
-    page.requests = docs.examples().public("Read what was changed", &Target::Changes).into_iter().collect();
-    let codes =
-        [Code::CursorInvalid, Code::CursorExpired, Code::PageInvalid, Code::KeyNotAllowed, Code::TooManyRequests];
-    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    let rows = parameters
+        .map(|it| (format!("`{}`", it.name), it.text))
+        .collect();
+    page.facts.push(Facts {
+        title: "Parameters",
+        rows,
+    });
+    page.requests = docs
+        .examples()
+        .public("Read what was changed", &Target::Changes)
+        .into_iter()
+        .collect();
+    let codes = [
+        Code::CursorInvalid,
+        Code::CursorExpired,
+        Code::PageInvalid,
+        Code::KeyNotAllowed,
+        Code::TooManyRequests,
+    ];
+    page.lists.push(Listing {
+        title: "How it fails",
+        entries: codes.map(|code| docs.entry(code.as_str())).into(),
+    });
     page
 }

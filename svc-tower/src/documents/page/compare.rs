@@ -6,9 +6,22 @@ pub(super) const NAME: &str = "compare";
 
 pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let summary = "What another server has that this one lacks, and the other way round: by what each declares.";
-    let mut page = open(NAME, Subject::Compare, "Two servers side by side".to_owned(), summary);
-    let see = [("capabilities", "Capability declaration"), (map::NAME, "Map")];
-    let entries = see.map(|(name, title)| Entry::new(docs.href(name), title)).into();
-    page.lists.push(Listing { title: "See also", entries });
+    let mut page = open(
+        NAME,
+        Subject::Compare,
+        "Two servers side by side".to_owned(),
+        summary,
+    );
+    let see = [
+        ("capabilities", "Capability declaration"),
+        (map::NAME, "Map"),
+    ];
+    let entries = see
+        .map(|(name, title)| Entry::new(docs.href(name), title))
+        .into();
+    page.lists.push(Listing {
+        title: "See also",
+        entries,
+    });
     page
 }

@@ -10,7 +10,8 @@ use super::{DocPage, Docs, Entry, Listing, Subject, open, relation::operations_a
 /// The entry point for people: `answer` is what programs get there.
 pub(super) fn page(docs: &Docs<'_>, answer: &[u8]) -> DocPage {
     let title = format!("{}: the entry point", docs.api.vendor().product_name());
-    let summary = "An HTTP interface begins at this address: programs read it and follow its links.";
+    let summary =
+        "An HTTP interface begins at this address: programs read it and follow its links.";
     let mut page = open("", Subject::EntryPoint, title, summary);
     page.notes.push(
         "You see this page because a browser asks for `text/html`. A program that asks for `application/hal+json`, or for \
@@ -18,7 +19,9 @@ pub(super) fn page(docs: &Docs<'_>, answer: &[u8]) -> DocPage {
             .to_owned(),
     );
     let mut begin = begin(docs);
-    begin.entries.retain(|entry| entry.href != docs.api.href(docs.base, &Target::EntryPoint));
+    begin
+        .entries
+        .retain(|entry| entry.href != docs.api.href(docs.base, &Target::EntryPoint));
     page.lists.push(begin);
     page.operations = operations_at(docs, &Target::EntryPoint);
     let answer = Json::read(answer, &Limits::default()).ok();
@@ -28,24 +31,51 @@ pub(super) fn page(docs: &Docs<'_>, answer: &[u8]) -> DocPage {
 
 /// An address at which there is nothing.
 pub(super) fn missing(docs: &Docs<'_>, near: Vec<Entry>) -> DocPage {
-    let summary = "There is nothing at this address. It may be mistyped, or what was there may be gone.";
+    let summary =
+        "There is nothing at this address. It may be mistyped, or what was there may be gone.";
     let mut page = open("", Subject::Missing, "Nothing here".to_owned(), summary);
-    page.notes
-        .push("Addresses of this server are not put together by hand: follow links from the entry point.".to_owned());
-    page.lists.push(Listing { title: "Perhaps you meant", entries: near });
+    page.notes.push(
+        "Addresses of this server are not put together by hand: follow links from the entry point."
+            .to_owned(),
+    );
+    page.lists.push(Listing {
+        title: "Perhaps you meant",
+        entries: near,
+    });
     page.lists.push(begin(docs));
     page
 }
 
 /// Where people begin.
 fn begin(docs: &Docs<'_>) -> Listing {
-    let to = |target: &Target, name: &str, text: &str| Entry::new(docs.api.href(docs.base, target), name).text(text);
+    let to = |target: &Target, name: &str, text: &str| {
+        Entry::new(docs.api.href(docs.base, target), name).text(text)
+    };
     let entries = vec![
-        to(&Target::Docs, "Documentation", "what there is, and how to use it"),
-        to(&Target::Explorer("".into()), "Explorer", "follows the links, and fills in the forms"),
+        to(
+            &Target::Docs,
+            "Documentation",
+            "what there is, and how to use it",
+        ),
+        to(
+            &Target::Explorer("".into()),
+            "Explorer",
+            "follows the links, and fills in the forms",
+        ),
         to(&Target::EntryPoint, "Entry point", "where programs begin"),
-        to(&Target::Capabilities, "Capabilities", "what this server supports, for machines"),
-        to(&Target::OpenApi, "OpenAPI 3.1", "every route, method and body"),
+        to(
+            &Target::Capabilities,
+            "Capabilities",
+            "what this server supports, for machines",
+        ),
+        to(
+            &Target::OpenApi,
+            "OpenAPI 3.1",
+            "every route, method and body",
+        ),
     ];
-    Listing { title: "Begin here", entries }
+    Listing {
+        title: "Begin here",
+        entries,
+    }
 }

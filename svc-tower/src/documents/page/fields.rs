@@ -18,9 +18,15 @@ pub(super) struct Access {
 
 impl Access {
     /// It is sent and taken.
-    pub(super) const BOTH: Self = Self { readable: true, writable: true };
+    pub(super) const BOTH: Self = Self {
+        readable: true,
+        writable: true,
+    };
     /// It is only taken, as in the body of a helper.
-    pub(super) const TAKEN: Self = Self { readable: false, writable: true };
+    pub(super) const TAKEN: Self = Self {
+        readable: false,
+        writable: true,
+    };
 }
 
 impl Docs<'_> {
@@ -28,14 +34,35 @@ impl Docs<'_> {
     pub(super) fn field<'a>(&self, own: impl Into<Own<'a>>, access: Access) -> DocField {
         let own = own.into();
         let field = own.field;
-        let item = if let Type::Array(item) = field.ty { item } else { &field.ty };
+        let item = if let Type::Array(item) = field.ty {
+            item
+        } else {
+            &field.ty
+        };
         // A flexible enum that takes no other values is a closed one.
-        let ty = if own.values().is_some() { &Type::Enum(&[]) } else { &field.ty };
-        let rules = field.rules.iter().map(rule_text).filter(|text| !text.is_empty());
-        let text = std::iter::once(field.doc.to_owned()).chain(rules).chain(own.words()).collect::<Vec<_>>().join("; ");
+        let ty = if own.values().is_some() {
+            &Type::Enum(&[])
+        } else {
+            &field.ty
+        };
+        let rules = field
+            .rules
+            .iter()
+            .map(rule_text)
+            .filter(|text| !text.is_empty());
+        let text = std::iter::once(field.doc.to_owned())
+            .chain(rules)
+            .chain(own.words())
+            .collect::<Vec<_>>()
+            .join("; ");
         let listed = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect();
         DocField {
-            name: self.api.dialect().share_names().to_wire(field.name).to_owned(),
+            name: self
+                .api
+                .dialect()
+                .share_names()
+                .to_wire(field.name)
+                .to_owned(),
             type_name: type_name(ty),
             type_href: self.href(&types::page_name(ty)),
             values: match (own.values(), item) {
@@ -65,23 +92,47 @@ impl Docs<'_> {
 
     /// The fields of a kind, the common ones first.
     pub(super) fn fields_of(&self, kind: Kind) -> Vec<DocField> {
-        let common = COMMON.fields.iter().map(|field| self.field(field, Access::BOTH));
+        let common = COMMON
+            .fields
+            .iter()
+            .map(|field| self.field(field, Access::BOTH));
         let own = Own::of(self.api, kind).map(|(place, own)| {
             let readable = self.api.is_readable(kind, place);
-            let field = self.field(own, Access { readable, writable: self.api.is_writable(kind, place) });
-            DocField { example: example(own, kind.singular()), ..field }
+            let field = self.field(
+                own,
+                Access {
+                    readable,
+                    writable: self.api.is_writable(kind, place),
+                },
+            );
+            DocField {
+                example: example(own, kind.singular()),
+                ..field
+            }
         });
         let id = kind.schema().has(Peculiarity::SendsId).then(|| {
             let text = "Its id on this server, the last part of its address";
-            DocField { computed: true, writable: false, ..self.plain("id", "string", text) }
+            DocField {
+                computed: true,
+                writable: false,
+                ..self.plain("id", "string", text)
+            }
         });
         common.chain(id).chain(own).collect()
     }
 
     /// The fields of a kind that a client may send.
     pub(super) fn sendable(&self, kind: Kind) -> Vec<DocField> {
-        let fields = self.fields_of(kind).into_iter().filter(|field| field.writable);
-        fields.map(|field| DocField { readable: false, ..field }).collect()
+        let fields = self
+            .fields_of(kind)
+            .into_iter()
+            .filter(|field| field.writable);
+        fields
+            .map(|field| DocField {
+                readable: false,
+                ..field
+            })
+            .collect()
     }
 
     /// A record that stands in the body of a helper.
@@ -123,7 +174,8 @@ fn example(own: Own<'_>, owner: &str) -> Option<String> {
         own.field.ty,
         Type::String | Type::Integer | Type::Float | Type::Amount | Type::Timestamp | Type::Date
     );
-    (is_plain && !own.field.is_computed()).then(|| String::from_utf8(of_plain(own, owner).to_vec()).ok())?
+    (is_plain && !own.field.is_computed())
+        .then(|| String::from_utf8(of_plain(own, owner).to_vec()).ok())?
 }
 
 /// A rule beyond the type; empty where the type or the text says it.
@@ -152,9 +204,18 @@ fn rule_text(rule: &Rule) -> String {
 /// When a client may send a link.
 pub(super) fn set_by(target: LinkTarget) -> &'static str {
     match target {
-        LinkTarget::One { write: LinkWrite::Create, .. } => "client, on create",
-        LinkTarget::One { write: LinkWrite::Required, .. } => "client, required on create",
-        LinkTarget::One { write: LinkWrite::Update, .. } => "client",
+        LinkTarget::One {
+            write: LinkWrite::Create,
+            ..
+        } => "client, on create",
+        LinkTarget::One {
+            write: LinkWrite::Required,
+            ..
+        } => "client, required on create",
+        LinkTarget::One {
+            write: LinkWrite::Update,
+            ..
+        } => "client",
         _ => "server",
     }
 }

@@ -11,8 +11,7 @@ use super::{DocPage, Docs, Entry, Facts, Listing, topics::topic};
 pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     let api = docs.api;
     if !api.has_filters() {
-        let text =
-            "This server filters and orders no collection: `filter` and `order` are parameters that it does not know.";
+        let text = "This server filters and orders no collection: `filter` and `order` are parameters that it does not know.";
         return topic("filters", "Filters", text);
     }
     let text = "`?filter=...` shows the records of a collection that fit, `?order=...` orders them by a date.";
@@ -38,33 +37,78 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
     .map(str::to_owned)
     .into();
     let names = |kind: Kind| {
-        let fields = api.filterable(kind).iter().map(|field| format!("`{}`", field.as_str()));
+        let fields = api
+            .filterable(kind)
+            .iter()
+            .map(|field| format!("`{}`", field.as_str()));
         fields.collect::<Vec<_>>().join(", ")
     };
-    let kinds = Kind::ALL.iter().filter(|kind| !api.filterable(**kind).is_empty());
-    let rows = kinds.clone().map(|kind| (format!("`{}`", kind.plural()), names(*kind))).collect();
-    page.facts.push(Facts { title: "Collections", rows });
-    let is_there = |field: &&Filterable| kinds.clone().any(|kind| api.filterable(*kind).contains(field));
+    let kinds = Kind::ALL
+        .iter()
+        .filter(|kind| !api.filterable(**kind).is_empty());
+    let rows = kinds
+        .clone()
+        .map(|kind| (format!("`{}`", kind.plural()), names(*kind)))
+        .collect();
+    page.facts.push(Facts {
+        title: "Collections",
+        rows,
+    });
+    let is_there = |field: &&Filterable| {
+        kinds
+            .clone()
+            .any(|kind| api.filterable(*kind).contains(field))
+    };
     let about = |field: &Filterable| {
-        let operators: Vec<String> = field.operators().map(|operator| format!("`{}`", operator.as_str())).collect();
+        let operators: Vec<String> = field
+            .operators()
+            .map(|operator| format!("`{}`", operator.as_str()))
+            .collect();
         (
             format!("`{}`", field.as_str()),
-            format!("{} By {}: `{}`.", field.text(), operators.join(", "), field.example()),
+            format!(
+                "{} By {}: `{}`.",
+                field.text(),
+                operators.join(", "),
+                field.example()
+            ),
         )
     };
-    page.facts.push(Facts { title: "Fields", rows: Filterable::ALL.iter().filter(is_there).map(about).collect() });
-    let meaning = |operator: &Operator| (format!("`{}`", operator.as_str()), operator.text().to_owned());
-    page.facts.push(Facts { title: "Operators", rows: Operator::ALL.iter().map(meaning).collect() });
+    page.facts.push(Facts {
+        title: "Fields",
+        rows: Filterable::ALL.iter().filter(is_there).map(about).collect(),
+    });
+    let meaning = |operator: &Operator| {
+        (
+            format!("`{}`", operator.as_str()),
+            operator.text().to_owned(),
+        )
+    };
+    page.facts.push(Facts {
+        title: "Operators",
+        rows: Operator::ALL.iter().map(meaning).collect(),
+    });
     let most = [
         ("Bytes of a filter", LONGEST),
         ("Values of a filter", MOST_VALUES),
         ("Parentheses within each other", DEEPEST),
         ("Records that its e-mail addresses lead to", MOST_FOUND),
     ];
-    let rows = most.map(|(what, most)| (what.to_owned(), most.to_string())).into();
-    page.facts.push(Facts { title: "At most", rows });
-    page.lists.push(Listing { title: "How it fails", entries: vec![docs.entry(Code::FilterInvalid.as_str())] });
+    let rows = most
+        .map(|(what, most)| (what.to_owned(), most.to_string()))
+        .into();
+    page.facts.push(Facts {
+        title: "At most",
+        rows,
+    });
+    page.lists.push(Listing {
+        title: "How it fails",
+        entries: vec![docs.entry(Code::FilterInvalid.as_str())],
+    });
     let entries: Vec<Entry> = kinds.map(|kind| docs.relation(kind.plural())).collect();
-    page.lists.push(Listing { title: "See also", entries });
+    page.lists.push(Listing {
+        title: "See also",
+        entries,
+    });
     page
 }

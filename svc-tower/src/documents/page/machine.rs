@@ -7,22 +7,33 @@ use super::{DocPage, Docs, Entry, Subject};
 use crate::documents::example::ExampleRequest;
 
 impl Docs<'_> {
-    /// A page as a HAL document: its parts under their names, and under `_links` the page itself, the start page, and each
-    /// page that it leads to.
+    /// A page as a HAL document: its parts under their names, and under `_links` the page itself,
+    /// the start page, and each page that it leads to.
     #[must_use]
     pub fn machine_form(&self, page: &DocPage) -> Value {
         let own = match page.subject {
             Subject::Start => self.api.href(self.base, &Target::Docs),
             _ => self.href(&page.name),
         };
-        let related: Vec<Value> = page.lists.iter().flat_map(|list| &list.entries).map(link).collect();
+        let related: Vec<Value> = page
+            .lists
+            .iter()
+            .flat_map(|list| &list.entries)
+            .map(link)
+            .collect();
         let facts: Map<String, Value> = page
             .facts
             .iter()
             .map(|facts| {
                 (
                     facts.title.to_owned(),
-                    facts.rows.iter().cloned().map(|(name, text)| (name, text.into())).collect::<Map<_, _>>().into(),
+                    facts
+                        .rows
+                        .iter()
+                        .cloned()
+                        .map(|(name, text)| (name, text.into()))
+                        .collect::<Map<_, _>>()
+                        .into(),
                 )
             })
             .collect();

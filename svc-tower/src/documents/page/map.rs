@@ -22,33 +22,76 @@ pub(super) fn page(docs: &Docs<'_>) -> DocPage {
             of_kind.map(move |of| (of, if one == node.kind { other } else { one }))
         });
         let leads = |(LinkOf { link, declared, .. }, to): (&LinkOf, svc_core::model::Kind)| {
-            let absent = if *declared || !node.declared { String::new() } else { format!(" ({ABSENT})") };
+            let absent = if *declared || !node.declared {
+                String::new()
+            } else {
+                format!(" ({ABSENT})")
+            };
             if link.name == to.singular() || link.name == to.plural() {
                 format!("`{}`{absent}", link.name)
             } else {
-                format!("`{}` ({}){absent}", link.name, in_words(to.singular()).to_lowercase())
+                format!(
+                    "`{}` ({}){absent}",
+                    link.name,
+                    in_words(to.singular()).to_lowercase()
+                )
             }
         };
         let links: Vec<String> = links.map(leads).collect();
-        let absent = if node.declared { "" } else { "not on this server; " };
-        let leads =
-            if links.is_empty() { "no links to others".to_owned() } else { format!("leads to {}", links.join(", ")) };
-        Entry::new(docs.href(node.kind.singular()), in_words(node.kind.singular())).text(format!("{absent}{leads}"))
+        let absent = if node.declared {
+            ""
+        } else {
+            "not on this server; "
+        };
+        let leads = if links.is_empty() {
+            "no links to others".to_owned()
+        } else {
+            format!("leads to {}", links.join(", "))
+        };
+        Entry::new(
+            docs.href(node.kind.singular()),
+            in_words(node.kind.singular()),
+        )
+        .text(format!("{absent}{leads}"))
     });
-    page.lists.push(Listing { title: "Kinds and their links", entries: kinds.collect() });
+    page.lists.push(Listing {
+        title: "Kinds and their links",
+        entries: kinds.collect(),
+    });
     let helpers = graph.helpers.iter().map(|node| helper(docs, node));
-    page.lists.push(Listing { title: "Helpers and what they write", entries: helpers.collect() });
+    page.lists.push(Listing {
+        title: "Helpers and what they write",
+        entries: helpers.collect(),
+    });
     page
 }
 
-fn helper(docs: &Docs<'_>, HelperNode { helper, writes, declared }: &HelperNode) -> Entry {
-    let absent = if *declared { "" } else { "not on this server; " };
+fn helper(
+    docs: &Docs<'_>,
+    HelperNode {
+        helper,
+        writes,
+        declared,
+    }: &HelperNode,
+) -> Entry {
+    let absent = if *declared {
+        ""
+    } else {
+        "not on this server; "
+    };
     let place = match helper.container() {
         Some(kind) => format!("of {}, ", in_words(kind.plural()).to_lowercase()),
         None => String::new(),
     };
-    let written: Vec<String> = writes.iter().map(|kind| in_words(kind.singular()).to_lowercase()).collect();
-    let more = if HelperName::takes_functions(*helper) { "; action functions write more" } else { "" };
+    let written: Vec<String> = writes
+        .iter()
+        .map(|kind| in_words(kind.singular()).to_lowercase())
+        .collect();
+    let more = if HelperName::takes_functions(*helper) {
+        "; action functions write more"
+    } else {
+        ""
+    };
     let text = format!("{absent}{place}writes {}{more}", written.join(" and "));
     Entry::new(docs.href(helper.relation()), in_words(helper.as_str())).text(text)
 }

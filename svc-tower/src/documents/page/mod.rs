@@ -1,5 +1,5 @@
-//! What the documentation pages say, as plain data without a form: `svc-tower` writes HTML of it, and machines get it as HAL
-//! (ENT-22, HAL-18).
+//! What the documentation pages say, as plain data without a form: `svc-tower` writes HTML of it,
+//! and machines get it as HAL (ENT-22, HAL-18).
 
 mod batch;
 mod changes;
@@ -22,7 +22,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use svc_core::{
-    api::Api, context::Base, error::Code, helper::FunctionName, link::Target, read::Json, value::ClosedEnum,
+    api::Api, context::Base, error::Code, helper::FunctionName, link::Target, read::Json,
+    value::ClosedEnum,
 };
 
 use super::example::{ExampleRequest, Examples};
@@ -121,7 +122,10 @@ pub struct DocOperation {
 /// One field, and what this server does with it.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the capability document")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the capability document"
+)]
 pub struct DocField {
     /// Its name on the wire.
     pub name: String,
@@ -212,11 +216,19 @@ pub struct Entry {
 
 impl Entry {
     fn new(href: String, name: impl Into<String>) -> Self {
-        Self { href, name: name.into(), rel: None, text: String::new() }
+        Self {
+            href,
+            name: name.into(),
+            rel: None,
+            text: String::new(),
+        }
     }
 
     fn text(self, text: impl Into<String>) -> Self {
-        Self { text: text.into(), ..self }
+        Self {
+            text: text.into(),
+            ..self
+        }
     }
 }
 
@@ -233,13 +245,21 @@ impl<'a> Docs<'a> {
     /// The documentation of a server that takes bodies of at most `body_limit` bytes.
     #[must_use]
     pub fn new(api: &'a Api, base: &'a Base, body_limit: usize) -> Self {
-        Self { api, base, body_limit, anonymous_body_limit: None }
+        Self {
+            api,
+            base,
+            body_limit,
+            anonymous_body_limit: None,
+        }
     }
 
     /// With the largest body of an anonymous call, in bytes.
     #[must_use]
     pub fn anonymous_body_limit(self, bytes: usize) -> Self {
-        Self { anonymous_body_limit: Some(bytes), ..self }
+        Self {
+            anonymous_body_limit: Some(bytes),
+            ..self
+        }
     }
 
     /// The start page: what this server supports, and where the rest is (ENT-22).
@@ -248,7 +268,8 @@ impl<'a> Docs<'a> {
         topics::start(self)
     }
 
-    /// The page of this name, with or without the dialect's prefix; `None` for a name that nothing has.
+    /// The page of this name, with or without the dialect's prefix; `None` for a name that nothing
+    /// has.
     #[must_use]
     pub fn page(&self, name: &str) -> Option<DocPage> {
         let name = self.api.dialect().without_prefix(name).unwrap_or(name);
@@ -264,8 +285,15 @@ impl<'a> Docs<'a> {
         let functions = FunctionName::VALUES.iter().copied();
         let codes = Code::ALL.iter().map(|code| code.as_str());
         let topics = topics::names(self.api);
-        let fixed = relation::names().into_iter().chain(functions).chain(topics).chain(codes);
-        fixed.map(Cow::Borrowed).chain(types::names().map(Cow::Owned)).collect()
+        let fixed = relation::names()
+            .into_iter()
+            .chain(functions)
+            .chain(topics)
+            .chain(codes);
+        fixed
+            .map(Cow::Borrowed)
+            .chain(types::names().map(Cow::Owned))
+            .collect()
     }
 
     /// The entry point for people: `answer` is what programs get there.
@@ -295,16 +323,24 @@ impl<'a> Docs<'a> {
     /// A link to the page of this name, called as it is on the wire.
     #[cfg(feature = "pages")]
     pub(crate) fn entry_of(&self, name: &str) -> Entry {
-        if relation::names().contains(&name) { self.relation(name) } else { self.entry(name) }
+        if relation::names().contains(&name) {
+            self.relation(name)
+        } else {
+            self.entry(name)
+        }
     }
 
     fn examples(&self) -> Examples<'a> {
-        Examples { api: self.api, base: self.base }
+        Examples {
+            api: self.api,
+            base: self.base,
+        }
     }
 
     /// The address of a page.
     fn href(&self, name: &str) -> String {
-        self.api.href(self.base, &Target::DocsPage(Cow::Owned(name.to_owned())))
+        self.api
+            .href(self.base, &Target::DocsPage(Cow::Owned(name.to_owned())))
     }
 
     /// A link to a page that is called what its name is.
@@ -319,7 +355,12 @@ impl<'a> Docs<'a> {
 }
 
 /// An empty page.
-fn open(name: impl Into<Cow<'static, str>>, subject: Subject, title: String, summary: &str) -> DocPage {
+fn open(
+    name: impl Into<Cow<'static, str>>,
+    subject: Subject,
+    title: String,
+    summary: &str,
+) -> DocPage {
     DocPage {
         name: name.into(),
         title,

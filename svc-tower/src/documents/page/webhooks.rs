@@ -13,8 +13,12 @@ pub(super) const NAMES: [&str; 3] = [WEBHOOKS, "redeliver", "rotate_secret"];
 pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     let (api, name) = (docs.api, NAMES.into_iter().find(|known| *known == name)?);
     let summary = match name {
-        "redeliver" => "Lets a webhook send again what was changed behind a cursor, from the beginning without one.",
-        "rotate_secret" => "Gives a webhook another secret; the one before signs for a day beside it.",
+        "redeliver" => {
+            "Lets a webhook send again what was changed behind a cursor, from the beginning without one."
+        }
+        "rotate_secret" => {
+            "Gives a webhook another secret; the one before signs for a day beside it."
+        }
         _ => "Receivers that are told what was created, changed and deleted.",
     };
     let mut page = open(name, Subject::Link, api.dialect().relation(name), summary);
@@ -23,7 +27,10 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
         return Some(page);
     }
     if name != WEBHOOKS {
-        page.lists.push(Listing { title: "See", entries: vec![docs.relation(WEBHOOKS)] });
+        page.lists.push(Listing {
+            title: "See",
+            entries: vec![docs.relation(WEBHOOKS)],
+        });
         return Some(page);
     }
     page.notes = [
@@ -50,36 +57,67 @@ pub(super) fn page(docs: &Docs<'_>, name: &str) -> Option<DocPage> {
     .map(str::to_owned)
     .into();
     let rows = [
-        ("url", "where messages go: `https`, and a host that everybody can reach"),
+        (
+            "url",
+            "where messages go: `https`, and a host that everybody can reach",
+        ),
         (
             "kinds",
             "kinds of records, such as `person`; those that the key may read, and all of them where none are named",
         ),
-        ("events", "of `created`, `changed` and `deleted`; all where none are named"),
+        (
+            "events",
+            "of `created`, `changed` and `deleted`; all where none are named",
+        ),
         (
             "status",
             "`active`, `paused`, `ended` where the receiver has answered 410, or `disabled` where its key was revoked",
         ),
         ("secret", "shown when it is new: `whsec_` and base64"),
-        ("is_failing", "whether the last message has not arrived; `failing_since` says since when"),
+        (
+            "is_failing",
+            "whether the last message has not arrived; `failing_since` says since when",
+        ),
         (
             "total_delivered",
             "messages that have arrived; `total_waiting` those that are tried again, `total_given_up` those that are not",
         ),
-        ("last_attempt", "when it was, and the `status` that the receiver answered, or the `error`"),
-        ("next_attempt", "when the first of the messages that wait is sent again"),
+        (
+            "last_attempt",
+            "when it was, and the `status` that the receiver answered, or the `error`",
+        ),
+        (
+            "next_attempt",
+            "when the first of the messages that wait is sent again",
+        ),
         ("cursor", "how far it has read the change feed"),
-        ("created_by", "the name of the key that created it; null for a key without a name"),
+        (
+            "created_by",
+            "the name of the key that created it; null for a key without a name",
+        ),
         (
             "changed_by",
             "the last other `key` that changed `url` or `kinds` or reactivated it, and when (`at`); null where there is none",
         ),
     ];
-    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned())).into();
-    page.facts.push(Facts { title: "A webhook", rows });
+    let rows = rows
+        .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
+        .into();
+    page.facts.push(Facts {
+        title: "A webhook",
+        rows,
+    });
     page.requests = docs.examples().of_webhooks();
-    let codes =
-        [Code::FieldRequired, Code::FieldInvalid, Code::PropertyUnknown, Code::CursorInvalid, Code::KeyNotAllowed];
-    page.lists.push(Listing { title: "How it fails", entries: codes.map(|code| docs.entry(code.as_str())).into() });
+    let codes = [
+        Code::FieldRequired,
+        Code::FieldInvalid,
+        Code::PropertyUnknown,
+        Code::CursorInvalid,
+        Code::KeyNotAllowed,
+    ];
+    page.lists.push(Listing {
+        title: "How it fails",
+        entries: codes.map(|code| docs.entry(code.as_str())).into(),
+    });
     Some(page)
 }

@@ -1,4 +1,5 @@
-//! Two servers side by side: a page whose scripts compare the capability document of another server with this one's (CAP-04).
+//! Two servers side by side: a page whose scripts compare the capability document of another server
+//! with this one's (CAP-04).
 
 use maud::{Markup, html};
 use svc_core::link::Target;
@@ -10,9 +11,21 @@ use crate::response::Media;
 pub(super) const FILES: &[Source] = &[
     ("compare.css", Media::Css, include_str!("compare.css")),
     ("compare.js", Media::Script, include_str!("compare.js")),
-    ("compare_diff.js", Media::Script, include_str!("compare_diff.js")),
-    ("compare_read.js", Media::Script, include_str!("compare_read.js")),
-    ("compare_view.js", Media::Script, include_str!("compare_view.js")),
+    (
+        "compare_diff.js",
+        Media::Script,
+        include_str!("compare_diff.js"),
+    ),
+    (
+        "compare_read.js",
+        Media::Script,
+        include_str!("compare_read.js"),
+    ),
+    (
+        "compare_view.js",
+        Media::Script,
+        include_str!("compare_view.js"),
+    ),
 ];
 
 /// What the script fills, and what stands there without scripts.

@@ -1,4 +1,5 @@
-//! The explorer: its page, and the scripts and styles that fill it, embedded as they stand beside this file.
+//! The explorer: its page, and the scripts and styles that fill it, embedded as they stand beside
+//! this file.
 
 use maud::{DOCTYPE, html};
 use svc_core::{Base, api::Api, link::Target};
@@ -40,20 +41,48 @@ pub(super) const FILES: &[Source] = &[
     ("steps.js", Media::Script, include_str!("steps.js")),
     ("table.js", Media::Script, include_str!("table.js")),
     ("map.css", Media::Css, map::STYLE),
-    ("picture.js", Media::Script, include_str!("../map/picture.js")),
+    (
+        "picture.js",
+        Media::Script,
+        include_str!("../map/picture.js"),
+    ),
     ("map.js", Media::Script, include_str!("../map/map.js")),
-    ("neighbours.js", Media::Script, include_str!("../map/neighbours.js")),
+    (
+        "neighbours.js",
+        Media::Script,
+        include_str!("../map/neighbours.js"),
+    ),
     ("days.js", Media::Script, include_str!("../map/days.js")),
     ("values.js", Media::Script, include_str!("values.js")),
     ("walk.js", Media::Script, include_str!("walk.js")),
-    ("walk_check.js", Media::Script, include_str!("walk_check.js")),
+    (
+        "walk_check.js",
+        Media::Script,
+        include_str!("walk_check.js"),
+    ),
     ("walk_curl.js", Media::Script, include_str!("walk_curl.js")),
     ("walk_form.js", Media::Script, include_str!("walk_form.js")),
-    ("walk_javascript.js", Media::Script, include_str!("walk_javascript.js")),
-    ("walk_program.js", Media::Script, include_str!("walk_program.js")),
-    ("walk_python.js", Media::Script, include_str!("walk_python.js")),
+    (
+        "walk_javascript.js",
+        Media::Script,
+        include_str!("walk_javascript.js"),
+    ),
+    (
+        "walk_program.js",
+        Media::Script,
+        include_str!("walk_program.js"),
+    ),
+    (
+        "walk_python.js",
+        Media::Script,
+        include_str!("walk_python.js"),
+    ),
     ("walk_rust.js", Media::Script, include_str!("walk_rust.js")),
-    ("walk_rust_test.js", Media::Script, include_str!("walk_rust_test.js")),
+    (
+        "walk_rust_test.js",
+        Media::Script,
+        include_str!("walk_rust_test.js"),
+    ),
     ("write.js", Media::Script, include_str!("write.js")),
 ];
 

@@ -1,5 +1,5 @@
-//! Where everything of the map lies: persons in the middle, what they do beside them, what they do it to outside. Whole numbers
-//! in the units of the picture.
+//! Where everything of the map lies: persons in the middle, what they do beside them, what they do
+//! it to outside. Whole numbers in the units of the picture.
 
 use svc_core::{helper::HelperName, model::Kind};
 
@@ -58,7 +58,12 @@ const CELLS: &[(Kind, Column, i32)] = &[
 ];
 
 /// The cells of a row for kinds that have none above.
-const MORE: [Column; 4] = [Column::FarLeft, Column::Left, Column::Right, Column::FarRight];
+const MORE: [Column; 4] = [
+    Column::FarLeft,
+    Column::Left,
+    Column::Right,
+    Column::FarRight,
+];
 
 impl Column {
     const fn middle(self) -> i32 {
@@ -124,13 +129,19 @@ pub(super) struct Arrow {
 
 impl Way {
     fn straight(start: (i32, i32), end: (i32, i32)) -> Self {
-        Self { start, steps: vec![Step::Straight(end)] }
+        Self {
+            start,
+            steps: vec![Step::Straight(end)],
+        }
     }
 
     /// From side to side: it leaves and comes in level.
     fn sideways(start: (i32, i32), end: (i32, i32)) -> Self {
         let halfway = i32::midpoint(start.0, end.0);
-        Self { start, steps: vec![Step::Curve((halfway, start.1), (halfway, end.1), end)] }
+        Self {
+            start,
+            steps: vec![Step::Curve((halfway, start.1), (halfway, end.1), end)],
+        }
     }
 }
 
@@ -146,14 +157,22 @@ impl Layout {
         let mut more = (HOME + 3..).flat_map(|row| MORE.map(|column| (column, row)));
         for node in &graph.kinds {
             let known = CELLS.iter().copied().find(|(kind, ..)| *kind == node.kind);
-            cells.extend(known.or_else(|| more.next().map(|(column, row)| (node.kind, column, row))));
+            cells.extend(
+                known.or_else(|| more.next().map(|(column, row)| (node.kind, column, row))),
+            );
         }
         Self { cells }
     }
 
     /// The height of the picture: below the last row, and what passes under it, there is nothing.
     pub(super) fn height(&self) -> i32 {
-        level(self.cells.iter().map(|(.., row)| *row).max().unwrap_or(HOME)) + 80
+        level(
+            self.cells
+                .iter()
+                .map(|(.., row)| *row)
+                .max()
+                .unwrap_or(HOME),
+        ) + 80
     }
 
     fn cell(&self, kind: Kind) -> (Column, i32) {
@@ -165,10 +184,16 @@ impl Layout {
     pub(super) fn area(&self, kind: Kind) -> Area {
         let (column, row) = self.cell(kind);
         let half_height = if kind == Kind::Person { REACH } else { HALF };
-        Area { x: column.middle(), y: level(row), half_width: column.half(), half_height }
+        Area {
+            x: column.middle(),
+            y: level(row),
+            half_width: column.half(),
+            half_height,
+        }
     }
 
-    /// Where a helper lies: in the gap outside what it records, or above it where that is in the middle.
+    /// Where a helper lies: in the gap outside what it records, or above it where that is in the
+    /// middle.
     pub(super) fn helper_area(&self, helper: HelperName) -> Area {
         let (column, row) = self.cell(helper.records());
         // The longer part of the gap is on the side of the arrow.
@@ -179,7 +204,12 @@ impl Layout {
             Column::Right => (WIDTH - 244, level(row) - APART - 1),
             Column::FarRight => (WIDTH - 252, level(row) - APART - 1),
         };
-        Area { x, y, half_width: 64, half_height: 11 }
+        Area {
+            x,
+            y,
+            half_width: 64,
+            half_height: 11,
+        }
     }
 
     /// The way of the links between two kinds. `is_helped`: a helper has a way beside it.
@@ -200,7 +230,11 @@ impl Layout {
         let end = (right, bottom - 34);
         Way {
             start: (right - 28, bottom),
-            steps: vec![Step::Curve((right - 26, bottom + 34), (right + 24, bottom + 6), end)],
+            steps: vec![Step::Curve(
+                (right - 26, bottom + 34),
+                (right + 24, bottom + 6),
+                end,
+            )],
         }
     }
 
@@ -208,7 +242,10 @@ impl Layout {
         let (column, row) = self.cell(kind);
         let (area, person, inward) = (self.area(kind), self.area(Kind::Person), column.inward());
         if column == Column::Middle {
-            return Way::straight((area.x, area.y - area.half_height), (person.x, person.y + person.half_height));
+            return Way::straight(
+                (area.x, area.y - area.half_height),
+                (person.x, person.y + person.half_height),
+            );
         }
         if !column.is_outside() {
             let start = (area.x + inward * area.half_width, area.y + apart);
@@ -216,48 +253,97 @@ impl Layout {
         }
         // Over what lies between, in the lane above its row.
         let lane = level(row) - ROW / 2;
-        let (turn, nearer) = (area.x + inward * 24, if inward > 0 { Column::Left } else { Column::Right });
+        let (turn, nearer) = (
+            area.x + inward * 24,
+            if inward > 0 {
+                Column::Left
+            } else {
+                Column::Right
+            },
+        );
         let beside = (nearer.middle() + inward * nearer.half(), lane);
         let mut way = Way::sideways(beside, (side(person, inward), port(lane)));
         way.steps.insert(0, Step::Straight(beside));
-        way.steps.insert(0, Step::Curve((area.x, lane + 6), (area.x + inward * 6, lane), (turn, lane)));
-        Way { start: (area.x, area.y - area.half_height), ..way }
+        way.steps.insert(
+            0,
+            Step::Curve(
+                (area.x, lane + 6),
+                (area.x + inward * 6, lane),
+                (turn, lane),
+            ),
+        );
+        Way {
+            start: (area.x, area.y - area.half_height),
+            ..way
+        }
     }
 
     fn between(&self, one: Kind, other: Kind, apart: i32) -> Way {
         let ((column, row), (other_column, other_row)) = (self.cell(one), self.cell(other));
         let (area, to) = (self.area(one), self.area(other));
         let is_side_by_side = column.inward() == other_column.inward() && column != other_column;
-        if row == other_row && is_side_by_side && column != Column::Middle && other_column != Column::Middle {
-            let (left, right) = if area.x < to.x { (area, to) } else { (to, area) };
+        if row == other_row
+            && is_side_by_side
+            && column != Column::Middle
+            && other_column != Column::Middle
+        {
+            let (left, right) = if area.x < to.x {
+                (area, to)
+            } else {
+                (to, area)
+            };
             // Below the helper, which is as high as a line of text.
             let y = area.y + if apart > 0 { 12 } else { 0 };
-            return Way::straight((left.x + left.half_width, y), (right.x - right.half_width, y));
+            return Way::straight(
+                (left.x + left.half_width, y),
+                (right.x - right.half_width, y),
+            );
         }
-        let (upper, lower) = if area.y < to.y { (area, to) } else { (to, area) };
+        let (upper, lower) = if area.y < to.y {
+            (area, to)
+        } else {
+            (to, area)
+        };
         if column == other_column && row.abs_diff(other_row) == 1 {
-            return Way::straight((upper.x, upper.y + upper.half_height), (lower.x, lower.y - lower.half_height));
+            return Way::straight(
+                (upper.x, upper.y + upper.half_height),
+                (lower.x, lower.y - lower.half_height),
+            );
         }
         // Under everything.
         let deep = self.height();
-        let (start, end) = ((area.x, area.y + area.half_height), (to.x, to.y + to.half_height));
-        Way { start, steps: vec![Step::Curve((start.0, deep), (end.0, deep), end)] }
+        let (start, end) = (
+            (area.x, area.y + area.half_height),
+            (to.x, to.y + to.half_height),
+        );
+        Way {
+            start,
+            steps: vec![Step::Curve((start.0, deep), (end.0, deep), end)],
+        }
     }
 
     /// From the kind that a helper belongs to, up to it; none for one that lies beside nothing.
     pub(super) fn stem(&self, helper: HelperName) -> Option<Way> {
-        let container = helper.container().filter(|container| *container != helper.records())?;
+        let container = helper
+            .container()
+            .filter(|container| *container != helper.records())?;
         let (column, _) = self.cell(container);
         let (area, of) = (self.helper_area(helper), self.area(container));
         column.is_outside().then(|| {
             let inward = column.inward();
-            Way::straight((of.x + inward * of.half_width, area.y), (area.x - inward * area.half_width, area.y))
+            Way::straight(
+                (of.x + inward * of.half_width, area.y),
+                (area.x - inward * area.half_width, area.y),
+            )
         })
     }
 
     /// The arrows from a helper: into what it records, and from there into the person who did it.
     pub(super) fn arrows(&self, node: &HelperNode) -> Vec<Arrow> {
-        node.writes.iter().filter_map(|kind| self.arrow(node.helper, *kind)).collect()
+        node.writes
+            .iter()
+            .filter_map(|kind| self.arrow(node.helper, *kind))
+            .collect()
     }
 
     fn arrow(&self, helper: HelperName, kind: Kind) -> Option<Arrow> {
@@ -267,11 +353,17 @@ impl Layout {
         if column == Column::Middle {
             let tip = (area.x, area.y - area.half_height);
             let way = Way::straight((from.x, from.y + from.half_height), (tip.0, tip.1 - HEAD));
-            return (kind == records)
-                .then_some(Arrow { way, head: [tip, (tip.0 - 4, tip.1 - HEAD), (tip.0 + 4, tip.1 - HEAD)] });
+            return (kind == records).then_some(Arrow {
+                way,
+                head: [tip, (tip.0 - 4, tip.1 - HEAD), (tip.0 + 4, tip.1 - HEAD)],
+            });
         }
         // Towards what it records: inwards, but for what lies outside itself.
-        let towards = if column.is_outside() { -column.inward() } else { column.inward() };
+        let towards = if column.is_outside() {
+            -column.inward()
+        } else {
+            column.inward()
+        };
         if kind == records {
             let tip = (area.x - towards * area.half_width, from.y);
             let start = (from.x + towards * from.half_width, from.y);
@@ -286,7 +378,10 @@ impl Layout {
 /// An arrow that comes in level.
 fn level_arrow(tip: (i32, i32), towards: i32, way: impl FnOnce((i32, i32)) -> Way) -> Arrow {
     let back = tip.0 - towards * HEAD;
-    Arrow { way: way((back, tip.1)), head: [tip, (back, tip.1 - 4), (back, tip.1 + 4)] }
+    Arrow {
+        way: way((back, tip.1)),
+        head: [tip, (back, tip.1 - 4), (back, tip.1 + 4)],
+    }
 }
 
 /// The middle of a row.

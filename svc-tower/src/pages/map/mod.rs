@@ -1,4 +1,5 @@
-//! The map: what there is and how it hangs together, drawn from the tables (ENT-22). What it shows stands as text on its page.
+//! The map: what there is and how it hangs together, drawn from the tables (ENT-22). What it shows
+//! stands as text on its page.
 
 mod layout;
 
@@ -88,7 +89,10 @@ fn picture(api: &Api, graph: &Graph, href: Href<'_>, is_for_scripts: bool) -> Ma
 /// Whether a helper goes the way of a line, from the one kind to the other.
 fn is_helped(graph: &Graph, line: &Line) -> bool {
     let goes_along = |node: &HelperNode| {
-        let of = node.helper.container().filter(|of| !node.writes.contains(of) && *of != Kind::Person);
+        let of = node
+            .helper
+            .container()
+            .filter(|of| !node.writes.contains(of) && *of != Kind::Person);
         let kinds: Vec<Kind> = of.into_iter().chain(node.writes.iter().copied()).collect();
         line.lists && kinds.len() > 1 && line.ends.iter().all(|end| kinds.contains(end))
     };
@@ -96,7 +100,11 @@ fn is_helped(graph: &Graph, line: &Line) -> bool {
 }
 
 fn class(name: &str, is_declared: bool) -> String {
-    if is_declared { name.to_owned() } else { format!("{name} off") }
+    if is_declared {
+        name.to_owned()
+    } else {
+        format!("{name} off")
+    }
 }
 
 /// What is said of something that this server does not have, where its looks say it.
@@ -105,7 +113,12 @@ fn absent(name: &str, is_declared: bool) -> Option<String> {
 }
 
 fn label(area: Area, round: i32, name: &str) -> Markup {
-    let Area { x, y, half_width, half_height } = area;
+    let Area {
+        x,
+        y,
+        half_width,
+        half_height,
+    } = area;
     html! {
         rect x=(x - half_width) y=(y - half_height) width=(2 * half_width) height=(2 * half_height) rx=(round) {}
         text x=(x) y=(y + 5) { (in_words(name)) }
@@ -120,11 +133,19 @@ struct Stroke {
     of: Option<&'static str>,
 }
 
-/// All lines and arrows; for scripts each by itself with what it stands for, else those of one look in one.
+/// All lines and arrows; for scripts each by itself with what it stands for, else those of one look
+/// in one.
 fn strokes(layout: &Layout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> {
     let lines = graph.lines.iter().map(|line| {
-        let links = line.links.iter().map(|of| format!("{}.{}", of.kind.plural(), of.link.name)).collect::<Vec<_>>();
-        let class = class(if line.lists { "line" } else { "line ref" }, line.is_declared());
+        let links = line
+            .links
+            .iter()
+            .map(|of| format!("{}.{}", of.kind.plural(), of.link.name))
+            .collect::<Vec<_>>();
+        let class = class(
+            if line.lists { "line" } else { "line ref" },
+            line.is_declared(),
+        );
         Stroke {
             class,
             way: written(&layout.way(line, is_helped(graph, line))),
@@ -139,11 +160,21 @@ fn strokes(layout: &Layout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> 
             links: None,
             of: Some(node.helper.as_str()),
         };
-        let stem = layout.stem(node.helper).map(|stem| stroke("call", written(&stem)));
-        let arrows = layout.arrows(node).into_iter().flat_map(move |Arrow { way, head: [tip, one, other] }| {
-            let head = format!("M{} {}L{} {}L{} {}Z", tip.0, tip.1, one.0, one.1, other.0, other.1);
-            [stroke("call", written(&way)), stroke("head", head)]
-        });
+        let stem = layout
+            .stem(node.helper)
+            .map(|stem| stroke("call", written(&stem)));
+        let arrows = layout.arrows(node).into_iter().flat_map(
+            move |Arrow {
+                      way,
+                      head: [tip, one, other],
+                  }| {
+                let head = format!(
+                    "M{} {}L{} {}L{} {}Z",
+                    tip.0, tip.1, one.0, one.1, other.0, other.1
+                );
+                [stroke("call", written(&way)), stroke("head", head)]
+            },
+        );
         stem.into_iter().chain(arrows)
     });
     let all = lines.chain(arrows);
@@ -152,9 +183,16 @@ fn strokes(layout: &Layout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> 
     }
     let mut by_class: Vec<Stroke> = Vec::new();
     for stroke in all {
-        match by_class.iter_mut().find(|known| known.class == stroke.class) {
+        match by_class
+            .iter_mut()
+            .find(|known| known.class == stroke.class)
+        {
             Some(known) => known.way.push_str(&stroke.way),
-            None => by_class.push(Stroke { links: None, of: None, ..stroke }),
+            None => by_class.push(Stroke {
+                links: None,
+                of: None,
+                ..stroke
+            }),
         }
     }
     by_class
@@ -166,7 +204,11 @@ fn written(way: &Way) -> String {
     for step in &way.steps {
         let _ = match step {
             Step::Straight(to) => write!(out, "L{} {}", to.0, to.1),
-            Step::Curve(from, by, to) => write!(out, "C{} {} {} {} {} {}", from.0, from.1, by.0, by.1, to.0, to.1),
+            Step::Curve(from, by, to) => write!(
+                out,
+                "C{} {} {} {} {} {}",
+                from.0, from.1, by.0, by.1, to.0, to.1
+            ),
         };
     }
     out

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use svc_core::{
-    Vendor, api::Api, auth::FixedKeys, helper::HelperName, memory::MemoryStore, model::Kind, schema::LinkTarget,
+    Vendor, api::Api, auth::FixedKeys, helper::HelperName, memory::MemoryStore, model::Kind,
+    schema::LinkTarget,
 };
 
 use super::{
@@ -12,9 +13,14 @@ use crate::documents::graph::{Graph, Line, in_words};
 
 /// A server that has all but these.
 fn api(without: &[&str]) -> Api {
-    let builder = MemoryStore::new().register_all(Api::builder(Vendor::new("Acme", "CRM").namespace("acme")));
-    let builder = builder.base_url("https://crm.acme.example/").authenticator(FixedKeys::new());
-    let builder = without.iter().fold(builder, |builder, name| builder.without(name));
+    let builder =
+        MemoryStore::new().register_all(Api::builder(Vendor::new("Acme", "CRM").namespace("acme")));
+    let builder = builder
+        .base_url("https://crm.acme.example/")
+        .authenticator(FixedKeys::new());
+    let builder = without
+        .iter()
+        .fold(builder, |builder, name| builder.without(name));
     builder.build().unwrap()
 }
 
@@ -25,7 +31,11 @@ fn svg(api: &Api) -> String {
 /// The start tags of a name in the picture.
 fn tags<'p>(picture: &'p str, name: &str) -> Vec<&'p str> {
     let begin = format!("<{name} ");
-    picture.split(begin.as_str()).skip(1).map(|rest| rest.split_once('>').unwrap().0).collect()
+    picture
+        .split(begin.as_str())
+        .skip(1)
+        .map(|rest| rest.split_once('>').unwrap().0)
+        .collect()
 }
 
 fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
@@ -33,15 +43,28 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     Some(tag.split_once(begin.as_str())?.1.split_once('"')?.0)
 }
 
-/// Everything that has a label, with the most that a label takes: letters are at most so wide in the fonts of systems, in
-/// hundredths of the picture's units.
+/// Everything that has a label, with the most that a label takes: letters are at most so wide in
+/// the fonts of systems, in hundredths of the picture's units.
 fn labelled(graph: &Graph, layout: &Layout) -> Vec<(String, Area, usize)> {
     let kinds = graph.kinds.iter().map(|node| {
-        let letter = if node.kind == Kind::Person { 18 * 66 } else { 14 * 66 };
-        (in_words(node.kind.singular()), layout.area(node.kind), letter)
+        let letter = if node.kind == Kind::Person {
+            18 * 66
+        } else {
+            14 * 66
+        };
+        (
+            in_words(node.kind.singular()),
+            layout.area(node.kind),
+            letter,
+        )
     });
-    let helpers =
-        graph.helpers.iter().map(|node| (in_words(node.helper.as_str()), layout.helper_area(node.helper), 12 * 60));
+    let helpers = graph.helpers.iter().map(|node| {
+        (
+            in_words(node.helper.as_str()),
+            layout.helper_area(node.helper),
+            12 * 60,
+        )
+    });
     kinds.chain(helpers).collect()
 }
 
@@ -83,12 +106,17 @@ fn passes(way: &Way, area: Area) -> bool {
 
 /// How often the ways of two lines cross.
 fn crossings(one: &Way, other: &Way) -> usize {
-    let turn = |a: (f64, f64), b: (f64, f64), c: (f64, f64)| (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0);
+    let turn = |a: (f64, f64), b: (f64, f64), c: (f64, f64)| {
+        (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
+    };
     let (one, other) = (points(one), points(other));
     let cross = |a: &[(f64, f64)], b: &[(f64, f64)]| {
-        turn(a[0], a[1], b[0]) * turn(a[0], a[1], b[1]) < 0.0 && turn(b[0], b[1], a[0]) * turn(b[0], b[1], a[1]) < 0.0
+        turn(a[0], a[1], b[0]) * turn(a[0], a[1], b[1]) < 0.0
+            && turn(b[0], b[1], a[0]) * turn(b[0], b[1], a[1]) < 0.0
     };
-    one.windows(2).map(|a| other.windows(2).filter(|b| cross(a, b)).count()).sum()
+    one.windows(2)
+        .map(|a| other.windows(2).filter(|b| cross(a, b)).count())
+        .sum()
 }
 
 #[test]
@@ -98,10 +126,24 @@ fn ent_22_every_kind_and_helper_has_a_place_of_its_own_and_its_label_fits() {
     let all = labelled(&graph, &layout);
     assert_eq!(all.len(), Kind::ALL.len() + HelperName::ALL.len());
     for (place, (name, area, letter)) in all.iter().enumerate() {
-        let Area { x, y, half_width, half_height } = *area;
-        assert!(x >= half_width && x + half_width <= WIDTH, "{name} is beside the picture");
-        assert!(y >= half_height && y + half_height <= layout.height(), "{name} is above or below the picture");
-        assert!(name.len() * letter <= usize::try_from(2 * half_width - 4).unwrap() * 100, "{name} is too long");
+        let Area {
+            x,
+            y,
+            half_width,
+            half_height,
+        } = *area;
+        assert!(
+            x >= half_width && x + half_width <= WIDTH,
+            "{name} is beside the picture"
+        );
+        assert!(
+            y >= half_height && y + half_height <= layout.height(),
+            "{name} is above or below the picture"
+        );
+        assert!(
+            name.len() * letter <= usize::try_from(2 * half_width - 4).unwrap() * 100,
+            "{name} is too long"
+        );
         for (other, beside, _) in &all[..place] {
             assert!(!touches(*area, *beside), "{name} lies on {other}");
         }
@@ -115,19 +157,32 @@ fn ent_22_no_line_leads_through_a_label_and_few_cross() {
     let way = |line: &Line| layout.way(line, is_helped(&graph, line));
     for line in &graph.lines {
         for (name, area, _) in labelled(&graph, &layout) {
-            assert!(!passes(&way(line), area), "{:?} leads through {name}", line.ends);
+            assert!(
+                !passes(&way(line), area),
+                "{:?} leads through {name}",
+                line.ends
+            );
         }
     }
     for node in &graph.helpers {
         for arrow in layout.arrows(node) {
             for (name, area, _) in labelled(&graph, &layout) {
-                assert!(!passes(&arrow.way, area), "{:?} leads through {name}", node.helper);
+                assert!(
+                    !passes(&arrow.way, area),
+                    "{:?} leads through {name}",
+                    node.helper
+                );
             }
         }
     }
-    let pairs =
-        graph.lines.iter().enumerate().flat_map(|(place, one)| graph.lines[..place].iter().map(move |it| (one, it)));
-    let crossing: usize = pairs.map(|(one, other)| crossings(&way(one), &way(other))).sum();
+    let pairs = graph
+        .lines
+        .iter()
+        .enumerate()
+        .flat_map(|(place, one)| graph.lines[..place].iter().map(move |it| (one, it)));
+    let crossing: usize = pairs
+        .map(|(one, other)| crossings(&way(one), &way(other)))
+        .sum();
     assert!(crossing <= 4, "{crossing} crossings");
 }
 
@@ -141,12 +196,23 @@ fn ent_22_every_link_of_the_tables_is_drawn_once() {
         .collect();
     let mut expected = BTreeSet::new();
     for kind in Kind::ALL {
-        for link in kind.schema().links.iter().filter(|link| !matches!(link.target, LinkTarget::Helper(_))) {
+        for link in kind
+            .schema()
+            .links
+            .iter()
+            .filter(|link| !matches!(link.target, LinkTarget::Helper(_)))
+        {
             expected.insert(format!("{}.{}", kind.plural(), link.name));
         }
     }
     assert_eq!(drawn.len(), expected.len(), "none twice");
-    assert_eq!(drawn.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>(), expected);
+    assert_eq!(
+        drawn
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<BTreeSet<_>>(),
+        expected
+    );
     // Each helper has an arrow into each kind that it writes.
     for helper in HelperName::ALL {
         let heads = tags(&picture, "path").into_iter().filter(|tag| {
@@ -161,7 +227,8 @@ fn ent_22_every_link_of_the_tables_is_drawn_once() {
 #[test]
 fn cap_04_what_a_server_does_not_declare_is_faint_and_nothing_else_is() {
     let faint = |picture: &str| -> BTreeSet<String> {
-        let is_faint = |tag: &&str| attribute(tag, "class").is_some_and(|class| class.ends_with(" off"));
+        let is_faint =
+            |tag: &&str| attribute(tag, "class").is_some_and(|class| class.ends_with(" off"));
         let name = |tag: &str| {
             ["data-kind", "data-helper", "data-of", "data-links"]
                 .iter()
@@ -171,16 +238,34 @@ fn cap_04_what_a_server_does_not_declare_is_faint_and_nothing_else_is() {
         all.into_iter().filter(is_faint).filter_map(name).collect()
     };
     // Nothing delivers what it schedules.
-    assert_eq!(faint(&svg(&api(&[]))), BTreeSet::from(["schedule".to_owned()]));
-    let messages = ["list", "read", "create", "update", "delete"].map(|operation| format!("messages.{operation}"));
-    let without: Vec<&str> = messages.iter().map(String::as_str).chain(["helper.record_signature"]).collect();
+    assert_eq!(
+        faint(&svg(&api(&[]))),
+        BTreeSet::from(["schedule".to_owned()])
+    );
+    let messages = ["list", "read", "create", "update", "delete"]
+        .map(|operation| format!("messages.{operation}"));
+    let without: Vec<&str> = messages
+        .iter()
+        .map(String::as_str)
+        .chain(["helper.record_signature"])
+        .collect();
     let partial = svg(&api(&without));
     let expected = ["messages", "record_signature", "schedule"].map(str::to_owned);
     assert_eq!(faint(&partial), BTreeSet::from(expected));
     // It is said, too.
-    assert!(partial.contains("aria-label=\"Message: not on this server\""), "{partial}");
-    for tag in tags(&partial, "path").into_iter().filter(|tag| attribute(tag, "data-of") == Some("record_signature")) {
+    assert!(
+        partial.contains("aria-label=\"Message: not on this server\""),
+        "{partial}"
+    );
+    for tag in tags(&partial, "path")
+        .into_iter()
+        .filter(|tag| attribute(tag, "data-of") == Some("record_signature"))
+    {
         assert!(attribute(tag, "class").unwrap().ends_with(" off"), "{tag}");
     }
-    assert_eq!(tags(&partial, "a").len(), Kind::ALL.len() + HelperName::ALL.len(), "all stay links");
+    assert_eq!(
+        tags(&partial, "a").len(),
+        Kind::ALL.len() + HelperName::ALL.len(),
+        "all stay links"
+    );
 }

@@ -31,11 +31,19 @@ fn ground(server: &Server, kind: Kind) -> Ground {
     let person = server.made("people", r#"{"given_name":"Ada"}"#);
     let collection = match kind.schema().parent_kind() {
         None => kind.plural().to_owned(),
-        Some(Kind::Question) => server.made("questions", r#"{"question_type":"Paragraph"}"#) + "/answers",
+        Some(Kind::Question) => {
+            server.made("questions", r#"{"question_type":"Paragraph"}"#) + "/answers"
+        }
         Some(parent) => format!("{}/{}", server.made(parent.plural(), "{}"), kind.plural()),
     };
     let needs_person = kind.schema().links.iter().any(|link| {
-        matches!(link.target, svc_core::schema::LinkTarget::One { write: svc_core::schema::LinkWrite::Required, .. })
+        matches!(
+            link.target,
+            svc_core::schema::LinkTarget::One {
+                write: svc_core::schema::LinkWrite::Required,
+                ..
+            }
+        )
     });
     let link = || Json::Object(Object::from_iter([("href", Json::from(person.as_str()))]));
     let links = needs_person.then(|| Json::Object(Object::from_iter([("svc:person", link())])));
@@ -44,9 +52,15 @@ fn ground(server: &Server, kind: Kind) -> Ground {
 
 /// Kinds that clients create, each with a ground of its own.
 fn grounds(server: &Server) -> Vec<(Kind, Ground)> {
-    let created = Kind::ALL.iter().copied().filter(|kind| server.api.offers(*kind, Operation::Create));
+    let created = Kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| server.api.offers(*kind, Operation::Create));
     // A canvass is recorded by its helper only (UND-38).
-    created.filter(|kind| *kind != Kind::Canvass).map(|kind| (kind, ground(server, kind))).collect()
+    created
+        .filter(|kind| *kind != Kind::Canvass)
+        .map(|kind| (kind, ground(server, kind)))
+        .collect()
 }
 
 fn with_links(mut body: Object, ground: &Ground) -> Object {
@@ -58,7 +72,13 @@ fn with_links(mut body: Object, ground: &Ground) -> Object {
 
 /// A valid body with one thing wrong in one place, and where that is.
 fn one_fault(dice: &mut Dice, kind: Kind) -> (Object, String) {
-    let fields: Vec<&Field> = kind.schema().fields.fields.iter().filter(|field| !field.is_computed()).collect();
+    let fields: Vec<&Field> = kind
+        .schema()
+        .fields
+        .fields
+        .iter()
+        .filter(|field| !field.is_computed())
+        .collect();
     loop {
         let mut made = generate::body(dice, kind);
         let field = fields[dice.below(fields.len())];
@@ -67,7 +87,10 @@ fn one_fault(dice: &mut Dice, kind: Kind) -> (Object, String) {
             made.remove(field.name);
             paths.push(field.name.to_owned());
         } else {
-            made.insert(field.name, generate::wrong(dice, field, field.name, &mut paths));
+            made.insert(
+                field.name,
+                generate::wrong(dice, field, field.name, &mut paths),
+            );
         }
         if let [path] = paths.as_slice() {
             return (made, path.clone());
@@ -79,15 +102,26 @@ fn one_fault(dice: &mut Dice, kind: Kind) -> (Object, String) {
 fn err_39_a_valid_body_is_valid_by_its_schema_and_is_taken() {
     let server = Server::with(|api| api);
     for (kind, ground) in grounds(&server) {
-        let (create, read) =
-            (validator_of(&server.api, kind.singular(), ".create"), validator_of(&server.api, kind.singular(), ""));
+        let (create, read) = (
+            validator_of(&server.api, kind.singular(), ".create"),
+            validator_of(&server.api, kind.singular(), ""),
+        );
         for seed in 0..CASES {
             let body = with_links(generate::body(&mut Dice::new(seed), kind), &ground);
             let value = as_value(&body);
             assert_eq!(faults(&create, &value), [""; 0], "{kind:?} {value}");
             let answer = server.post(&ground.collection, &value.to_string());
-            assert!(matches!(answer.status, 200 | 201), "{kind:?} {value}: {}", answer.text);
-            assert_eq!(faults(&read, &answer.json), [""; 0], "{kind:?} {value} gave {}", answer.text);
+            assert!(
+                matches!(answer.status, 200 | 201),
+                "{kind:?} {value}: {}",
+                answer.text
+            );
+            assert_eq!(
+                faults(&read, &answer.json),
+                [""; 0],
+                "{kind:?} {value} gave {}",
+                answer.text
+            );
         }
     }
 }
@@ -105,7 +139,11 @@ fn err_39_a_body_with_one_fault_is_invalid_by_its_schema_and_gets_400() {
             let value = as_value(&with_links(body, &ground));
             let answer = server.post(&ground.collection, &value.to_string());
             assert_eq!(answer.status, 400, "{kind:?} {at} in {value}");
-            assert!(!faults(&create, &value).is_empty(), "{kind:?} {at} in {value}: {}", answer.text);
+            assert!(
+                !faults(&create, &value).is_empty(),
+                "{kind:?} {at} in {value}: {}",
+                answer.text
+            );
         }
     }
 }
@@ -126,7 +164,10 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
                 let response = [("key", Json::from("k"))].into_iter().collect();
                 first.insert("responses", Json::Array(vec![Json::Object(response)]));
             }
-            let record = server.made(&ground.collection, &as_value(&with_links(first, &ground)).to_string());
+            let record = server.made(
+                &ground.collection,
+                &as_value(&with_links(first, &ground)).to_string(),
+            );
             let mut change = generate::body(&mut dice, kind);
             for field in kind.schema().fields.fields {
                 // Whether a question needs its responses depends on its type (RES-question-07).
@@ -144,13 +185,31 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
             let answer = server.put(&record, &value.to_string());
             assert_eq!(answer.status, 200, "{kind:?} {value}: {}", answer.text);
             // A record as it was read is a change of nothing (UND-21).
-            assert_eq!(faults(&update, &answer.json), [""; 0], "{kind:?} {}", answer.text);
+            assert_eq!(
+                faults(&update, &answer.json),
+                [""; 0],
+                "{kind:?} {}",
+                answer.text
+            );
             let (fault, at) = one_fault(&mut dice, kind);
             let value = as_value(&fault);
             let answer = server.put(&record, &value.to_string());
-            let is_missing = kind.schema().fields.field(&at).is_some_and(|it| !fault.contains(it.name));
-            assert_eq!(answer.status, if is_missing { 200 } else { 400 }, "{kind:?} {at} in {value}: {}", answer.text);
-            assert_eq!(faults(&update, &value).is_empty(), is_missing, "{kind:?} {at} in {value}");
+            let is_missing = kind
+                .schema()
+                .fields
+                .field(&at)
+                .is_some_and(|it| !fault.contains(it.name));
+            assert_eq!(
+                answer.status,
+                if is_missing { 200 } else { 400 },
+                "{kind:?} {at} in {value}: {}",
+                answer.text
+            );
+            assert_eq!(
+                faults(&update, &value).is_empty(),
+                is_missing,
+                "{kind:?} {at} in {value}"
+            );
         }
     }
 }

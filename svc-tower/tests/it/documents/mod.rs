@@ -1,4 +1,5 @@
-//! The JSON Schemas and the `OpenAPI` document against validators that others wrote, and against what the server does.
+//! The JSON Schemas and the `OpenAPI` document against validators that others wrote, and against
+//! what the server does.
 
 #[path = "../../../../svc-core/tests/it/support/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
@@ -19,20 +20,37 @@ use tower::ServiceExt;
 
 use support::server::Server;
 
-/// The JSON document that a service answers with at an address or a path below the entry point; `None` for 404.
+/// The JSON document that a service answers with at an address or a path below the entry point;
+/// `None` for 404.
 fn served(server: &Server, to: &str) -> Option<Value> {
     let path = to.strip_prefix(server.api.base().as_str()).unwrap_or(to);
-    let request = http::Request::get(format!("/{path}")).body(Empty::<&[u8]>::new()).expect("a request");
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let request = http::Request::get(format!("/{path}"))
+        .body(Empty::<&[u8]>::new())
+        .expect("a request");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
-        let answer = SvcService::new(server.api.clone()).oneshot(request).await.expect("an answer");
+        let answer = SvcService::new(server.api.clone())
+            .oneshot(request)
+            .await
+            .expect("an answer");
         if answer.status() == http::StatusCode::NOT_FOUND {
             return None;
         }
         let is_hal = path == "docs/capabilities";
-        let media = if is_hal { "application/hal+json" } else { "application/json" };
+        let media = if is_hal {
+            "application/hal+json"
+        } else {
+            "application/json"
+        };
         assert_eq!(answer.headers()["content-type"], media, "{to}");
-        let body = answer.into_body().collect().await.expect("a body").to_bytes();
+        let body = answer
+            .into_body()
+            .collect()
+            .await
+            .expect("a body")
+            .to_bytes();
         Some(serde_json::from_slice(&body).expect("JSON"))
     })
 }
@@ -49,12 +67,18 @@ fn validator(document: &Value) -> jsonschema::Validator {
 fn validator_of(api: &Api, name: &str, form: &str) -> jsonschema::Validator {
     let mut document = json_schema(api, api.base(), name).expect("a document");
     let definition = format!("{name}{form}");
-    assert!(document["$defs"].get(&definition).is_some(), "{definition} is no definition of {name}");
+    assert!(
+        document["$defs"].get(&definition).is_some(),
+        "{definition} is no definition of {name}"
+    );
     document["$ref"] = format!("#/$defs/{definition}").into();
     validator(&document)
 }
 
 /// What is wrong with a value, each with its place.
 fn faults(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
-    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+    validator
+        .iter_errors(value)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! Connections of many peer addresses: one address does not have them all, and idle connections make room (UND-44).
+//! Connections of many peer addresses: one address does not have them all, and idle connections
+//! make room (UND-44).
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -13,7 +14,8 @@ const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 /// A connection whose request is not complete, so that it is in use.
 async fn in_use(source: Ipv4Addr, address: SocketAddr) -> TestResult<Raw> {
     let mut raw = Raw::connect_from(source, address).await?;
-    raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n").await?;
+    raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+        .await?;
     assert_eq!(raw.answer().await?.status, 100);
     Ok(raw)
 }
@@ -34,10 +36,16 @@ async fn ask(raw: &mut Raw) -> TestResult {
 #[tokio::test]
 async fn und_44_an_address_has_no_more_connections_than_it_may() -> TestResult {
     let server = Running::start(Limits::default().connections_per_address(2)).await?;
-    let mut used = [in_use(ONE, server.address).await?, in_use(ONE, server.address).await?];
+    let mut used = [
+        in_use(ONE, server.address).await?,
+        in_use(ONE, server.address).await?,
+    ];
     let mut refused = Raw::connect_from(ONE, server.address).await?;
     let answer = refused.answer().await?;
-    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
+    assert_eq!(
+        (answer.status, answer.header("retry-after")),
+        (503, Some("1"))
+    );
     assert_eq!(answer.header("connection"), Some("close"));
     assert!(refused.rest().await?.is_empty());
     ask(&mut Raw::connect_from(OTHER, server.address).await?).await?;
@@ -84,10 +92,20 @@ async fn und_44_the_longest_idle_connection_of_all_makes_room() -> TestResult {
 #[tokio::test]
 async fn und_44_a_trusted_proxy_has_no_limit_of_its_own() -> TestResult {
     let server = Running::start_behind(ONE, Limits::default().connections_per_address(1)).await?;
-    let used = [in_use(ONE, server.address).await?, in_use(ONE, server.address).await?];
+    let used = [
+        in_use(ONE, server.address).await?,
+        in_use(ONE, server.address).await?,
+    ];
     ask(&mut Raw::connect_from(ONE, server.address).await?).await?;
     let other = in_use(OTHER, server.address).await?;
-    assert_eq!(Raw::connect_from(OTHER, server.address).await?.answer().await?.status, 503);
+    assert_eq!(
+        Raw::connect_from(OTHER, server.address)
+            .await?
+            .answer()
+            .await?
+            .status,
+        503
+    );
     drop((used, other));
     server.finish().await
 }

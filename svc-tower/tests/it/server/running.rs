@@ -39,14 +39,19 @@ impl Running {
 
     /// The same, which trusts a proxy.
     pub(crate) async fn start_behind(proxy: impl Into<IpAddr>, limits: Limits) -> TestResult<Self> {
-        let server = Server::new(tower::service_fn(stand_in)).limits(limits).trusted_proxies([proxy.into()]);
+        let server = Server::new(tower::service_fn(stand_in))
+            .limits(limits)
+            .trusted_proxies([proxy.into()]);
         Self::start_server(server).await
     }
 
     /// A server of another service.
     pub(crate) async fn start_service<S, B>(limits: Limits, service: S) -> TestResult<Self>
     where
-        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + 'static,
         S::Future: Send,
         B: Body + Send + 'static,
         B::Data: Send,
@@ -57,7 +62,10 @@ impl Running {
 
     async fn start_server<S, B>(server: Server<S>) -> TestResult<Self>
     where
-        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+        S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
+            + Clone
+            + Send
+            + 'static,
         S::Future: Send,
         B: Body + Send + 'static,
         B::Data: Send,
@@ -70,11 +78,17 @@ impl Running {
             let _ = stopped.await;
         };
         let task = tokio::spawn(server.run_until(listener, stopped));
-        Ok(Self { address, stop, task })
+        Ok(Self {
+            address,
+            stop,
+            task,
+        })
     }
 
     pub(crate) async fn finish(self) -> TestResult {
-        self.stop.send(()).map_err(|()| "the server ended by itself")?;
+        self.stop
+            .send(())
+            .map_err(|()| "the server ended by itself")?;
         Ok(self.task.await?)
     }
 }
@@ -86,8 +100,12 @@ async fn stand_in(request: Request<RequestBody>) -> Result<Response<Full<Bytes>>
     }
     let (status, text) = match Limited::new(request.into_body(), 1 << 20).collect().await {
         Ok(body) => (StatusCode::OK, format!("{} bytes", body.to_bytes().len())),
-        Err(error) if error.is::<LengthLimitError>() => (StatusCode::PAYLOAD_TOO_LARGE, "too large".to_owned()),
-        Err(error) if is_timeout(error.as_ref()) => (StatusCode::REQUEST_TIMEOUT, "too slow".to_owned()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            (StatusCode::PAYLOAD_TOO_LARGE, "too large".to_owned())
+        }
+        Err(error) if is_timeout(error.as_ref()) => {
+            (StatusCode::REQUEST_TIMEOUT, "too slow".to_owned())
+        }
         Err(_) => (StatusCode::BAD_REQUEST, "broken".to_owned()),
     };
     let mut response = Response::new(Full::from(text));
@@ -95,11 +113,15 @@ async fn stand_in(request: Request<RequestBody>) -> Result<Response<Full<Bytes>>
     Ok(response)
 }
 
-/// Whether an I/O error of kind `TimedOut` stands somewhere in the chain: how the service knows a slow body.
+/// Whether an I/O error of kind `TimedOut` stands somewhere in the chain: how the service knows a
+/// slow body.
 fn is_timeout(error: &(dyn Error + 'static)) -> bool {
     let mut chain = Some(error);
     while let Some(error) = chain {
-        if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::TimedOut) {
+        if error
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == ErrorKind::TimedOut)
+        {
             return true;
         }
         chain = error.source();

@@ -18,16 +18,24 @@ async fn und_42_a_stop_answers_the_requests_in_flight() -> TestResult {
     let mut clients = Vec::new();
     for _ in 0..16 {
         let mut raw = Raw::connect(server.address).await?;
-        raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n").await?;
-        // This interim answer comes when the service begins to read the body: the request is in flight.
+        raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+            .await?;
+        // This interim answer comes when the service begins to read the body: the request is in
+        // flight.
         assert_eq!(raw.answer().await?.status, 100);
         clients.push(raw);
     }
     let mut idle = Raw::connect(server.address).await?;
     idle.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(idle.answer().await?.status, 200);
-    server.stop.send(()).map_err(|()| "the server ended by itself")?;
-    assert!(idle.rest().await?.is_empty(), "the idle connection is closed");
+    server
+        .stop
+        .send(())
+        .map_err(|()| "the server ended by itself")?;
+    assert!(
+        idle.rest().await?.is_empty(),
+        "the idle connection is closed"
+    );
     for raw in &mut clients {
         raw.send("hello").await?;
         let answer = raw.answer().await?;
@@ -35,7 +43,10 @@ async fn und_42_a_stop_answers_the_requests_in_flight() -> TestResult {
         assert_eq!(answer.header("connection"), Some("close"));
     }
     server.task.await?;
-    assert!(Raw::connect(server.address).await.is_err(), "the port is closed");
+    assert!(
+        Raw::connect(server.address).await.is_err(),
+        "the port is closed"
+    );
     Ok(())
 }
 
@@ -45,9 +56,13 @@ async fn und_42_a_stop_answers_requests_that_lie_in_the_socket() -> TestResult {
     let mut used = Raw::connect(server.address).await?;
     used.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(used.answer().await?.status, 200);
-    // On this one-thread runtime nothing is accepted or read between these lines but what `send` waits for.
+    // On this one-thread runtime nothing is accepted or read between these lines but what `send`
+    // waits for.
     let mut fresh = Raw::connect(server.address).await?;
-    server.stop.send(()).map_err(|()| "the server ended by itself")?;
+    server
+        .stop
+        .send(())
+        .map_err(|()| "the server ended by itself")?;
     fresh.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     used.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(fresh.answer().await?.status, 200);

@@ -1,4 +1,5 @@
-//! Services of other kinds: a whole axum router, answers that take their time, and connections that change their protocol.
+//! Services of other kinds: a whole axum router, answers that take their time, and connections that
+//! change their protocol.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,7 +25,8 @@ use tokio::sync::mpsc;
 use crate::raw::{Raw, TestResult};
 use crate::server::running::{Running, SHORT};
 
-/// UND-34: who is at the other end stands in the extensions, also as those of axum's handlers expect it that have a layer for it.
+/// UND-34: who is at the other end stands in the extensions, also as those of axum's handlers
+/// expect it that have a layer for it.
 #[tokio::test]
 async fn und_34_a_router_sees_the_peer_address() -> TestResult {
     async fn connect_info(mut request: axum::extract::Request) -> axum::extract::Request {
@@ -34,9 +36,17 @@ async fn und_34_a_router_sees_the_peer_address() -> TestResult {
         request
     }
     let of_axum = get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() });
-    let router = Router::new()
-        .route("/address", get(|Extension(PeerAddr(address)): Extension<PeerAddr>| async move { address.to_string() }))
-        .route("/axum", of_axum.layer(map_request(connect_info)));
+    let router =
+        Router::new()
+            .route(
+                "/address",
+                get(
+                    |Extension(PeerAddr(address)): Extension<PeerAddr>| async move {
+                        address.to_string()
+                    },
+                ),
+            )
+            .route("/axum", of_axum.layer(map_request(connect_info)));
     let server = Running::start_service(Limits::default(), router).await?;
     let mut stream = TcpStream::connect(server.address).await?;
     let own = stream.local_addr()?;
@@ -48,7 +58,10 @@ async fn und_34_a_router_sees_the_peer_address() -> TestResult {
     let mut answers = String::new();
     stream.read_to_string(&mut answers).await?;
     let told: Vec<_> = answers.split("\r\n\r\n").skip(1).collect();
-    assert!(told[0].starts_with("127.0.0.1HTTP/1.1 200") && told[1] == own.to_string(), "{answers}");
+    assert!(
+        told[0].starts_with("127.0.0.1HTTP/1.1 200") && told[1] == own.to_string(),
+        "{answers}"
+    );
     server.finish().await
 }
 
@@ -59,8 +72,13 @@ impl Body for Coming {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(cx).map(|text| text.map(|text| Ok(Frame::data(Bytes::from(text)))))
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0
+            .poll_recv(cx)
+            .map(|text| text.map(|text| Ok(Frame::data(Bytes::from(text)))))
     }
 }
 
@@ -75,7 +93,9 @@ async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() 
     });
     let server = Running::start_service(Limits::default().idle(SHORT), service).await?;
     let mut stream = TcpStream::connect(server.address).await?;
-    stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        .await?;
     give.send("one").await?;
     tokio::time::sleep(4 * SHORT).await;
     give.send("two").await?;
@@ -83,7 +103,10 @@ async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() 
     let mut answer = String::new();
     // The idle connection is closed afterwards.
     stream.read_to_string(&mut answer).await?;
-    assert!(answer.ends_with("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"), "{answer}");
+    assert!(
+        answer.ends_with("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"),
+        "{answer}"
+    );
     server.finish().await
 }
 
@@ -99,29 +122,40 @@ async fn upgrade(mut request: Request<RequestBody>) -> Result<Response<Empty<Byt
     });
     let mut response = Response::new(Empty::new());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("upgrade"));
-    response.headers_mut().insert(UPGRADE, HeaderValue::from_static("echo"));
+    response
+        .headers_mut()
+        .insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    response
+        .headers_mut()
+        .insert(UPGRADE, HeaderValue::from_static("echo"));
     Ok(response)
 }
 
-/// UND-42: a connection that speaks another protocol, as `WebSocket`s do, has its slot and no other limit, and a stop does not wait
-/// for it.
+/// UND-42: a connection that speaks another protocol, as `WebSocket`s do, has its slot and no other
+/// limit, and a stop does not wait for it.
 #[tokio::test]
 async fn und_42_an_upgraded_connection_keeps_its_slot_and_nothing_else() -> TestResult {
     let limits = Limits::default().head(SHORT).idle(SHORT).connections(1);
     let server = Running::start_service(limits, tower::service_fn(upgrade)).await?;
     let mut raw = Raw::connect(server.address).await?;
-    raw.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n").await?;
+    raw.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+        .await?;
     assert_eq!(raw.answer().await?.status, 101);
     tokio::time::sleep(4 * SHORT).await;
     raw.send("hello").await?;
     let mut second = Raw::connect(server.address).await?;
     second.send("GET / HTTP/1.1\r\nHost: x\r\n").await?;
     tokio::time::sleep(4 * SHORT).await;
-    second.send("Connection: upgrade\r\nUpgrade: echo\r\n\r\n").await?;
+    second
+        .send("Connection: upgrade\r\nUpgrade: echo\r\n\r\n")
+        .await?;
     assert_eq!(raw.next(5).await?, b"hello");
     drop(raw);
-    assert_eq!(second.answer().await?.status, 101, "it waited for a slot, and its head was not slow before");
+    assert_eq!(
+        second.answer().await?.status,
+        101,
+        "it waited for a slot, and its head was not slow before"
+    );
     server.finish().await?;
     second.send("still here").await?;
     assert_eq!(second.next(10).await?, b"still here");

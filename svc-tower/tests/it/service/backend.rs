@@ -8,8 +8,8 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::{
-    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Get, Helper, List, ListRequest, Page,
-    Record, Result, Tenant, Update, UpdateRequest,
+    Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Get, Helper, List,
+    ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
     api::{Api, ApiBuilder, Exposure, Vendor},
     auth::{AnonymousTenant, Authenticator, Caller, Credentials, Rights},
     helper::{EntryStatus, FunctionName, Outcome, PersonSignup, Plan, RecordSignature},
@@ -44,7 +44,8 @@ impl Memory {
         let tag = |name: &str| Tag::default().name(name);
         let now = svc_core::value::Timestamp::from_micros(0);
         let rows = [("a", "t1"), ("a", "t2"), ("b", "t9")];
-        let rows = rows.map(|(tenant, name)| (Tenant::new(tenant), Meta::new(id(name), now), tag(name)));
+        let rows =
+            rows.map(|(tenant, name)| (Tenant::new(tenant), Meta::new(id(name), now), tag(name)));
         memory.tags.lock().unwrap().extend(rows);
         Arc::new(memory)
     }
@@ -59,7 +60,9 @@ impl List<Tag> for Memory {
     async fn list(&self, cx: &Context, _: &ListRequest) -> Result<Page<Tag>> {
         let tags = self.tags.lock().unwrap();
         let own = tags.iter().filter(|(tenant, ..)| *tenant == cx.tenant);
-        let records: Vec<_> = own.map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone())).collect();
+        let records: Vec<_> = own
+            .map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone()))
+            .collect();
         let total = records.len() as u64;
         Ok(Page::new(records, total).with_next(Next::End))
     }
@@ -80,12 +83,17 @@ impl Get<Tag> for Memory {
             }
             // A lock that nobody gives back.
             "stuck" => std::future::pending().await,
-            "away" => Err(io::Error::new(io::ErrorKind::ConnectionRefused, "planted address"))?,
+            "away" => Err(io::Error::new(
+                io::ErrorKind::ConnectionRefused,
+                "planted address",
+            ))?,
             "broken" => return Err(Error::unexpected("planted /var/lib/secret.db")),
             _ => {}
         }
         let tags = self.tags.lock().unwrap();
-        let found = tags.iter().find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == at.id);
+        let found = tags
+            .iter()
+            .find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == at.id);
         Ok(found.map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone())))
     }
 }
@@ -95,20 +103,34 @@ impl Create<Tag> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
         let draft = request.draft;
         if draft.fields().name.as_deref() == Some("taken") {
-            Err(io::Error::new(io::ErrorKind::AlreadyExists, "planted constraint"))?;
+            Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "planted constraint",
+            ))?;
         }
         let meta = Meta::new(id(&cx.request_id.to_string()), cx.now);
-        self.tags.lock().unwrap().push((cx.tenant.clone(), meta.clone(), draft.fields()));
+        self.tags
+            .lock()
+            .unwrap()
+            .push((cx.tenant.clone(), meta.clone(), draft.fields()));
         Ok(Created::new(Record::new(meta, draft.fields())))
     }
 }
 
 #[async_trait]
 impl Update<Tag> for Memory {
-    async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
+    async fn update(
+        &self,
+        cx: &Context,
+        request: UpdateRequest<Tag>,
+    ) -> Result<Option<Record<Tag>>> {
         let mut tags = self.tags.lock().unwrap();
-        let found = tags.iter_mut().find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == request.at.id);
-        let Some((_, meta, tag)) = found else { return Ok(None) };
+        let found = tags
+            .iter_mut()
+            .find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == request.at.id);
+        let Some((_, meta, tag)) = found else {
+            return Ok(None);
+        };
         *tag = request.patch.apply(tag, cx.now)?;
         Ok(Some(Record::new(meta.clone(), tag.clone())))
     }
@@ -139,7 +161,10 @@ impl Get<Petition> for Memory {
 #[async_trait]
 impl Helper<PersonSignup> for Memory {
     async fn run(&self, cx: &Context, plan: Plan<PersonSignup>) -> Result<Outcome<PersonSignup>> {
-        let fields = plan.person().map(|person| person.fields()).unwrap_or_default();
+        let fields = plan
+            .person()
+            .map(|person| person.fields())
+            .unwrap_or_default();
         let person = Record::<Person>::new(Meta::new(id("person-1"), cx.now), fields);
         Ok(Outcome::person(person, EntryStatus::Created))
     }
@@ -147,14 +172,18 @@ impl Helper<PersonSignup> for Memory {
 
 #[async_trait]
 impl Helper<RecordSignature> for Memory {
-    async fn run(&self, cx: &Context, plan: Plan<RecordSignature>) -> Result<Outcome<RecordSignature>> {
+    async fn run(
+        &self,
+        cx: &Context,
+        plan: Plan<RecordSignature>,
+    ) -> Result<Outcome<RecordSignature>> {
         let container = plan.container().cloned().ok_or_else(Error::not_found)?;
         if !is_the_petition(cx, &container.id) {
             return Err(Error::not_found());
         }
         *self.signatures.lock().unwrap() += 1;
-        let signature =
-            Record::new(Meta::new(id("s1"), cx.now), Signature::default()).linked(signature::link::petition, container);
+        let signature = Record::new(Meta::new(id("s1"), cx.now), Signature::default())
+            .linked(signature::link::petition, container);
         Ok(Outcome::without_person().action(signature, EntryStatus::Created))
     }
 }
@@ -166,14 +195,18 @@ pub(crate) struct Keys;
 #[async_trait]
 impl Authenticator for Keys {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        let known = |tenant: &str, rights| Ok(Some((Tenant::new(tenant), Caller::with_rights(rights))));
+        let known =
+            |tenant: &str, rights| Ok(Some((Tenant::new(tenant), Caller::with_rights(rights))));
         match credentials.key {
             Some(KEY) => known("a", Rights::all()),
             Some(READER) => known("a", Rights::read_only()),
             Some(OTHER) => known("b", Rights::all()),
             Some("panics") => panic!("planted panic"),
             Some("stuck") => std::future::pending().await,
-            Some("away") => Err(io::Error::new(io::ErrorKind::ConnectionRefused, "planted address"))?,
+            Some("away") => Err(io::Error::new(
+                io::ErrorKind::ConnectionRefused,
+                "planted address",
+            ))?,
             Some("trouble") => Err(Error::unavailable(Duration::from_secs(3))),
             _ => Ok(None),
         }

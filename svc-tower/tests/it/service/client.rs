@@ -47,17 +47,40 @@ impl Answer {
     }
 
     pub(crate) fn object(&self) -> Object {
-        let json = Json::read(&self.body, &Limits::default()).unwrap_or_else(|_| panic!("no JSON: {}", self.text()));
+        let json = Json::read(&self.body, &Limits::default())
+            .unwrap_or_else(|_| panic!("no JSON: {}", self.text()));
         json.into_object().unwrap()
     }
 
     /// The code of the only error description.
     pub(crate) fn code(&self) -> String {
-        let error = self.object().remove("svc:error").unwrap().into_object().unwrap();
-        let [status] = error.get("resource_status").unwrap().as_array().unwrap() else { panic!("{error:?}") };
-        let problems = status.as_object().unwrap().get("error_descriptions").unwrap().as_array().unwrap();
-        let [problem] = problems else { panic!("{problems:?}") };
-        problem.as_object().unwrap().get("error_code").unwrap().as_str().unwrap().to_owned()
+        let error = self
+            .object()
+            .remove("svc:error")
+            .unwrap()
+            .into_object()
+            .unwrap();
+        let [status] = error.get("resource_status").unwrap().as_array().unwrap() else {
+            panic!("{error:?}")
+        };
+        let problems = status
+            .as_object()
+            .unwrap()
+            .get("error_descriptions")
+            .unwrap()
+            .as_array()
+            .unwrap();
+        let [problem] = problems else {
+            panic!("{problems:?}")
+        };
+        problem
+            .as_object()
+            .unwrap()
+            .get("error_code")
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 }
 
@@ -68,7 +91,8 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let response: Result<Response<ResponseBody>, Infallible> = service.clone().oneshot(request).await;
+    let response: Result<Response<ResponseBody>, Infallible> =
+        service.clone().oneshot(request).await;
     read(response.unwrap_or_else(|never| match never {})).await
 }
 
@@ -77,7 +101,11 @@ pub(crate) async fn read(response: Response<ResponseBody>) -> Answer {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     crate::service::log::assert_clean();
-    Answer { status: parts.status, headers: parts.headers, body }
+    Answer {
+        status: parts.status,
+        headers: parts.headers,
+        body,
+    }
 }
 
 /// Sends a request with a whole body.
@@ -87,7 +115,10 @@ pub(crate) async fn exchange(service: &SvcService, request: Builder, body: &'sta
 
 /// A request with the key that may do everything.
 pub(crate) fn with_key(method: &str, path: &str) -> Builder {
-    Request::builder().method(method).uri(path).header(HEADER, KEY)
+    Request::builder()
+        .method(method)
+        .uri(path)
+        .header(HEADER, KEY)
 }
 
 /// A request without a key.
@@ -104,7 +135,11 @@ pub(crate) struct Counted {
 
 impl Counted {
     pub(crate) fn new(frame: &'static [u8], frames: usize) -> Self {
-        Self { polls: Arc::default(), frame, frames }
+        Self {
+            polls: Arc::default(),
+            frame,
+            frames,
+        }
     }
 }
 
@@ -112,7 +147,10 @@ impl Body for Counted {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         self.polls.fetch_add(1, Ordering::Relaxed);
         if self.frames == 0 {
             return Poll::Ready(None);

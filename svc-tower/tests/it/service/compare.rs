@@ -1,4 +1,5 @@
-//! The page on which another server is compared with this one (CAP-04): what it loads, and what it says without scripts.
+//! The page on which another server is compared with this one (CAP-04): what it loads, and what it
+//! says without scripts.
 use std::collections::BTreeSet;
 
 use http::StatusCode;
@@ -16,19 +17,40 @@ const PAGE: &str = "/docs/v1/compare";
 async fn cap_04_the_page_says_what_it_needs_and_loads_nothing_of_others() {
     let service = service();
     let page = exchange(&service, without_key("GET", PAGE), "").await;
-    assert_eq!((page.status, page.header("content-type")), (StatusCode::OK, Some("text/html; charset=utf-8")));
+    assert_eq!(
+        (page.status, page.header("content-type")),
+        (StatusCode::OK, Some("text/html; charset=utf-8"))
+    );
     let policy = concat!(
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; ",
         "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     );
-    assert_eq!(page.header("content-security-policy"), Some(policy), "scripts and requests are of this server only");
+    assert_eq!(
+        page.header("content-security-policy"),
+        Some(policy),
+        "scripts and requests are of this server only"
+    );
     let text = page.text();
-    assert!(text.contains("data-capabilities=\"/docs/capabilities\"><p>The comparison needs JavaScript."), "{text}");
-    assert!(text.contains("<a href=\"/docs/capabilities\">capability document</a>"), "{text}");
-    // Every file that its scripts name is there; none of them can make markup of a text, or ask another server.
-    let files = text.split("=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0);
-    let mut waiting: Vec<_> =
-        files.filter(|file| file.starts_with("/docs/explorer/compare.")).map(str::to_owned).collect();
+    assert!(
+        text.contains(
+            "data-capabilities=\"/docs/capabilities\"><p>The comparison needs JavaScript."
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("<a href=\"/docs/capabilities\">capability document</a>"),
+        "{text}"
+    );
+    // Every file that its scripts name is there; none of them can make markup of a text, or ask
+    // another server.
+    let files = text
+        .split("=\"")
+        .skip(1)
+        .map(|rest| rest.split_once('"').unwrap().0);
+    let mut waiting: Vec<_> = files
+        .filter(|file| file.starts_with("/docs/explorer/compare."))
+        .map(str::to_owned)
+        .collect();
     assert_eq!(waiting.len(), 2, "a script and a style sheet: {text}");
     let mut seen = BTreeSet::new();
     while let Some(file) = waiting.pop() {
@@ -38,13 +60,26 @@ async fn cap_04_the_page_says_what_it_needs_and_loads_nothing_of_others() {
         let answer = exchange(&service, without_key("GET", &file), "").await;
         assert_eq!(answer.status, StatusCode::OK, "{file}");
         let script = answer.text();
-        for word in
-            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "localStorage", "cookie"]
-        {
+        for word in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "localStorage",
+            "cookie",
+        ] {
             assert!(!script.contains(word), "{file}: {word}");
         }
-        assert_eq!(script.matches("://").count(), script.matches("\"http://www.w3.org/2000/svg\"").count(), "{file}");
-        let imported = script.split(" from \"./").skip(1).map(|rest| rest.split_once('"').unwrap().0);
+        assert_eq!(
+            script.matches("://").count(),
+            script.matches("\"http://www.w3.org/2000/svg\"").count(),
+            "{file}"
+        );
+        let imported = script
+            .split(" from \"./")
+            .skip(1)
+            .map(|rest| rest.split_once('"').unwrap().0);
         waiting.extend(imported.map(|name| format!("/docs/explorer/{name}")));
     }
     assert_eq!(seen.len(), 7, "{seen:?}");
@@ -60,5 +95,13 @@ async fn hal_09_the_page_is_the_same_in_each_dialect() {
     ];
     assert_eq!(pages[0].text(), pages[1].text());
     let request = without_key("GET", PAGE).header("accept", "application/hal+json");
-    assert_eq!(exchange(&other, request, "").await.object().get("subject").unwrap().as_str(), Some("compare"));
+    assert_eq!(
+        exchange(&other, request, "")
+            .await
+            .object()
+            .get("subject")
+            .unwrap()
+            .as_str(),
+        Some("compare")
+    );
 }

@@ -1,5 +1,5 @@
-//! Connections: after every refusal the next request is answered on the same one, or the answer says that it is closed
-//! (UND-17). Over a raw socket, since clients hide it.
+//! Connections: after every refusal the next request is answered on the same one, or the answer
+//! says that it is closed (UND-17). Over a raw socket, since clients hide it.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -22,24 +22,53 @@ const REFUSALS: [(&str, &str, &str, u16); 12] = [
     ("POST", "/nothing/here", "SVC-API-Token: KEY\r\n", 404),
     ("POST", "/nothing/here", "", 404),
     ("DELETE", "/tags", "SVC-API-Token: KEY\r\n", 500),
-    ("POST", "/tags", "SVC-API-Token: KEY\r\nContent-Type: text/plain\r\n", 415),
-    ("POST", "/tags", "SVC-API-Token: KEY\r\nContent-Encoding: gzip\r\n", 415),
-    ("POST", "/tags", "SVC-API-Token: KEY\r\nSVC-API-Token: KEY\r\n", 400),
+    (
+        "POST",
+        "/tags",
+        "SVC-API-Token: KEY\r\nContent-Type: text/plain\r\n",
+        415,
+    ),
+    (
+        "POST",
+        "/tags",
+        "SVC-API-Token: KEY\r\nContent-Encoding: gzip\r\n",
+        415,
+    ),
+    (
+        "POST",
+        "/tags",
+        "SVC-API-Token: KEY\r\nSVC-API-Token: KEY\r\n",
+        400,
+    ),
     ("GET", "/tags", "", 401),
     ("GET", "/", "SVC-API-Token: KEY\r\n", 200),
     ("OPTIONS", "/tags", "", 204),
 ];
 
-/// Reads one answer; its status and whether it says that the connection is closed. `None` where there is none.
+/// Reads one answer; its status and whether it says that the connection is closed. `None` where
+/// there is none.
 async fn answer(socket: &mut TcpStream) -> Option<(u16, bool)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
-        head.push(timeout(Duration::from_secs(20), socket.read_u8()).await.expect("an answer in time").ok()?);
+        head.push(
+            timeout(Duration::from_secs(20), socket.read_u8())
+                .await
+                .expect("an answer in time")
+                .ok()?,
+        );
     }
-    let head = String::from_utf8(head).expect("a head").to_ascii_lowercase();
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-    let length =
-        head.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(0, |it| it.parse().unwrap());
+    let head = String::from_utf8(head)
+        .expect("a head")
+        .to_ascii_lowercase();
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok())
+        .expect("a status");
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))
+        .map_or(0, |it| it.parse().unwrap());
     let mut body = vec![0; length];
     socket.read_exact(&mut body).await.ok()?;
     Some((status, head.contains("connection: close")))
@@ -54,8 +83,8 @@ struct Sent {
 }
 
 impl Sent {
-    /// The status of the answer, and whether the connection served another request; `None` where the client still wrote
-    /// when the server had closed, so that the answer was lost.
+    /// The status of the answer, and whether the connection served another request; `None` where
+    /// the client still wrote when the server had closed, so that the answer was lost.
     async fn to(self, address: SocketAddr) -> Option<(u16, bool)> {
         let mut socket = TcpStream::connect(address).await.unwrap();
         socket.set_nodelay(true).unwrap();
@@ -73,7 +102,11 @@ impl Sent {
         }
         let next = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{HEADER}: {KEY}\r\n\r\n");
         let _ = socket.write_all(next.as_bytes()).await;
-        assert_eq!(answer(&mut socket).await.map(|(status, _)| status), Some(200), "the next request after {status}");
+        assert_eq!(
+            answer(&mut socket).await.map(|(status, _)| status),
+            Some(200),
+            "the next request after {status}"
+        );
         Some((status, true))
     }
 }
@@ -86,17 +119,34 @@ async fn und_17_no_connection_is_closed_without_a_word() {
     tokio::spawn(async move { axum::serve(listener, router).await });
     for (method, path, headers, status) in REFUSALS {
         for (size, chunked, in_two) in shapes() {
-            let what = format!("{method} {path} with {headers:?}, {size} bytes, chunked {chunked}, in two {in_two}");
+            let what = format!(
+                "{method} {path} with {headers:?}, {size} bytes, chunked {chunked}, in two {in_two}"
+            );
             let length = format!("Content-Length: {size}");
-            let length = if chunked { "Transfer-Encoding: chunked" } else { &length };
+            let length = if chunked {
+                "Transfer-Encoding: chunked"
+            } else {
+                &length
+            };
             let headers = headers.replace("KEY", KEY);
-            let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}{length}\r\n\r\n");
+            let head =
+                format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}{length}\r\n\r\n");
             let content = "x".repeat(size);
-            let body = if chunked { format!("{size:x}\r\n{content}\r\n0\r\n\r\n") } else { content };
+            let body = if chunked {
+                format!("{size:x}\r\n{content}\r\n0\r\n\r\n")
+            } else {
+                content
+            };
             let came = Sent { head, body, in_two }.to(address).await;
             assert!(came.is_some() || size > 64 * 1024, "{what}: no answer");
-            assert!(came.is_none_or(|(found, _)| found == status), "{what}: {came:?}");
-            assert!(came.is_some_and(|(_, kept)| kept) || size > 60_000, "{what}: a short rest is read");
+            assert!(
+                came.is_none_or(|(found, _)| found == status),
+                "{what}: {came:?}"
+            );
+            assert!(
+                came.is_some_and(|(_, kept)| kept) || size > 60_000,
+                "{what}: a short rest is read"
+            );
         }
     }
 }
@@ -104,7 +154,7 @@ async fn und_17_no_connection_is_closed_without_a_word() {
 /// Sizes of bodies, whether they come in chunks, and whether after the head.
 fn shapes() -> impl Iterator<Item = (usize, bool, bool)> {
     let sizes = [20, 60_000, 64 * 1024, 2 << 20];
-    sizes
-        .into_iter()
-        .flat_map(|size| [(false, false), (false, true), (true, false), (true, true)].map(|(a, b)| (size, a, b)))
+    sizes.into_iter().flat_map(|size| {
+        [(false, false), (false, true), (true, false), (true, true)].map(|(a, b)| (size, a, b))
+    })
 }

@@ -1,4 +1,5 @@
-//! What drives deliveries, while it runs (HAF-11): over the store in memory, by a time that passes when everybody waits.
+//! What drives deliveries, while it runs (HAF-11): over the store in memory, by a time that passes
+//! when everybody waits.
 
 use std::{
     sync::{Arc, Mutex},
@@ -22,7 +23,9 @@ struct Telling(mpsc::UnboundedSender<(String, Dispatch)>);
 #[async_trait::async_trait]
 impl Deliver for Telling {
     async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
-        self.0.send((tenant.as_str().to_owned(), dispatch.clone())).unwrap();
+        self.0
+            .send((tenant.as_str().to_owned(), dispatch.clone()))
+            .unwrap();
         if tenant.as_str() == "stuck" {
             std::future::pending::<()>().await;
         }
@@ -42,25 +45,40 @@ fn served() -> (Api, Deliveries, mpsc::UnboundedReceiver<(String, Dispatch)>) {
         .unwrap();
     let began = Instant::now();
     let now = move || Timestamp::from_micros(1_800_000_000_000_000).plus(began.elapsed());
-    let deliveries = SvcService::new(api.clone()).clock(now).deliveries().unwrap();
+    let deliveries = SvcService::new(api.clone())
+        .clock(now)
+        .deliveries()
+        .unwrap();
     (api, deliveries, told)
 }
 
 /// Somebody signs up with a tenant, and triggers a response.
 async fn sign_up(api: &Api, tenant: &str) {
     let identity = Identity::Known(Tenant::new(tenant), Caller::with_rights(Rights::all()));
-    let body = r#"{"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}}"#;
+    let body =
+        r#"{"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}}"#;
     let request = Request::new(&http::Method::POST, "people/person_signup").with_body(body);
-    let reply = api.answer(identity, request.with_received(Timestamp::from_micros(1_800_000_000_000_000))).await;
+    let reply = api
+        .answer(
+            identity,
+            request.with_received(Timestamp::from_micros(1_800_000_000_000_000)),
+        )
+        .await;
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-/// What hangs holds up nobody, however long it takes; its time ends, and it is tried again under its id.
+/// What hangs holds up nobody, however long it takes; its time ends, and it is tried again under
+/// its id.
 #[tokio::test(start_paused = true)]
 async fn haf_11_what_hangs_holds_up_nobody() {
     let (api, deliveries, mut told) = served();
     let counts = deliveries.clone();
-    let running = tokio::spawn(deliveries.at_once(2).patience(Duration::from_secs(30)).run());
+    let running = tokio::spawn(
+        deliveries
+            .at_once(2)
+            .patience(Duration::from_secs(30))
+            .run(),
+    );
     sign_up(&api, "stuck").await;
     let (tenant, stuck) = told.recv().await.unwrap();
     assert_eq!(tenant, "stuck");
@@ -69,10 +87,18 @@ async fn haf_11_what_hangs_holds_up_nobody() {
         sign_up(&api, "quick").await;
         assert_eq!(told.recv().await.unwrap().0, "quick");
     }
-    assert!(began.elapsed() < Duration::from_secs(1), "each was heard when it came: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "each was heard when it came: {:?}",
+        began.elapsed()
+    );
     let (tenant, again) = told.recv().await.unwrap();
     assert_eq!((tenant.as_str(), again), ("stuck", stuck));
-    assert!(began.elapsed() >= Duration::from_secs(35), "its time, and the first pause: {:?}", began.elapsed());
+    assert!(
+        began.elapsed() >= Duration::from_secs(35),
+        "its time, and the first pause: {:?}",
+        began.elapsed()
+    );
     let counts = counts.counts();
     assert_eq!((counts.done, counts.again, counts.given_up), (20, 1, 0));
     running.abort();
@@ -101,7 +127,10 @@ async fn haf_11_no_more_is_under_way_than_may_be() {
 
     let seen = Arc::default();
     let api = MemoryStore::new().register_all(Api::builder(Vendor::new("Acme", "CRM")));
-    let api = api.base_url("http://localhost/").authenticator(FixedKeys::new()).deliver(Slow(Arc::clone(&seen)));
+    let api = api
+        .base_url("http://localhost/")
+        .authenticator(FixedKeys::new())
+        .deliver(Slow(Arc::clone(&seen)));
     let api = api.build().unwrap();
     for _ in 0..25 {
         sign_up(&api, "demo").await;

@@ -62,12 +62,19 @@ fn methods() -> impl Strategy<Value = Method> {
         Method::TRACE,
         Method::CONNECT,
     ];
-    let invented = "[A-Za-z!#$%&'*+.^_`|~-]{1,20}".prop_filter_map("no method", |name| name.parse().ok());
+    let invented =
+        "[A-Za-z!#$%&'*+.^_`|~-]{1,20}".prop_filter_map("no method", |name| name.parse().ok());
     prop_oneof![9 => prop::sample::select(known.to_vec()), 1 => invented]
 }
 
 fn versions() -> impl Strategy<Value = Version> {
-    prop::sample::select(vec![Version::HTTP_09, Version::HTTP_10, Version::HTTP_11, Version::HTTP_2, Version::HTTP_3])
+    prop::sample::select(vec![
+        Version::HTTP_09,
+        Version::HTTP_10,
+        Version::HTTP_11,
+        Version::HTTP_2,
+        Version::HTTP_3,
+    ])
 }
 
 proptest! {

@@ -15,7 +15,8 @@ use tracing::{
 use crate::service::backend::KEY;
 
 thread_local! {
-    /// Lines with a key or a planted value that this thread has logged: a test of this module runs on one thread.
+    /// Lines with a key or a planted value that this thread has logged: a test of this module runs
+    /// on one thread.
     static LEAKS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -27,7 +28,12 @@ pub(crate) fn listen() {
 
 /// Fails if this test has logged a key or a planted value.
 pub(crate) fn assert_clean() {
-    LEAKS.with_borrow(|leaks| assert!(leaks.is_empty(), "the log has a key or a planted value: {leaks:?}"));
+    LEAKS.with_borrow(|leaks| {
+        assert!(
+            leaks.is_empty(),
+            "the log has a key or a planted value: {leaks:?}"
+        )
+    });
 }
 
 struct Listener;
@@ -46,7 +52,11 @@ impl Drop for Line {
     fn drop(&mut self) {
         // The text of an error is for the log; a client never sees it.
         let planted = ["planted-", "PLANTED", "evil", "example.org"];
-        if [KEY].into_iter().chain(planted).any(|secret| self.0.contains(secret)) {
+        if [KEY]
+            .into_iter()
+            .chain(planted)
+            .any(|secret| self.0.contains(secret))
+        {
             LEAKS.with_borrow_mut(|leaks| leaks.push(std::mem::take(&mut self.0)));
         }
     }

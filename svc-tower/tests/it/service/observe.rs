@@ -15,7 +15,12 @@ async fn und_42_an_observer_is_told_templates_and_statuses() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
     let service = SvcService::new(api(&Memory::new()).build().unwrap()).observe(move |answered| {
-        let line = format!("{} {} {}", answered.method(), answered.route(), answered.status().as_u16());
+        let line = format!(
+            "{} {} {}",
+            answered.method(),
+            answered.route(),
+            answered.status().as_u16()
+        );
         seen.lock().unwrap().push(line);
         assert!(answered.time() > std::time::Duration::ZERO);
     });
@@ -23,7 +28,12 @@ async fn und_42_an_observer_is_told_templates_and_statuses() {
     exchange(&service, with_key("GET", "/tags/panics"), "").await;
     exchange(&service, without_key("DELETE", "/tags/t1"), "").await;
     exchange(&service, with_key("BREW", "/secret/path"), "").await;
-    let expected = ["GET tags/{id} 200", "GET tags/{id} 500", "DELETE tags/{id} 401", "other none 404"];
+    let expected = [
+        "GET tags/{id} 200",
+        "GET tags/{id} 500",
+        "DELETE tags/{id} 401",
+        "other none 404",
+    ];
     assert_eq!(*told.lock().unwrap(), expected);
 }
 
@@ -33,7 +43,9 @@ async fn err_07_what_is_not_supported_is_told_apart_from_what_went_wrong() {
     let seen = Arc::clone(&told);
     let service = SvcService::new(api(&Memory::new()).build().unwrap()).observe(move |answered| {
         let code = answered.code().map(Code::as_str);
-        seen.lock().unwrap().push((answered.status().as_u16(), code, answered.is_unsupported()));
+        seen.lock()
+            .unwrap()
+            .push((answered.status().as_u16(), code, answered.is_unsupported()));
     });
     exchange(&service, with_key("POST", "/tags/t1"), "").await;
     exchange(&service, with_key("GET", "/tags/panics"), "").await;

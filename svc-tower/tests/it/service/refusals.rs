@@ -1,5 +1,5 @@
-//! The error codes that the pages name beside requests, over the store in memory, which serves everything but a feed of changes
-//! (ERR-24).
+//! The error codes that the pages name beside requests, over the store in memory, which serves
+//! everything but a feed of changes (ERR-24).
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,8 @@ use svc_core::{
 };
 use svc_tower::documents::Docs;
 
-/// What can happen to any request, and is told on the page of errors alone; and what is not served here.
+/// What can happen to any request, and is told on the page of errors alone; and what is not served
+/// here.
 const NOT_HERE: &[Code] = &[
     // Of the feed, which the tests of the other stores look at.
     Code::CursorExpired,
@@ -52,9 +53,19 @@ fn err_24_each_code_stands_beside_a_request_that_it_can_refuse() {
         .unwrap();
     let docs = Docs::new(&api, api.base(), 1024);
     let pages = docs.names().into_iter().filter_map(|name| docs.page(&name));
-    let named: BTreeSet<Code> = pages.flat_map(|page| page.requests).flat_map(|request| request.refusals).collect();
+    let named: BTreeSet<Code> = pages
+        .flat_map(|page| page.requests)
+        .flat_map(|request| request.refusals)
+        .collect();
     let not_here: BTreeSet<Code> = NOT_HERE.iter().copied().collect();
-    let missing: Vec<_> = Code::ALL.iter().filter(|code| !named.contains(code) && !not_here.contains(code)).collect();
+    let missing: Vec<_> = Code::ALL
+        .iter()
+        .filter(|code| !named.contains(code) && !not_here.contains(code))
+        .collect();
     assert!(missing.is_empty(), "beside no request: {missing:?}");
-    assert!(named.is_disjoint(&not_here), "beside a request by now: {:?}", named.intersection(&not_here));
+    assert!(
+        named.is_disjoint(&not_here),
+        "beside a request by now: {:?}",
+        named.intersection(&not_here)
+    );
 }

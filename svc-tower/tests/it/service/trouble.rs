@@ -31,9 +31,20 @@ async fn err_05_a_panic_is_one_500_and_the_service_lives_on() {
     let in_the_authenticator = without_key("GET", "/tags").header(HEADER, "panics");
     for request in [panics, in_the_authenticator] {
         let answer = exchange(&service, request, "").await;
-        assert_eq!((answer.status, answer.code().as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "UNEXPECTED_ERROR"));
-        assert!(!reference(&answer).is_empty() && !answer.text().contains("planted"), "ERR-06");
-        assert_eq!(exchange(&service, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK);
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (StatusCode::INTERNAL_SERVER_ERROR, "UNEXPECTED_ERROR")
+        );
+        assert!(
+            !reference(&answer).is_empty() && !answer.text().contains("planted"),
+            "ERR-06"
+        );
+        assert_eq!(
+            exchange(&service, with_key("GET", "/tags/t1"), "")
+                .await
+                .status,
+            StatusCode::OK
+        );
     }
 }
 
@@ -41,15 +52,31 @@ async fn err_05_a_panic_is_one_500_and_the_service_lives_on() {
 async fn und_36_a_busy_store_is_503_with_retry_after() {
     let service = service();
     let busy = exchange(&service, with_key("GET", "/tags/busy"), "").await;
-    assert_eq!((busy.status, busy.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("7")));
+    assert_eq!(
+        (busy.status, busy.header("retry-after")),
+        (StatusCode::SERVICE_UNAVAILABLE, Some("7"))
+    );
     assert_eq!(busy.code(), "UNAVAILABLE");
-    let keys = exchange(&service, without_key("GET", "/tags").header(HEADER, "trouble"), "").await;
-    assert_eq!((keys.status, keys.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("3")));
+    let keys = exchange(
+        &service,
+        without_key("GET", "/tags").header(HEADER, "trouble"),
+        "",
+    )
+    .await;
+    assert_eq!(
+        (keys.status, keys.header("retry-after")),
+        (StatusCode::SERVICE_UNAVAILABLE, Some("3"))
+    );
     let unsupported = exchange(&service, with_key("POST", "/tags/busy"), "").await;
-    assert_eq!(unsupported.status, StatusCode::SERVICE_UNAVAILABLE, "UND-39 asks the store");
+    assert_eq!(
+        unsupported.status,
+        StatusCode::SERVICE_UNAVAILABLE,
+        "UND-39 asks the store"
+    );
 }
 
-/// A lock that nobody gives back, and a directory of keys that does not answer: the time that a request may take is an end.
+/// A lock that nobody gives back, and a directory of keys that does not answer: the time that a
+/// request may take is an end.
 #[cfg(feature = "tokio")]
 #[tokio::test(start_paused = true)]
 async fn und_36_a_backend_that_does_not_answer_in_time_is_503() {
@@ -58,67 +85,124 @@ async fn und_36_a_backend_that_does_not_answer_in_time_is_503() {
     let stuck = || with_key("GET", "/tags/stuck");
     for request in [stuck(), without_key("GET", "/tags").header(HEADER, "stuck")] {
         let answer = exchange(&limited, request, "").await;
-        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("1")));
+        assert_eq!(
+            (answer.status, answer.header("retry-after")),
+            (StatusCode::SERVICE_UNAVAILABLE, Some("1"))
+        );
         assert!(answer.code() == "UNAVAILABLE" && !reference(&answer).is_empty());
     }
     let passed = begun.elapsed();
-    assert!((Duration::from_secs(9)..Duration::from_secs(11)).contains(&passed), "{passed:?}");
-    assert_eq!(exchange(&limited, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK);
-    for endless in [service().request_timeout(None), service().request_timeout(Some(Duration::MAX))] {
+    assert!(
+        (Duration::from_secs(9)..Duration::from_secs(11)).contains(&passed),
+        "{passed:?}"
+    );
+    assert_eq!(
+        exchange(&limited, with_key("GET", "/tags/t1"), "")
+            .await
+            .status,
+        StatusCode::OK
+    );
+    for endless in [
+        service().request_timeout(None),
+        service().request_timeout(Some(Duration::MAX)),
+    ] {
         let day = Duration::from_secs(24 * 60 * 60);
-        assert!(tokio::time::timeout(day, exchange(&endless, stuck(), "")).await.is_err());
+        assert!(
+            tokio::time::timeout(day, exchange(&endless, stuck(), ""))
+                .await
+                .is_err()
+        );
     }
 }
 
-/// A runtime without a timer, as a program may have: the program's own limits requests, and without one nothing does.
+/// A runtime without a timer, as a program may have: the program's own limits requests, and without
+/// one nothing does.
 #[test]
 fn und_36_the_timer_may_be_the_programs_own() {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let own = service().timer(|time| {
             assert!(time <= Duration::from_secs(30));
             std::future::ready(())
         });
         let stuck = || with_key("GET", "/tags/stuck");
-        assert_eq!(exchange(&own, stuck(), "").await.status, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(exchange(&own, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK, "it never waits");
+        assert_eq!(
+            exchange(&own, stuck(), "").await.status,
+            StatusCode::SERVICE_UNAVAILABLE
+        );
+        assert_eq!(
+            exchange(&own, with_key("GET", "/tags/t1"), "").await.status,
+            StatusCode::OK,
+            "it never waits"
+        );
         let without = service();
         tokio::select! {
             biased;
             answer = exchange(&without, stuck(), "") => panic!("{:?}", answer.status),
             () = tokio::task::yield_now() => {}
         }
-        assert_eq!(exchange(&without, with_key("GET", "/tags/t1"), "").await.status, StatusCode::OK);
+        assert_eq!(
+            exchange(&without, with_key("GET", "/tags/t1"), "")
+                .await
+                .status,
+            StatusCode::OK
+        );
     });
 }
 
 /// A vendor says once what the errors of its driver mean.
 #[tokio::test]
 async fn und_36_errors_are_what_the_vendor_says() {
-    let meant = api(&Memory::new()).classify(|error| match error.downcast_ref::<io::Error>()?.kind() {
-        io::ErrorKind::ConnectionRefused => Some(Error::unavailable(Duration::from_secs(2))),
-        io::ErrorKind::AlreadyExists => {
-            Some(Error::invalid(Problem::new(Code::NameInUse, "name", "There is a tag of this name.")))
-        }
-        _ => None,
-    });
+    let meant =
+        api(&Memory::new()).classify(|error| match error.downcast_ref::<io::Error>()?.kind() {
+            io::ErrorKind::ConnectionRefused => Some(Error::unavailable(Duration::from_secs(2))),
+            io::ErrorKind::AlreadyExists => Some(Error::invalid(Problem::new(
+                Code::NameInUse,
+                "name",
+                "There is a tag of this name.",
+            ))),
+            _ => None,
+        });
     let log = Log::default();
     let watching = tracing::subscriber::set_default(log.clone());
     let service = SvcService::new(meant.build().unwrap());
-    for request in [with_key("GET", "/tags/away"), without_key("GET", "/tags").header(HEADER, "away")] {
+    for request in [
+        with_key("GET", "/tags/away"),
+        without_key("GET", "/tags").header(HEADER, "away"),
+    ] {
         let answer = exchange(&service, request, "").await;
-        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("2")));
+        assert_eq!(
+            (answer.status, answer.header("retry-after")),
+            (StatusCode::SERVICE_UNAVAILABLE, Some("2"))
+        );
         assert!(!answer.text().contains("planted"), "ERR-05");
     }
     let taken = exchange(&service, with_key("POST", "/tags"), "{\"name\":\"taken\"}").await;
-    assert_eq!((taken.status, taken.code().as_str()), (StatusCode::BAD_REQUEST, "NAME_IN_USE"));
-    assert!(taken.text().contains("\"properties\":[\"name\"]"), "ERR-26 {}", taken.text());
+    assert_eq!(
+        (taken.status, taken.code().as_str()),
+        (StatusCode::BAD_REQUEST, "NAME_IN_USE")
+    );
+    assert!(
+        taken.text().contains("\"properties\":[\"name\"]"),
+        "ERR-26 {}",
+        taken.text()
+    );
     drop(watching);
     let log = log.0.lock().unwrap().clone();
-    assert!(log.contains("tags.read") && log.contains("planted address"), "the cause stays in the log: {log}");
+    assert!(
+        log.contains("tags.read") && log.contains("planted address"),
+        "the cause stays in the log: {log}"
+    );
 
     // Nothing is said of it: as ever.
-    let plain = exchange(&crate::service::client::service(), with_key("GET", "/tags/away"), "").await;
+    let plain = exchange(
+        &crate::service::client::service(),
+        with_key("GET", "/tags/away"),
+        "",
+    )
+    .await;
     assert_eq!(plain.status, StatusCode::INTERNAL_SERVER_ERROR, "ERR-05");
     let broken = exchange(&service, with_key("GET", "/tags/broken"), "").await;
     assert_eq!(broken.status, StatusCode::INTERNAL_SERVER_ERROR, "ERR-05");
@@ -127,29 +211,55 @@ async fn und_36_errors_are_what_the_vendor_says() {
 #[tokio::test]
 async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
     let service = service().under("/api");
-    for (method, path, resource) in [("GET", "/api/tags/t1", "svc:tag"), ("POST", "/api/nothing", "svc:error")] {
+    for (method, path, resource) in [
+        ("GET", "/api/tags/t1", "svc:tag"),
+        ("POST", "/api/nothing", "svc:error"),
+    ] {
         let request = without_key(method, path).body(()).unwrap();
         let answer = read(service.unavailable(&request, Duration::from_secs(10))).await;
-        assert_eq!((answer.status, answer.header("retry-after")), (StatusCode::SERVICE_UNAVAILABLE, Some("10")));
+        assert_eq!(
+            (answer.status, answer.header("retry-after")),
+            (StatusCode::SERVICE_UNAVAILABLE, Some("10"))
+        );
         assert_eq!(
             (answer.code().as_str(), answer.header("content-type")),
             ("UNAVAILABLE", Some("application/hal+json"))
         );
         assert_eq!(answer.header("connection"), None);
-        let announced = without_key(method, path).header("content-length", "2").body(()).unwrap();
+        let announced = without_key(method, path)
+            .header("content-length", "2")
+            .body(())
+            .unwrap();
         let answer_to_body = read(service.unavailable(&announced, Duration::from_secs(10))).await;
-        assert_eq!(answer_to_body.header("connection"), Some("close"), "UND-17: nobody reads that body");
-        assert!(!reference(&answer).is_empty() && answer.text().contains(resource), "ERR-21 {}", answer.text());
+        assert_eq!(
+            answer_to_body.header("connection"),
+            Some("close"),
+            "UND-17: nobody reads that body"
+        );
+        assert!(
+            !reference(&answer).is_empty() && answer.text().contains(resource),
+            "ERR-21 {}",
+            answer.text()
+        );
     }
-    let head =
-        read(service.unavailable(&without_key("HEAD", "/api/tags").body(()).unwrap(), Duration::from_secs(10))).await;
-    assert!(head.status == StatusCode::SERVICE_UNAVAILABLE && head.body.is_empty(), "UND-28");
+    let head = read(service.unavailable(
+        &without_key("HEAD", "/api/tags").body(()).unwrap(),
+        Duration::from_secs(10),
+    ))
+    .await;
+    assert!(
+        head.status == StatusCode::SERVICE_UNAVAILABLE && head.body.is_empty(),
+        "UND-28"
+    );
 }
 
 #[tokio::test]
 async fn err_05_the_text_of_an_error_stays_in_the_log() {
     let answer = exchange(&service(), with_key("GET", "/tags/broken"), "").await;
-    assert_eq!((answer.status, answer.code().as_str()), (StatusCode::INTERNAL_SERVER_ERROR, "UNEXPECTED_ERROR"));
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (StatusCode::INTERNAL_SERVER_ERROR, "UNEXPECTED_ERROR")
+    );
     assert!(!answer.text().contains("secret"));
 }
 
@@ -188,22 +298,41 @@ async fn und_42_the_log_has_route_status_tenant_and_reference_but_no_key_query_i
     let watching = tracing::subscriber::set_default(log.clone());
     let service = service();
     let planted = "{\"name\":\"planted-value\"}";
-    exchange(&service, with_key("PUT", "/tags/t1?planted-query=1").header("host", "planted-host"), planted).await;
-    exchange(&service, without_key("GET", "/tags/planted-id").header(HEADER, "planted-key"), "").await;
+    exchange(
+        &service,
+        with_key("PUT", "/tags/t1?planted-query=1").header("host", "planted-host"),
+        planted,
+    )
+    .await;
+    exchange(
+        &service,
+        without_key("GET", "/tags/planted-id").header(HEADER, "planted-key"),
+        "",
+    )
+    .await;
     exchange(&service, with_key("PLANTED-METHOD", "/planted-path"), "").await;
     let broken = exchange(&service, with_key("GET", "/tags/broken"), "").await;
     let panicked = exchange(&service, with_key("GET", "/tags/panics"), "").await;
     drop(watching);
     let log = log.0.lock().unwrap();
-    for expected in
-        ["method=PUT", "route=tags/{id}", "tenant=\"a\"", "status=200", "status=401", "status=404", "status=500"]
-    {
+    for expected in [
+        "method=PUT",
+        "route=tags/{id}",
+        "tenant=\"a\"",
+        "status=200",
+        "status=401",
+        "status=404",
+        "status=500",
+    ] {
         assert!(log.contains(expected), "{expected} is not in {log}");
     }
     for answer in [broken, panicked] {
         assert!(log.contains(&reference(&answer)), "{log}");
     }
-    assert!(log.contains("tags.read: planted /var/lib/secret.db"), "the line names the operation: {log}");
+    assert!(
+        log.contains("tags.read: planted /var/lib/secret.db"),
+        "the line names the operation: {log}"
+    );
     let leaks = [
         "planted-value",
         "planted-query",

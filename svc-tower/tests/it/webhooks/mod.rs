@@ -1,4 +1,5 @@
-//! The sender of webhooks, over a store in memory and receivers on this machine (HOOK-07 to HOOK-13).
+//! The sender of webhooks, over a store in memory and receivers on this machine (HOOK-07 to
+//! HOOK-13).
 
 mod receiver;
 
@@ -48,16 +49,36 @@ impl Running {
 impl House {
     fn new(reach: Reach) -> Self {
         let store = Arc::new(MemoryStore::new());
-        let api = Api::builder(Vendor::new("Acme", "Acme CRM")).base_url("https://crm.example.org/").store(&store);
-        let api = api.changes(&store).webhooks(&store).webhook_reach(reach).authenticator(FixedKeys::new());
+        let api = Api::builder(Vendor::new("Acme", "Acme CRM"))
+            .base_url("https://crm.example.org/")
+            .store(&store);
+        let api = api
+            .changes(&store)
+            .webhooks(&store)
+            .webhook_reach(reach)
+            .authenticator(FixedKeys::new());
         let clock = Arc::new(AtomicI64::new(Timestamp::now().micros()));
-        Self { tenant: Tenant::new("acme"), api: api.build().unwrap(), store, clock }
+        Self {
+            tenant: Tenant::new("acme"),
+            api: api.build().unwrap(),
+            store,
+            clock,
+        }
     }
 
     /// Another tenant of the same API.
     fn of_tenant(&self, tenant: &str) -> Self {
-        let (api, store, clock) = (self.api.clone(), Arc::clone(&self.store), Arc::clone(&self.clock));
-        Self { tenant: Tenant::new(tenant), api, store, clock }
+        let (api, store, clock) = (
+            self.api.clone(),
+            Arc::clone(&self.store),
+            Arc::clone(&self.clock),
+        );
+        Self {
+            tenant: Tenant::new(tenant),
+            api,
+            store,
+            clock,
+        }
     }
 
     fn open() -> Self {
@@ -69,36 +90,63 @@ impl House {
     }
 
     fn pass(&self, time: Duration) {
-        self.clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::AcqRel);
+        self.clock
+            .fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::AcqRel);
     }
 
     fn sender(&self) -> Sender {
         let clock = Arc::clone(&self.clock);
-        Sender::new(&self.api).unwrap().clock(move || Timestamp::from_micros(clock.load(Ordering::Acquire)))
+        Sender::new(&self.api)
+            .unwrap()
+            .clock(move || Timestamp::from_micros(clock.load(Ordering::Acquire)))
     }
 
     fn run(sender: Sender) -> Running {
         let (stop, stopped) = oneshot::channel();
-        Running(stop, tokio::spawn(sender.run_until(async move { _ = stopped.await })))
+        Running(
+            stop,
+            tokio::spawn(sender.run_until(async move { _ = stopped.await })),
+        )
     }
 
     async fn ask(&self, method: Method, target: Target, body: &Value) -> Value {
         let identity = Identity::Known(self.tenant.clone(), Caller::with_rights(Rights::all()));
-        let request = Request::new(&method, target).with_body(body.to_string()).with_received(self.now());
+        let request = Request::new(&method, target)
+            .with_body(body.to_string())
+            .with_received(self.now());
         let reply = self.api.answer(identity, request).await;
-        assert!(reply.status.is_success(), "{}", String::from_utf8_lossy(&reply.body));
+        assert!(
+            reply.status.is_success(),
+            "{}",
+            String::from_utf8_lossy(&reply.body)
+        );
         serde_json::from_slice(&reply.body).unwrap_or_default()
     }
 
     async fn hook(&self, url: &str) -> Id {
-        let made = self.ask(Method::POST, Target::Webhooks, &json!({"url": url, "kinds": ["tag"]})).await;
-        Id::new(made["_links"]["self"]["href"].as_str().unwrap().rsplit('/').next().unwrap()).unwrap()
+        let made = self
+            .ask(
+                Method::POST,
+                Target::Webhooks,
+                &json!({"url": url, "kinds": ["tag"]}),
+            )
+            .await;
+        Id::new(
+            made["_links"]["self"]["href"]
+                .as_str()
+                .unwrap()
+                .rsplit('/')
+                .next()
+                .unwrap(),
+        )
+        .unwrap()
     }
 
     async fn tags(&self, count: usize) {
         for _ in 0..count {
             let body = json!({"name": format!("tag {}", uuid::Uuid::new_v4())});
-            self.ask(Method::POST, self.api.route("tags").unwrap(), &body).await;
+            self.ask(Method::POST, self.api.route("tags").unwrap(), &body)
+                .await;
         }
     }
 
@@ -118,7 +166,8 @@ impl House {
     }
 }
 
-/// HOOK-07, HOOK-08: each change comes once, signed, and has no more than the address of the record.
+/// HOOK-07, HOOK-08: each change comes once, signed, and has no more than the address of the
+/// record.
 #[tokio::test]
 async fn each_change_comes_signed_and_thin() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(204, "")).await);
@@ -131,14 +180,24 @@ async fn each_change_comes_signed_and_thin() {
     let mut ids: Vec<&str> = messages.iter().map(receiver::Message::id).collect();
     ids.sort_unstable();
     ids.dedup();
-    assert_eq!((messages.len(), ids.len()), (20, 20), "what was there before the webhook is not told");
+    assert_eq!(
+        (messages.len(), ids.len()),
+        (20, 20),
+        "what was there before the webhook is not told"
+    );
     for message in &messages {
         assert!(message.is_signed_by(&state.secrets[0].0));
         let body: Value = serde_json::from_str(&message.body).unwrap();
         assert_eq!(body["type"], "tag.created");
         let href = body["data"]["_links"]["svc:tag"]["href"].as_str().unwrap();
         assert!(href.starts_with("https://crm.example.org/tags/"), "{href}");
-        assert_eq!((body.as_object().unwrap().len(), body["data"].as_object().unwrap().len()), (3, 1));
+        assert_eq!(
+            (
+                body.as_object().unwrap().len(),
+                body["data"].as_object().unwrap().len()
+            ),
+            (3, 1)
+        );
         assert!(!message.body.contains("tag "), "{}", message.body);
     }
     running.stop().await;
@@ -148,8 +207,14 @@ async fn each_change_comes_signed_and_thin() {
 #[tokio::test]
 async fn a_receiver_that_hangs_delays_nobody() {
     let house = House::open();
-    let (hangs, answers) = (Receiver::start(|_| None).await, Receiver::start(|_| status(200, "")).await);
-    let (slow, quick) = (house.hook(&hangs.url()).await, house.hook(&answers.url()).await);
+    let (hangs, answers) = (
+        Receiver::start(|_| None).await,
+        Receiver::start(|_| status(200, "")).await,
+    );
+    let (slow, quick) = (
+        house.hook(&hangs.url()).await,
+        house.hook(&answers.url()).await,
+    );
     let running = House::run(house.sender());
     house.tags(30).await;
     hangs.messages(1).await;
@@ -161,7 +226,8 @@ async fn a_receiver_that_hangs_delays_nobody() {
     running.stop().await;
 }
 
-/// HOOK-11: a receiver that is away for three days: ten attempts by a clock that is set, each with the same id.
+/// HOOK-11: a receiver that is away for three days: ten attempts by a clock that is set, each with
+/// the same id.
 #[tokio::test]
 async fn a_message_is_tried_ten_times() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(500, "")).await);
@@ -175,16 +241,26 @@ async fn a_message_is_tried_ten_times() {
             _ => state.given_up == 1,
         };
         let state = house.until(&id, is_noted).await;
-        assert_eq!(state.waiting.len(), usize::from(attempt < ATTEMPTS), "{attempt}");
+        assert_eq!(
+            state.waiting.len(),
+            usize::from(attempt < ATTEMPTS),
+            "{attempt}"
+        );
         if let [waiting] = state.waiting.as_slice() {
-            house.pass(Duration::from_micros(u64::try_from(waiting.next - house.now().micros()).unwrap()));
+            house.pass(Duration::from_micros(
+                u64::try_from(waiting.next - house.now().micros()).unwrap(),
+            ));
         }
     }
     let state = house.until(&id, |state| state.given_up == 1).await;
     assert!(state.failing_since.is_some() && state.delivered == 0);
     let messages = receiver.messages(0).await;
     assert_eq!(messages.len(), ATTEMPTS);
-    assert!(messages.iter().all(|message| message.id() == messages[0].id()));
+    assert!(
+        messages
+            .iter()
+            .all(|message| message.id() == messages[0].id())
+    );
     running.stop().await;
 }
 
@@ -196,7 +272,10 @@ async fn answers_are_respected() {
     let location = format!("Location: {}\r\n", elsewhere.url());
     let redirects = Receiver::start(move |_| status(307, &location)).await;
     let ends = Receiver::start(|_| status(410, "")).await;
-    let busy = Receiver::start(|number| status(if number == 0 { 503 } else { 200 }, "Retry-After: 600\r\n")).await;
+    let busy = Receiver::start(|number| {
+        status(if number == 0 { 503 } else { 200 }, "Retry-After: 600\r\n")
+    })
+    .await;
     let mut ids = Vec::new();
     for receiver in [&redirects, &ends, &busy] {
         ids.push(house.hook(&receiver.url()).await);
@@ -205,9 +284,13 @@ async fn answers_are_respected() {
     house.tags(2).await;
     house.until(&ids[0], |state| state.waiting.len() == 2).await;
     assert_eq!(elsewhere.count(), 0);
-    let ended = house.until(&ids[1], |state| state.status == Status::Ended).await;
+    let ended = house
+        .until(&ids[1], |state| state.status == Status::Ended)
+        .await;
     assert!(ended.waiting.is_empty() && ends.count() == 1);
-    let rests = house.until(&ids[2], |state| state.held_until.is_some()).await;
+    let rests = house
+        .until(&ids[2], |state| state.held_until.is_some())
+        .await;
     assert_eq!((rests.waiting.len(), rests.delivered), (1, 0));
     house.pass(Duration::from_secs(599));
     // The redirected one is tried again meanwhile, and this one is not.
@@ -218,8 +301,9 @@ async fn answers_are_respected() {
     running.stop().await;
 }
 
-/// HOOK-05: a name is looked at after each resolution, and the address that was looked at is called: one that turns to this machine
-/// between two attempts leads nowhere, and so does one of several addresses.
+/// HOOK-05: a name is looked at after each resolution, and the address that was looked at is
+/// called: one that turns to this machine between two attempts leads nowhere, and so does one of
+/// several addresses.
 #[tokio::test]
 async fn a_name_that_turns_inward_is_not_called() {
     let house = House::new(Reach::PUBLIC.plain(true));
@@ -236,10 +320,13 @@ async fn a_name_that_turns_inward_is_not_called() {
     let resolve = move |_: String, port: u16| {
         let number = count.fetch_add(1, Ordering::AcqRel);
         let public = IpAddr::from([93, 184, 215, 14]);
-        let found = [public, private[number % private.len()]].map(|address| SocketAddr::new(address, port));
+        let found =
+            [public, private[number % private.len()]].map(|address| SocketAddr::new(address, port));
         async move { Ok(found.to_vec()) }
     };
-    let id = house.hook(&format!("http://hooks.example.org:{port}/")).await;
+    let id = house
+        .hook(&format!("http://hooks.example.org:{port}/"))
+        .await;
     let running = House::run(house.sender().resolver(resolve).at_once(1));
     house.tags(4).await;
     let state = house.until(&id, |state| state.waiting.len() == 4).await;
@@ -249,7 +336,8 @@ async fn a_name_that_turns_inward_is_not_called() {
     running.stop().await;
 }
 
-/// HOOK-07, HOOK-10: what is sent again from the beginning has the ids that it had; HOOK-09: and both signatures meanwhile.
+/// HOOK-07, HOOK-10: what is sent again from the beginning has the ids that it had; HOOK-09: and
+/// both signatures meanwhile.
 #[tokio::test]
 async fn what_is_sent_again_has_the_same_ids() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(200, "")).await);
@@ -258,8 +346,12 @@ async fn what_is_sent_again_has_the_same_ids() {
     house.tags(5).await;
     receiver.messages(5).await;
     let before = house.until(&id, |state| state.delivered == 5).await;
-    house.ask(Method::POST, Target::SecretRotation(id.clone()), &json!({})).await;
-    house.ask(Method::POST, Target::Redelivery(id.clone()), &json!({})).await;
+    house
+        .ask(Method::POST, Target::SecretRotation(id.clone()), &json!({}))
+        .await;
+    house
+        .ask(Method::POST, Target::Redelivery(id.clone()), &json!({}))
+        .await;
     let messages = receiver.messages(5).await;
     let (mut first, mut again): (Vec<_>, Vec<_>) = (
         messages[..5].iter().map(|it| it.id().to_owned()).collect(),
@@ -270,27 +362,39 @@ async fn what_is_sent_again_has_the_same_ids() {
     assert_eq!(first, again);
     let after = house.until(&id, |state| state.delivered == 10).await;
     for message in &messages[5..] {
-        assert!(message.is_signed_by(&before.secrets[0].0) && message.is_signed_by(&after.secrets[0].0));
+        assert!(
+            message.is_signed_by(&before.secrets[0].0) && message.is_signed_by(&after.secrets[0].0)
+        );
     }
     running.stop().await;
 }
 
-/// HOOK-07, HOOK-13: who stops while a message is on its way loses nothing, and two senders share a webhook.
+/// HOOK-07, HOOK-13: who stops while a message is on its way loses nothing, and two senders share a
+/// webhook.
 #[tokio::test]
 async fn what_a_sender_leaves_the_next_one_sends() {
-    let (house, receiver) = (House::open(), Receiver::start(|number| status(200, "").filter(|_| number > 0)).await);
+    let (house, receiver) = (
+        House::open(),
+        Receiver::start(|number| status(200, "").filter(|_| number > 0)).await,
+    );
     let id = house.hook(&receiver.url()).await;
     let first = House::run(house.sender().at_once(1).timeout(Duration::from_secs(15)));
     house.tags(3).await;
     receiver.messages(1).await;
     // It has the first message on its way, which is never answered.
     first.1.abort();
-    let (one, other) = (House::run(house.sender().alone(true)), House::run(house.sender()));
+    let (one, other) = (
+        House::run(house.sender().alone(true)),
+        House::run(house.sender()),
+    );
     let messages = receiver.messages(3).await;
     let state = house.until(&id, |state| state.delivered == 3).await;
     // Messages are sent side by side, so that any of them may arrive first.
     let again: Vec<_> = messages[1..].iter().map(receiver::Message::id).collect();
-    assert!(again.contains(&messages[0].id()), "the one that had no answer comes again, under its id: {again:?}");
+    assert!(
+        again.contains(&messages[0].id()),
+        "the one that had no answer comes again, under its id: {again:?}"
+    );
     assert!(state.waiting.is_empty());
     one.stop().await;
     other.stop().await;
@@ -303,20 +407,32 @@ async fn a_webhook_that_was_paused_goes_on_where_it_was() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(200, "")).await);
     let id = house.hook(&receiver.url()).await;
     let running = House::run(house.sender());
-    house.ask(Method::PUT, Target::Webhook(id.clone()), &json!({"status": "paused"})).await;
+    house
+        .ask(
+            Method::PUT,
+            Target::Webhook(id.clone()),
+            &json!({"status": "paused"}),
+        )
+        .await;
     house.tags(3).await;
     let quick = Receiver::start(|_| status(200, "")).await;
     house.hook(&quick.url()).await;
     house.tags(2).await;
     quick.messages(2).await;
     assert_eq!(receiver.count(), 0);
-    house.ask(Method::PUT, Target::Webhook(id.clone()), &json!({"status": "active"})).await;
+    house
+        .ask(
+            Method::PUT,
+            Target::Webhook(id.clone()),
+            &json!({"status": "active"}),
+        )
+        .await;
     receiver.messages(5).await;
     running.stop().await;
 }
 
-/// HOOK-12: the receivers of one tenant that hang, and are not known to, take no slot for longer than a receiver may be slow.
-/// Afterwards they have slots of their own.
+/// HOOK-12: the receivers of one tenant that hang, and are not known to, take no slot for longer
+/// than a receiver may be slow. Afterwards they have slots of their own.
 #[tokio::test]
 async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     let busy = House::open();
@@ -327,7 +443,12 @@ async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     }
     let quick = Receiver::start(|_| status(200, "")).await;
     let quiet = busy.of_tenant("quiet");
-    let running = House::run(busy.sender().receivers_at_once(4).at_once(1).slow_after(Duration::from_millis(200)));
+    let running = House::run(
+        busy.sender()
+            .receivers_at_once(4)
+            .at_once(1)
+            .slow_after(Duration::from_millis(200)),
+    );
     busy.tags(1).await;
     // All slots are taken by receivers that hang for 15 seconds.
     hangs.messages(4).await;
@@ -336,19 +457,26 @@ async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     quick.messages(1).await;
     quiet.until(&id, |state| state.delivered == 1).await;
     for id in &ids {
-        assert!(busy.state(id).await.last.is_none(), "a request to a receiver that hangs has ended before");
+        assert!(
+            busy.state(id).await.last.is_none(),
+            "a request to a receiver that hangs has ended before"
+        );
     }
     running.stop().await;
 }
 
-/// Until when the message of a tenant arrives while another one has 100 receivers that answer after 14 seconds.
+/// Until when the message of a tenant arrives while another one has 100 receivers that answer after
+/// 14 seconds.
 async fn delay_beside_slow_receivers(slow_after: Duration) -> Duration {
     let busy = House::open();
     let slow = Receiver::slow(Duration::from_secs(14)).await;
     for _ in 0..100 {
         busy.hook(&slow.url()).await;
     }
-    let (quiet, quick) = (busy.of_tenant("quiet"), Receiver::start(|_| status(200, "")).await);
+    let (quiet, quick) = (
+        busy.of_tenant("quiet"),
+        Receiver::start(|_| status(200, "")).await,
+    );
     quiet.hook(&quick.url()).await;
     let running = House::run(busy.sender().slow_after(slow_after));
     busy.tags(4).await;
@@ -362,11 +490,13 @@ async fn delay_beside_slow_receivers(slow_after: Duration) -> Duration {
     delay
 }
 
-/// HOOK-12: 100 slow receivers of one tenant delay the message of another one by less than two seconds.
+/// HOOK-12: 100 slow receivers of one tenant delay the message of another one by less than two
+/// seconds.
 #[tokio::test]
 #[ignore = "takes 20 s and measures: cargo test -p svc-tower --all-features --test it -- --ignored webhooks::slow_receivers"]
 async fn slow_receivers_of_one_tenant_delay_another_by_less_than_two_seconds() {
-    // No receiver is slow before its time is over: as it was before slow receivers had slots of their own.
+    // No receiver is slow before its time is over: as it was before slow receivers had slots of
+    // their own.
     let before = delay_beside_slow_receivers(Duration::from_secs(30)).await;
     let after = delay_beside_slow_receivers(Duration::from_secs(2)).await;
     println!("delay of the other tenant: {before:.2?} before, {after:.2?} after, bound 2 s");

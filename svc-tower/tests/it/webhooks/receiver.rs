@@ -1,4 +1,5 @@
-//! A receiver of messages, as simple as one can be: it keeps what comes and answers what it is told to.
+//! A receiver of messages, as simple as one can be: it keeps what comes and answers what it is told
+//! to.
 
 use std::{
     collections::HashMap,
@@ -29,7 +30,9 @@ impl Message {
     pub(crate) fn is_signed_by(&self, secret: &svc_core::webhook::Secret) -> bool {
         let seconds = self.headers["webhook-timestamp"].parse().unwrap();
         let signed = secret.sign(self.id(), seconds, self.body.as_bytes());
-        self.headers["webhook-signature"].split(' ').any(|one| one == signed)
+        self.headers["webhook-signature"]
+            .split(' ')
+            .any(|one| one == signed)
     }
 }
 
@@ -45,13 +48,20 @@ pub(crate) struct Receiver {
 }
 
 /// An answer with a status and more headers.
-#[expect(clippy::unnecessary_wraps, reason = "it is one of the answers that there can be")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "it is one of the answers that there can be"
+)]
 pub(crate) fn status(status: u16, more: &str) -> Option<String> {
-    Some(format!("HTTP/1.1 {status} Said\r\n{more}Content-Length: 0\r\n\r\n"))
+    Some(format!(
+        "HTTP/1.1 {status} Said\r\n{more}Content-Length: 0\r\n\r\n"
+    ))
 }
 
 impl Receiver {
-    pub(crate) async fn start(answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(
+        answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         Self::start_with(Duration::ZERO, answer).await
     }
 
@@ -60,7 +70,10 @@ impl Receiver {
         Self::start_with(time, |_| status(200, "")).await
     }
 
-    async fn start_with(time: Duration, answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static) -> Self {
+    async fn start_with(
+        time: Duration,
+        answer: impl Fn(usize) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = Self {
             address: listener.local_addr().unwrap(),
@@ -84,17 +97,29 @@ impl Receiver {
         let mut text = String::new();
         let mut part = [0; 4_096];
         let message = loop {
-            let Ok(read) = stream.read(&mut part).await else { return };
+            let Ok(read) = stream.read(&mut part).await else {
+                return;
+            };
             text.push_str(&String::from_utf8_lossy(&part[..read]));
             if read == 0 {
                 return;
             }
-            let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-            let lines = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-            let headers: HashMap<_, _> = lines.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
+            let Some((head, body)) = text.split_once("\r\n\r\n") else {
+                continue;
+            };
+            let lines = head
+                .lines()
+                .skip(1)
+                .filter_map(|line| line.split_once(": "));
+            let headers: HashMap<_, _> = lines
+                .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+                .collect();
             let length: usize = headers["content-length"].parse().unwrap();
             if body.len() >= length {
-                break Message { body: body.to_owned(), headers };
+                break Message {
+                    body: body.to_owned(),
+                    headers,
+                };
             }
         };
         let number = {
@@ -111,7 +136,8 @@ impl Receiver {
         }
     }
 
-    /// Waits until so many more messages have come since it was last asked; all that have come by then.
+    /// Waits until so many more messages have come since it was last asked; all that have come by
+    /// then.
     pub(crate) async fn messages(&self, more: u32) -> Vec<Message> {
         self.came.acquire_many(more).await.unwrap().forget();
         self.messages.lock().unwrap().clone()

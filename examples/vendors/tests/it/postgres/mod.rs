@@ -1,5 +1,5 @@
-//! The example over PostgreSQL: under the conformance suite, under many callers at once, with a table that is locked and a
-//! database that is away. `.ci/postgres` runs it.
+//! The example over PostgreSQL: under the conformance suite, under many callers at once, with a
+//! table that is locked and a database that is away. `.ci/postgres` runs it.
 
 #[path = "../../../../../svc-postgres/tests/it/postgres/support/mod.rs"]
 mod support;
@@ -20,8 +20,10 @@ type Tried<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 const BASE: &str = "http://localhost/api/v1/";
 
 /// The tables that were there, and what was added.
-const TABLES: [&str; 2] =
-    [include_str!("../../../src/postgres/tables.sql"), include_str!("../../../src/postgres/more.sql")];
+const TABLES: [&str; 2] = [
+    include_str!("../../../src/postgres/tables.sql"),
+    include_str!("../../../src/postgres/more.sql"),
+];
 
 /// A server with the tables, two organisations, and the keys `all`, `other` and `few`.
 fn database() -> Server {
@@ -30,9 +32,15 @@ fn database() -> Server {
         server.psql(sql);
     }
     server.psql("INSERT INTO orgs (slug, name) VALUES ('acme', 'Acme'), ('other', 'Other')");
-    for (key, org, scope) in [("all", 1, "all"), ("other", 2, "all"), ("few", 1, "people.read tags.read events.read")] {
+    for (key, org, scope) in [
+        ("all", 1, "all"),
+        ("other", 2, "all"),
+        ("few", 1, "people.read tags.read events.read"),
+    ] {
         let values = format!("{org}, sha256('{key}'), '{scope}', '{key}'");
-        server.psql(&format!("INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES ({values})"));
+        server.psql(&format!(
+            "INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES ({values})"
+        ));
     }
     server
 }
@@ -42,7 +50,11 @@ fn service_at(url: &str, connections: usize) -> Tried<SvcService> {
 }
 
 /// The answer to a request with the key `all`: a body is posted.
-async fn send(service: &SvcService, path: &str, body: Option<Value>) -> Tried<(StatusCode, HeaderMap, Value)> {
+async fn send(
+    service: &SvcService,
+    path: &str,
+    body: Option<Value>,
+) -> Tried<(StatusCode, HeaderMap, Value)> {
     crate::service::send(service, "all", path, body).await
 }
 
@@ -50,8 +62,13 @@ async fn send(service: &SvcService, path: &str, body: Option<Value>) -> Tried<(S
 async fn made(service: &SvcService, path: &str, body: Value) -> Tried<String> {
     let (status, _, made) = send(service, path, Some(body)).await?;
     assert_eq!(status, StatusCode::CREATED, "{path} {made}");
-    let own = made["_links"]["self"]["href"].as_str().ok_or("its address")?;
-    Ok(own.strip_prefix(BASE).ok_or("an address of this server")?.to_owned())
+    let own = made["_links"]["self"]["href"]
+        .as_str()
+        .ok_or("its address")?;
+    Ok(own
+        .strip_prefix(BASE)
+        .ok_or("an address of this server")?
+        .to_owned())
 }
 
 fn sign_up(address: &str) -> Value {
@@ -62,16 +79,30 @@ fn sign_up(address: &str) -> Value {
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_suite_finds_that_it_conforms() -> Tried<()> {
     let database = database();
-    let keys = Keys::primary("all").other_tenant("other").restricted("few", "people.create");
-    let suite =
-        Suite::new(InProcess::new(service_at(&database.url(), 8)?).base(BASE)).keys(keys).profile(Profile::Actions);
+    let keys = Keys::primary("all")
+        .other_tenant("other")
+        .restricted("few", "people.create");
+    let suite = Suite::new(InProcess::new(service_at(&database.url(), 8)?).base(BASE))
+        .keys(keys)
+        .profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
-    assert_eq!(report.count(Outcome::Fail) + report.count(Outcome::Error), 0, "{report}");
+    assert_eq!(
+        report.count(Outcome::Fail) + report.count(Outcome::Error),
+        0,
+        "{report}"
+    );
     // Of its fields, none is a single object: nothing declared could show the row.
     let undecided: Vec<&str> = report.inconclusive().map(|row| row.id.as_str()).collect();
-    assert!(undecided.is_empty() && report.count(Outcome::Pass) > 150, "{report}");
-    assert_eq!((report.clean_up.removed, report.clean_up.left.len()), (report.clean_up.created, 0), "{report}");
+    assert!(
+        undecided.is_empty() && report.count(Outcome::Pass) > 150,
+        "{report}"
+    );
+    assert_eq!(
+        (report.clean_up.removed, report.clean_up.left.len()),
+        (report.clean_up.created, 0),
+        "{report}"
+    );
     Ok(())
 }
 
@@ -81,13 +112,24 @@ async fn hlp_04_twenty_equal_sign_ups_at_once_make_one_contact_a_hundred_times()
     let database = database();
     let service = service_at(&database.url(), 20)?;
     let start = "2026-05-01T10:00:00Z";
-    let event = made(&service, "events", json!({"title": "Picnic", "start_date": start})).await?;
-    let helpers = ["people".to_owned(), format!("{event}/record_attendance_helper")];
+    let event = made(
+        &service,
+        "events",
+        json!({"title": "Picnic", "start_date": start}),
+    )
+    .await?;
+    let helpers = [
+        "people".to_owned(),
+        format!("{event}/record_attendance_helper"),
+    ];
     for round in 0..100 {
         let mut calls = tokio::task::JoinSet::new();
         for caller in 0..20 {
             let (service, helper) = (service.clone(), helpers[round % 2].clone());
-            let address = format!("{}{round}@example.org", if caller % 2 == 0 { "ada" } else { "ADA" });
+            let address = format!(
+                "{}{round}@example.org",
+                if caller % 2 == 0 { "ada" } else { "ADA" }
+            );
             calls.spawn(async move { send(&service, &helper, Some(sign_up(&address))).await });
         }
         while let Some(call) = calls.join_next().await {
@@ -95,19 +137,24 @@ async fn hlp_04_twenty_equal_sign_ups_at_once_make_one_contact_a_hundred_times()
             assert!(status.is_success(), "HLP-19, HLP-12: {answer}");
         }
     }
-    let counts =
-        "SELECT (SELECT count(*) FROM contacts), (SELECT count(*) FROM contact_emails), (SELECT count(*) FROM rsvps)";
+    let counts = "SELECT (SELECT count(*) FROM contacts), (SELECT count(*) FROM contact_emails), (SELECT count(*) FROM rsvps)";
     assert_eq!(database.psql(counts), "100|100|50", "HLP-04");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
-async fn err_29_a_tag_that_does_not_exist_fails_alone_and_err_34_a_refused_call_leaves_nobody() -> Tried<()> {
+async fn err_29_a_tag_that_does_not_exist_fails_alone_and_err_34_a_refused_call_leaves_nobody()
+-> Tried<()> {
     let database = database();
     let service = service_at(&database.url(), 4)?;
     let tag = made(&service, "tags", json!({"name": "one"})).await?;
-    let event = made(&service, "events", json!({"title": "Picnic", "start_date": "2026-05-01T10:00:00Z"})).await?;
+    let event = made(
+        &service,
+        "events",
+        json!({"title": "Picnic", "start_date": "2026-05-01T10:00:00Z"}),
+    )
+    .await?;
     let mut body = sign_up("ada@example.org");
     body["add_tags"] = json!(["one", "none"]);
     body["add_tags_uri"] = json!([format!("{BASE}{tag}")]);
@@ -119,15 +166,25 @@ async fn err_29_a_tag_that_does_not_exist_fails_alone_and_err_34_a_refused_call_
         .flatten()
         .filter_map(|entry| entry["response_code"].as_u64())
         .collect();
-    assert_eq!((status, statuses), (StatusCode::BAD_REQUEST, vec![201, 201, 201, 400, 200]), "ERR-29: {answer}");
-    let counts =
-        "SELECT (SELECT count(*) FROM contacts), (SELECT count(*) FROM rsvps), (SELECT count(*) FROM contact_groups)";
+    assert_eq!(
+        (status, statuses),
+        (StatusCode::BAD_REQUEST, vec![201, 201, 201, 400, 200]),
+        "ERR-29: {answer}"
+    );
+    let counts = "SELECT (SELECT count(*) FROM contacts), (SELECT count(*) FROM rsvps), (SELECT count(*) FROM contact_groups)";
     assert_eq!(database.psql(counts), "1|1|1", "ERR-29");
-    // The event goes between the look and the record: the person that was made before does not stay.
+    // The event goes between the look and the record: the person that was made before does not
+    // stay.
     database.psql("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$full$$; END'");
-    database.psql("CREATE TRIGGER refuse BEFORE INSERT ON rsvps FOR EACH ROW EXECUTE FUNCTION refuse()");
+    database.psql(
+        "CREATE TRIGGER refuse BEFORE INSERT ON rsvps FOR EACH ROW EXECUTE FUNCTION refuse()",
+    );
     let (status, ..) = send(&service, &helper, Some(sign_up("bob@example.org"))).await?;
-    assert_eq!((status.as_u16(), database.psql(counts).as_str()), (500, "1|1|1"), "ERR-34, HLP-10");
+    assert_eq!(
+        (status.as_u16(), database.psql(counts).as_str()),
+        (500, "1|1|1"),
+        "ERR-34, HLP-10"
+    );
     Ok(())
 }
 
@@ -136,7 +193,9 @@ async fn err_29_a_tag_that_does_not_exist_fails_alone_and_err_34_a_refused_call_
 async fn und_36_a_locked_table_is_503_while_it_is_locked() -> Tried<()> {
     let database = database();
     let service = service_at(&database.url(), 4)?;
-    let impatient = service.clone().request_timeout(Some(Duration::from_secs(1)));
+    let impatient = service
+        .clone()
+        .request_timeout(Some(Duration::from_secs(1)));
     assert_eq!(send(&service, "people", None).await?.0, StatusCode::OK);
     let client = support::client(&database.url()).await;
     client.batch_execute("BEGIN; LOCK TABLE contacts").await?;
@@ -147,8 +206,17 @@ async fn und_36_a_locked_table_is_503_while_it_is_locked() -> Tried<()> {
     }
     client.batch_execute("ROLLBACK").await?;
     let (status, _, people) = send(&service, "people", None).await?;
-    assert_eq!((status, &people["total_records"]), (StatusCode::OK, &json!(0)), "nothing of the call stays");
-    assert_eq!(send(&service, "people", Some(sign_up("ada@example.org"))).await?.0, StatusCode::CREATED);
+    assert_eq!(
+        (status, &people["total_records"]),
+        (StatusCode::OK, &json!(0)),
+        "nothing of the call stays"
+    );
+    assert_eq!(
+        send(&service, "people", Some(sign_up("ada@example.org")))
+            .await?
+            .0,
+        StatusCode::CREATED
+    );
     Ok(())
 }
 
@@ -166,12 +234,14 @@ async fn und_36_a_database_that_is_away_is_503_and_the_service_is_back_by_itself
     }
     database.start_again();
     let mut people = Value::Null;
-    until("the service is back", async || match send(&service, "people", None).await {
-        Ok((StatusCode::OK, _, found)) => {
-            people = found;
-            true
+    until("the service is back", async || {
+        match send(&service, "people", None).await {
+            Ok((StatusCode::OK, _, found)) => {
+                people = found;
+                true
+            }
+            _ => false,
         }
-        _ => false,
     })
     .await;
     assert_eq!(people["total_records"], json!(1), "UND-36: {people}");
@@ -182,7 +252,8 @@ async fn und_36_a_database_that_is_away_is_503_and_the_service_is_back_by_itself
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn statements_and_round_trips_are_counted() -> Tried<()> {
     let database = database();
-    // Each new session has it: a reload reaches those that are there when they wait for a statement.
+    // Each new session has it: a reload reaches those that are there when they wait for a
+    // statement.
     database.psql("ALTER DATABASE postgres SET log_statement = 'all'");
     let way = Proxy::start(database.port());
     way.block_on(all_are_counted(&database, &way))
@@ -191,7 +262,12 @@ fn statements_and_round_trips_are_counted() -> Tried<()> {
 async fn all_are_counted(database: &Server, way: &Proxy) -> Tried<()> {
     let service = service_at(&way.url(), 1)?;
     let person = made(&service, "people", json!({"given_name": "Ada"})).await?;
-    let event = made(&service, "events", json!({"title": "Picnic", "start_date": "2026-05-01T10:00:00Z"})).await?;
+    let event = made(
+        &service,
+        "events",
+        json!({"title": "Picnic", "start_date": "2026-05-01T10:00:00Z"}),
+    )
+    .await?;
     made(&service, "tags", json!({"name": "one"})).await?;
     let helper = format!("{event}/record_attendance_helper");
     let mut number = 0;
@@ -201,7 +277,11 @@ async fn all_are_counted(database: &Server, way: &Proxy) -> Tried<()> {
         ("get", person.as_str(), 2),
         ("create", "people", 7),
         ("sign-up of somebody new", "people", 9),
-        ("attendance of somebody new, with a tag", helper.as_str(), 20),
+        (
+            "attendance of somebody new, with a tag",
+            helper.as_str(),
+            20,
+        ),
     ] {
         let body = |number: i32| {
             let mut posted = sign_up(&format!("a{number}@example.org"));
@@ -224,9 +304,14 @@ async fn all_are_counted(database: &Server, way: &Proxy) -> Tried<()> {
             assert!(status.is_success(), "{what}: {answer}");
             let log = database.log();
             let lines = log.get(said..).unwrap_or_default().lines();
-            let statements = lines.filter(|line| line.contains("execute ") || line.contains("statement: ")).count();
+            let statements = lines
+                .filter(|line| line.contains("execute ") || line.contains("statement: "))
+                .count();
             if is_counted {
-                println!("{what}: {statements} statements, {} round trips", way.round_trips());
+                println!(
+                    "{what}: {statements} statements, {} round trips",
+                    way.round_trips()
+                );
                 assert!(statements <= most, "{what}: {statements} statements");
             }
         }

@@ -9,7 +9,8 @@ use super::free_port;
 use super::place::Place;
 use super::server::{self, Server};
 
-/// A pooler on loopback. A client that comes back after a commit may meet another connection to the server.
+/// A pooler on loopback. A client that comes back after a commit may meet another connection to the
+/// server.
 pub(crate) struct Bouncer {
     place: Place,
     port: u16,
@@ -19,8 +20,15 @@ impl Bouncer {
     /// With this many connections to the server, however many clients there are.
     #[track_caller]
     pub(crate) fn start(server: &Server, pool_size: usize) -> Self {
-        let bouncer = Self { place: Place::new(), port: free_port() };
-        fs::write(bouncer.place.path("users"), "\"svc\" \"\"\n\"fenced\" \"\"\n").expect("a list of users");
+        let bouncer = Self {
+            place: Place::new(),
+            port: free_port(),
+        };
+        fs::write(
+            bouncer.place.path("users"),
+            "\"svc\" \"\"\n\"fenced\" \"\"\n",
+        )
+        .expect("a list of users");
         let settings = bouncer.settings(server.port(), pool_size);
         fs::write(bouncer.place.path("pgbouncer.ini"), settings).expect("settings");
         bouncer.start_again();
@@ -28,7 +36,11 @@ impl Bouncer {
     }
 
     fn settings(&self, server: u16, pool_size: usize) -> String {
-        let named = if Self::knows_named() { "max_prepared_statements = 200" } else { "" };
+        let named = if Self::knows_named() {
+            "max_prepared_statements = 200"
+        } else {
+            ""
+        };
         let port = self.port;
         format!(
             "[databases]\n\
@@ -84,7 +96,9 @@ impl Bouncer {
         command.arg("pgbouncer.ini");
         // That somebody answers on the port is not enough: it may be somebody else.
         let is_up = |id: u32| self.log().contains(&format!("[{id}] LOG process up"));
-        self.place.start(command, |id| is_up(id) && TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+        self.place.start(command, |id| {
+            is_up(id) && TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
     }
 
     /// Kills it. Whoever is connected is cut off, and so is the server.
@@ -102,14 +116,19 @@ impl Bouncer {
     #[track_caller]
     pub(crate) fn admin(&self, command: &str) -> String {
         let url = format!("postgres://svc@127.0.0.1:{}/pgbouncer", self.port);
-        server::psql(&self.place, &url, command).unwrap_or_else(|error| panic!("{command}: {error}"))
+        server::psql(&self.place, &url, command)
+            .unwrap_or_else(|error| panic!("{command}: {error}"))
     }
 }
 
 /// Debian has it where only root's PATH leads.
 fn program() -> PathBuf {
     let debian = Path::new("/usr/sbin/pgbouncer");
-    if debian.exists() { debian.to_owned() } else { "pgbouncer".into() }
+    if debian.exists() {
+        debian.to_owned()
+    } else {
+        "pgbouncer".into()
+    }
 }
 
 /// Its version, when it is installed: `PgBouncer 1.18.0` is its first line.

@@ -13,19 +13,33 @@ pub(crate) struct Disk {
 }
 
 impl Disk {
-    /// A disk of so many mebibytes that the server may write to; none where this process may not mount one.
+    /// A disk of so many mebibytes that the server may write to; none where this process may not
+    /// mount one.
     pub(crate) fn mount(mebibytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &format!("size={mebibytes}m,mode=755"), "tmpfs"]).arg(folder.path());
+        mount
+            .args([
+                "-t",
+                "tmpfs",
+                "-o",
+                &format!("size={mebibytes}m,mode=755"),
+                "tmpfs",
+            ])
+            .arg(folder.path());
         if !mount.status().is_ok_and(|status| status.success()) {
             return None;
         }
         let data = folder.path().join("data");
         fs::create_dir(&data).expect("a folder");
         let user = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        let user = user.lines().find_map(|line| line.strip_prefix("postgres:x:"))?;
-        let user = user.split(':').next().and_then(|number| number.parse().ok());
+        let user = user
+            .lines()
+            .find_map(|line| line.strip_prefix("postgres:x:"))?;
+        let user = user
+            .split(':')
+            .next()
+            .and_then(|number| number.parse().ok());
         chown(&data, user, None).expect("the server may write there");
         Some(Self { folder, data })
     }
@@ -50,6 +64,9 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         // The server may still have files open there.
-        _ = Command::new("umount").arg("--lazy").arg(self.folder.path()).status();
+        _ = Command::new("umount")
+            .arg("--lazy")
+            .arg(self.folder.path())
+            .status();
     }
 }

@@ -2,7 +2,8 @@
 
 /// What a client's first message is, which has no type of its own.
 pub(super) const STARTUP: u8 = 0;
-/// A question before the first message, which the server answers with one byte: whether it speaks TLS or GSSAPI.
+/// A question before the first message, which the server answers with one byte: whether it speaks
+/// TLS or GSSAPI.
 pub(super) const ENCRYPTION: u8 = 1;
 
 const ENCRYPTION_CODES: [u32; 2] = [80_877_103, 80_877_104];
@@ -19,11 +20,18 @@ pub(super) struct Frames {
 
 impl Frames {
     pub(super) fn of_client() -> Self {
-        Self { is_typed: false, head: Vec::new(), body: 0 }
+        Self {
+            is_typed: false,
+            head: Vec::new(),
+            body: 0,
+        }
     }
 
     pub(super) fn of_server() -> Self {
-        Self { is_typed: true, ..Self::of_client() }
+        Self {
+            is_typed: true,
+            ..Self::of_client()
+        }
     }
 
     /// Passes over bytes that are no message.
@@ -51,7 +59,8 @@ impl Frames {
     /// Reads a head that is complete: type and length, or length and code of a first message.
     fn begin(&mut self) -> u8 {
         let head = std::mem::take(&mut self.head);
-        let number = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        let number =
+            |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let length = |at: usize| usize::try_from(number(at)).unwrap_or(usize::MAX);
         if self.is_typed {
             self.body = length(1).saturating_sub(4);

@@ -1,6 +1,7 @@
 //! A PostgreSQL of the tests' own, a pooler before it, and a wire that counts, stalls and breaks.
 //!
-//! All of it blocks, and panics when it does not work. What it starts ends with the process of the test, however that ends.
+//! All of it blocks, and panics when it does not work. What it starts ends with the process of the
+//! test, however that ends.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
@@ -35,10 +36,12 @@ const BLOCK: u32 = 128;
 pub(crate) fn server() -> &'static server::Server {
     static SHARED: OnceLock<server::Server> = OnceLock::new();
     // All tests of the program connect to it, and a test relies on tables that were never analyzed.
-    SHARED.get_or_init(|| server::Server::with(&[("max_connections", "300"), ("autovacuum", "off")]))
+    SHARED
+        .get_or_init(|| server::Server::with(&[("max_connections", "300"), ("autovacuum", "off")]))
 }
 
-/// A port of the loopback interface for a server that the caller starts. No other call in this process returns it.
+/// A port of the loopback interface for a server that the caller starts. No other call in this
+/// process returns it.
 pub(crate) fn free_port() -> u16 {
     listener().local_addr().expect("its address").port()
 }
@@ -48,7 +51,8 @@ pub(crate) fn listener() -> TcpListener {
     static TAKEN: AtomicU16 = AtomicU16::new(0);
     let ports = ports();
     let count = u32::from(ports.end - ports.start);
-    // A server that restarts needs its port again: processes that run at the same time take ports of different blocks.
+    // A server that restarts needs its port again: processes that run at the same time take ports
+    // of different blocks.
     let first = std::process::id() % (count / BLOCK) * BLOCK;
     let next = || {
         let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
@@ -58,13 +62,16 @@ pub(crate) fn listener() -> TcpListener {
     (0..count).find_map(|_| next()).expect("a free port")
 }
 
-/// A port of the loopback interface that refuses connections as long as this value lives: it is bound and does not listen.
+/// A port of the loopback interface that refuses connections as long as this value lives: it is
+/// bound and does not listen.
 pub(crate) struct ClosedPort(TcpSocket);
 
 impl ClosedPort {
     pub(crate) fn new() -> Self {
         let socket = TcpSocket::new_v4().expect("a socket");
-        socket.bind(([127, 0, 0, 1], 0).into()).expect("a free port");
+        socket
+            .bind(([127, 0, 0, 1], 0).into())
+            .expect("a free port");
         Self(socket)
     }
 
@@ -73,12 +80,19 @@ impl ClosedPort {
     }
 }
 
-/// The ports from which one is taken: below those that the system gives to clients. With one of those, a client that connects
-/// again and again while the server is down would connect to itself in the end, and the server could not bind its port.
+/// The ports from which one is taken: below those that the system gives to clients. With one of
+/// those, a client that connects again and again while the server is down would connect to itself
+/// in the end, and the server could not bind its port.
 fn ports() -> std::ops::Range<u16> {
-    let given = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let first = given.split_whitespace().next().and_then(|first| first.parse::<u16>().ok());
-    let end = first.map_or(PORTS.end, |first| first.clamp(PORTS.start + 2_000, PORTS.end));
+    let given =
+        std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let first = given
+        .split_whitespace()
+        .next()
+        .and_then(|first| first.parse::<u16>().ok());
+    let end = first.map_or(PORTS.end, |first| {
+        first.clamp(PORTS.start + 2_000, PORTS.end)
+    });
     PORTS.start..end
 }
 
@@ -87,7 +101,10 @@ fn ports() -> std::ops::Range<u16> {
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "not within {PATIENCE:?}: {what}"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -96,14 +113,19 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let begun = Instant::now();
     while !is_so().await {
-        assert!(begun.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "not within {PATIENCE:?}: {what}"
+        );
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
 /// A connection to a server, for locks that a test holds until it releases them.
 pub(crate) async fn client(url: &str) -> tokio_postgres::Client {
-    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.expect("a connection");
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+        .await
+        .expect("a connection");
     tokio::spawn(connection);
     client
 }

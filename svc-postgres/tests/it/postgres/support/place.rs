@@ -1,4 +1,5 @@
-//! A temporary folder with one program that works in it. Both are gone when the test is, even when that was killed.
+//! A temporary folder with one program that works in it. Both are gone when the test is, even when
+//! that was killed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
@@ -9,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, getuid, kill_process};
 
-/// Waits until the process that holds the other end of its input has ended, or has closed it; then kills what works in
-/// the folder `$1`, the first process of a server first, so that it starts no others. PostgreSQL that is killed leaves a
-/// small shared memory of System V, which is named in its lock file. Nobody waits for the rest: to remove what was synced
-/// takes a second or two.
+/// Waits until the process that holds the other end of its input has ended, or has closed it; then
+/// kills what works in the folder `$1`, the first process of a server first, so that it starts no
+/// others. PostgreSQL that is killed leaves a small shared memory of System V, which is named in
+/// its lock file. Nobody waits for the rest: to remove what was synced takes a second or two.
 const WATCH: &str = r#"
 trap '' INT TERM HUP
 read -r _
@@ -53,21 +54,37 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::Builder::new().prefix("svc-postgres-").tempdir().expect("a folder");
+        let folder = tempfile::Builder::new()
+            .prefix("svc-postgres-")
+            .tempdir()
+            .expect("a folder");
         let path = folder.path().canonicalize().expect("its path");
         let user = user();
         if let Some((user, group)) = user {
             chown(&path, Some(user), Some(group)).expect("a folder of the user's own");
         }
         let mut watch = Command::new("sh");
-        watch.args(["-c", WATCH, "watch"]).arg(&path).current_dir("/").process_group(0);
-        watch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        watch
+            .args(["-c", WATCH, "watch"])
+            .arg(&path)
+            .current_dir("/")
+            .process_group(0);
+        watch
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut watch = watch.spawn().expect("a shell");
         let (end, killed) = (watch.stdin.take(), watch.stdout.take());
         std::thread::spawn(move || watch.wait());
         // From here on it is the watch that removes it.
         let _ = folder.keep();
-        Self { folder: path, user, program: Mutex::new(None), end, killed }
+        Self {
+            folder: path,
+            user,
+            program: Mutex::new(None),
+            end,
+            killed,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -79,7 +96,8 @@ impl Place {
         String::from_utf8_lossy(&fs::read(self.path("log")).unwrap_or_default()).into_owned()
     }
 
-    /// A program in this folder, as the user that a server may run as, whatever the environment says about PostgreSQL.
+    /// A program in this folder, as the user that a server may run as, whatever the environment
+    /// says about PostgreSQL.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -88,22 +106,36 @@ impl Place {
                 command.env_remove(&*name);
             }
         }
-        command.current_dir(&self.folder).env("HOME", &self.folder).stdin(Stdio::null()).process_group(0);
+        command
+            .current_dir(&self.folder)
+            .env("HOME", &self.folder)
+            .stdin(Stdio::null())
+            .process_group(0);
         if let Some((user, group)) = self.user {
             command.uid(user).gid(group);
         }
         command
     }
 
-    /// Starts the program that stays, and waits until it is ready, which is asked with its process id. Where its port is taken
-    /// it is tried again.
+    /// Starts the program that stays, and waits until it is ready, which is asked with its process
+    /// id. Where its port is taken it is tried again.
     #[track_caller]
     pub(crate) fn start(&self, mut command: Command, is_ready: impl Fn(u32) -> bool) {
         let mut program = self.program();
         assert!(program.is_none(), "it runs already");
-        let log = File::options().create(true).append(true).open(self.path("log")).expect("a log");
-        command.stdout(log.try_clone().expect("the log")).stderr(log);
-        let spawn = |command: &mut Command| command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("log"))
+            .expect("a log");
+        command
+            .stdout(log.try_clone().expect("the log"))
+            .stderr(log);
+        let spawn = |command: &mut Command| {
+            command
+                .spawn()
+                .unwrap_or_else(|error| panic!("{command:?}: {error}"))
+        };
         let mut said = self.log().len();
         let child = program.insert(spawn(&mut command));
         super::wait_until("the program is ready", || {
@@ -111,7 +143,10 @@ impl Place {
                 let log = self.log();
                 let now = log.get(said..).unwrap_or_default();
                 // A port that was just given back, or that a client has for a moment.
-                assert!(now.contains("Address already in use"), "{command:?}: {end:?}: {log}");
+                assert!(
+                    now.contains("Address already in use"),
+                    "{command:?}: {end:?}: {log}"
+                );
                 said = log.len();
                 *child = spawn(&mut command);
             }
@@ -143,16 +178,26 @@ impl Place {
     #[track_caller]
     pub(crate) fn stop(&self, signal: Signal) {
         let mut program = self.program().take().expect("it runs");
-        let id = i32::try_from(program.id()).ok().and_then(Pid::from_raw).expect("its id");
+        let id = i32::try_from(program.id())
+            .ok()
+            .and_then(Pid::from_raw)
+            .expect("its id");
         kill_process(id, signal).expect("it is told");
-        super::wait_until("the program has ended", || program.try_wait().expect("its state").is_some());
+        super::wait_until("the program has ended", || {
+            program.try_wait().expect("its state").is_some()
+        });
     }
 
     /// The processes whose working folder is this one, or is in it.
     pub(crate) fn processes(&self) -> Vec<Pid> {
-        let all = fs::read_dir("/proc").expect("a list of processes").filter_map(Result::ok);
-        let here = all.filter(|it| fs::read_link(it.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&self.folder)));
-        here.filter_map(|it| Pid::from_raw(it.file_name().to_str()?.parse().ok()?)).collect()
+        let all = fs::read_dir("/proc")
+            .expect("a list of processes")
+            .filter_map(Result::ok);
+        let here = all.filter(|it| {
+            fs::read_link(it.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&self.folder))
+        });
+        here.filter_map(|it| Pid::from_raw(it.file_name().to_str()?.parse().ok()?))
+            .collect()
     }
 
     fn program(&self) -> std::sync::MutexGuard<'_, Option<Child>> {
@@ -174,12 +219,19 @@ impl Drop for Place {
 /// What a program says that ends by itself.
 #[track_caller]
 pub(crate) fn output(mut command: Command) -> Result<String, String> {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end().to_owned();
-    if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+    if output.status.success() {
+        Ok(text(output.stdout))
+    } else {
+        Err(text(output.stderr))
+    }
 }
 
-/// The user of Debian's package, or one that may do nothing, when this is root: nobody starts a server as root.
+/// The user of Debian's package, or one that may do nothing, when this is root: nobody starts a
+/// server as root.
 fn user() -> Option<(u32, u32)> {
     let number = |what: &str, name: &str| -> Option<u32> {
         let mut command = Command::new("id");
@@ -187,5 +239,10 @@ fn user() -> Option<(u32, u32)> {
         output(command).ok()?.parse().ok()
     };
     let numbers = |name: &&str| Some((number("-u", name)?, number("-g", name)?));
-    getuid().is_root().then(|| ["postgres", "nobody"].iter().find_map(numbers).expect("a user other than root"))
+    getuid().is_root().then(|| {
+        ["postgres", "nobody"]
+            .iter()
+            .find_map(numbers)
+            .expect("a user other than root")
+    })
 }

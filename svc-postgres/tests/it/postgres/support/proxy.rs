@@ -1,4 +1,5 @@
-//! A wire between a client and a server that counts round trips, and that can be slow, stall and break.
+//! A wire between a client and a server that counts round trips, and that can be slow, stall and
+//! break.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -14,11 +15,13 @@ use super::server;
 
 /// A proxy on loopback.
 ///
-/// A round trip begins when a client asks (`Sync`, `Query`, `FunctionCall`) while none of its questions is open, and a
-/// question is open until its `ReadyForQuery` is delivered. The start of a connection is not counted.
+/// A round trip begins when a client asks (`Sync`, `Query`, `FunctionCall`) while none of its
+/// questions is open, and a question is open until its `ReadyForQuery` is delivered. The start of a
+/// connection is not counted.
 ///
-/// A client may send a pipeline in several pieces, and the server may answer the first before the second arrives. Where the
-/// count has to be exact, run the client with [`Self::block_on`]: an answer is delivered after all pieces are there.
+/// A client may send a pipeline in several pieces, and the server may answer the first before the
+/// second arrives. Where the count has to be exact, run the client with [`Self::block_on`]: an
+/// answer is delivered after all pieces are there.
 pub(crate) struct Proxy {
     shared: Arc<Shared>,
     port: u16,
@@ -80,7 +83,11 @@ impl Proxy {
         });
         let theirs = Arc::clone(&shared);
         let acceptor = Some(thread::spawn(move || accept(&theirs, &listener)));
-        Self { shared, port, acceptor }
+        Self {
+            shared,
+            port,
+            acceptor,
+        }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -111,26 +118,32 @@ impl Proxy {
         *lock(&self.shared.delay) = delay;
     }
 
-    /// Stops passing anything on, in both directions, until it is told to go on; connections stay open, and new ones can be
-    /// made.
+    /// Stops passing anything on, in both directions, until it is told to go on; connections stay
+    /// open, and new ones can be made.
     pub(crate) fn stall(&self, is_stalled: bool) {
-        self.shared.turn(|gate| (gate.questions, gate.answers) = (is_stalled, is_stalled));
+        self.shared
+            .turn(|gate| (gate.questions, gate.answers) = (is_stalled, is_stalled));
     }
 
     /// The same for answers only: what is asked is done, and nobody hears of it.
     pub(crate) fn hold_answers(&self, are_held: bool) {
-        self.shared.turn(|gate| (gate.questions, gate.answers) = (false, are_held));
+        self.shared
+            .turn(|gate| (gate.questions, gate.answers) = (false, are_held));
     }
 
-    /// Runs a client on one thread, with an exact count of its round trips. The first bytes of an answer are delivered when the
-    /// thread waits and all that it has sent was counted: then the client sends nothing more without an answer.
+    /// Runs a client on one thread, with an exact count of its round trips. The first bytes of an
+    /// answer are delivered when the thread waits and all that it has sent was counted: then the
+    /// client sends nothing more without an answer.
     pub(crate) fn block_on<F: Future>(&self, client: F) -> F::Output {
         let works = |works: bool| {
             let shared = Arc::clone(&self.shared);
             move || shared.turn(|gate| gate.client_works = works)
         };
         let mut runtime = tokio::runtime::Builder::new_current_thread();
-        runtime.enable_all().on_thread_park(works(false)).on_thread_unpark(works(true));
+        runtime
+            .enable_all()
+            .on_thread_park(works(false))
+            .on_thread_unpark(works(true));
         let runtime = runtime.build().expect("a runtime");
         works(true)();
         let output = runtime.block_on(client);
@@ -140,7 +153,10 @@ impl Proxy {
 
     /// Cuts all connections, for both sides. New ones can be made.
     pub(crate) fn cut(&self) {
-        for wire in std::mem::take(&mut *lock(&self.shared.wires)).iter().filter_map(Weak::upgrade) {
+        for wire in std::mem::take(&mut *lock(&self.shared.wires))
+            .iter()
+            .filter_map(Weak::upgrade)
+        {
             wire.cut();
         }
         let _gate = lock(&self.shared.gate);
@@ -195,7 +211,12 @@ impl Shared {
         let server = TcpStream::connect(("127.0.0.1", self.upstream.load(Ordering::SeqCst)))?;
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
-        let wire = Arc::new(Wire { client, server, is_cut: AtomicBool::new(false), talk: Mutex::new(Talk::new()) });
+        let wire = Arc::new(Wire {
+            client,
+            server,
+            is_cut: AtomicBool::new(false),
+            talk: Mutex::new(Talk::new()),
+        });
         let mut wires = lock(&self.wires);
         wires.retain(|wire| wire.strong_count() > 0);
         wires.push(Arc::downgrade(&wire));
@@ -224,7 +245,12 @@ impl Wire {
 
 impl Talk {
     fn new() -> Self {
-        Self { client: Frames::of_client(), server: Frames::of_server(), open: 0, is_fresh: false }
+        Self {
+            client: Frames::of_client(),
+            server: Frames::of_server(),
+            open: 0,
+            is_fresh: false,
+        }
     }
 
     /// How many round trips these bytes of the client begin.
@@ -246,7 +272,12 @@ impl Talk {
     }
 
     fn answered(&mut self, bytes: &[u8]) {
-        let ready = self.server.types(bytes).into_iter().filter(|kind| *kind == b'Z').count();
+        let ready = self
+            .server
+            .types(bytes)
+            .into_iter()
+            .filter(|kind| *kind == b'Z')
+            .count();
         self.open = self.open.saturating_sub(ready);
     }
 }
@@ -272,7 +303,9 @@ fn questions(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
         if length == 0 {
             return Ok(());
         }
-        shared.round_trips.fetch_add(talk.asked(&bytes[..length]), Ordering::SeqCst);
+        shared
+            .round_trips
+            .fetch_add(talk.asked(&bytes[..length]), Ordering::SeqCst);
         drop(talk);
         (&wire.server).write_all(&bytes[..length])?;
     }

@@ -11,7 +11,8 @@ use rustix::process::Signal;
 use super::place::{Place, output};
 use super::{PATIENCE, free_port, wait_until};
 
-/// A server in a temporary folder, with the superuser `svc` and the database `postgres`. It writes as safely as a real one.
+/// A server in a temporary folder, with the superuser `svc` and the database `postgres`. It writes
+/// as safely as a real one.
 pub(crate) struct Server {
     place: Place,
     port: u16,
@@ -32,14 +33,30 @@ impl Server {
         let server = Self::without_data(options.iter().map(own).collect());
         let mut initdb = server.place.command(&server_program("initdb"));
         // That it is not synced concerns the empty cluster only.
-        initdb.args(["-D", "data", "-U", "svc", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]);
+        initdb.args([
+            "-D",
+            "data",
+            "-U",
+            "svc",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+            "--no-sync",
+        ]);
         output(initdb).unwrap_or_else(|error| panic!("initdb: {error}"));
         server.start_again();
         server
     }
 
     fn without_data(options: Vec<(String, String)>) -> Self {
-        Self { place: Place::new(), port: free_port(), options, schemas: AtomicU32::new(0) }
+        Self {
+            place: Place::new(),
+            port: free_port(),
+            options,
+            schemas: AtomicU32::new(0),
+        }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -70,12 +87,13 @@ impl Server {
         format!("test_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Starts it after [`Self::kill`] or [`Self::stop`], with the same data on the same port; returns when it accepts
-    /// connections.
+    /// Starts it after [`Self::kill`] or [`Self::stop`], with the same data on the same port;
+    /// returns when it accepts connections.
     #[track_caller]
     pub(crate) fn start_again(&self) {
         let lock = self.place.path("data/postmaster.pid");
-        // What is left of a server that was killed. Its process id may be that of another server now.
+        // What is left of a server that was killed. Its process id may be that of another server
+        // now.
         let _ = fs::remove_file(&lock);
         let mut postgres = self.place.command(&server_program("postgres"));
         let port = self.port.to_string();
@@ -85,12 +103,17 @@ impl Server {
             ("unix_socket_directories", ""),
             // In the folder: whoever is killed leaves nothing elsewhere.
             ("dynamic_shared_memory_type", "mmap"),
-            // After a crash it syncs its files all at once, not each: a quarter of a second instead of three.
+            // After a crash it syncs its files all at once, not each: a quarter of a second instead
+            // of three.
             ("recovery_init_sync_method", "syncfs"),
-            // A standby without its primary sleeps so long; 5 s unless set, and then a promotion may take as long.
+            // A standby without its primary sleeps so long; 5 s unless set, and then a promotion
+            // may take as long.
             ("wal_retrieve_retry_interval", "100ms"),
         ];
-        let theirs = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let theirs = self
+            .options
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
         postgres.args(["-D", "data"]);
         for (name, value) in mine.into_iter().chain(theirs) {
             postgres.arg("-c").arg(format!("{name}={value}"));
@@ -117,14 +140,29 @@ impl Server {
         self.start_again();
     }
 
-    /// A standby that follows this server, known to it as `name`; it streams when this returns. It answers reads.
-    /// It has a copy of the settings made by `ALTER SYSTEM`, such as those of [`Self::synchronous`].
+    /// A standby that follows this server, known to it as `name`; it streams when this returns. It
+    /// answers reads. It has a copy of the settings made by `ALTER SYSTEM`, such as those of
+    /// [`Self::synchronous`].
     #[track_caller]
     pub(crate) fn standby(&self, name: &str) -> Self {
         let standby = Self::without_data(self.options.clone());
         let mut copy = standby.place.command(&server_program("pg_basebackup"));
-        let source = format!("host=127.0.0.1 port={} user=svc application_name={name}", self.port);
-        copy.args(["-d", &source, "-D", "data", "-R", "-X", "stream", "-c", "fast", "--no-sync"]);
+        let source = format!(
+            "host=127.0.0.1 port={} user=svc application_name={name}",
+            self.port
+        );
+        copy.args([
+            "-d",
+            &source,
+            "-D",
+            "data",
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "--no-sync",
+        ]);
         output(copy).unwrap_or_else(|error| panic!("pg_basebackup: {error}"));
         standby.start_again();
         self.wait_for(&format!(
@@ -137,9 +175,13 @@ impl Server {
     #[track_caller]
     pub(crate) fn synchronous(&self, standby: Option<&str>) {
         let name = standby.unwrap_or_default();
-        self.psql(&format!("ALTER SYSTEM SET synchronous_standby_names = '{name}'"));
+        self.psql(&format!(
+            "ALTER SYSTEM SET synchronous_standby_names = '{name}'"
+        ));
         self.psql("SELECT pg_reload_conf()");
-        self.wait_for(&format!("SELECT current_setting('synchronous_standby_names') = '{name}'"));
+        self.wait_for(&format!(
+            "SELECT current_setting('synchronous_standby_names') = '{name}'"
+        ));
         if standby.is_some() {
             self.wait_for(&format!(
                 "SELECT count(*) > 0 FROM pg_stat_replication WHERE application_name = '{name}' AND sync_state = 'sync'"
@@ -155,9 +197,10 @@ impl Server {
         self.wait_for("SELECT NOT pg_is_in_recovery()");
     }
 
-    /// A role for which this server looks like the coordinator of a Citus cluster whose only worker is on `port`: the catalogue and
-    /// the functions of Citus that the store uses are tables and functions of a schema that no other role searches. The role may
-    /// make schemas, and row-level security holds for it.
+    /// A role for which this server looks like the coordinator of a Citus cluster whose only worker
+    /// is on `port`: the catalogue and the functions of Citus that the store uses are tables and
+    /// functions of a schema that no other role searches. The role may make schemas, and row-level
+    /// security holds for it.
     pub(crate) fn cluster_role(&self, port: u16) -> String {
         let role = self.schema().replace("test", "cluster");
         self.cluster_role_of(&role, port);
@@ -190,7 +233,8 @@ impl Server {
     /// What `psql` answers: a line for each row, with `|` between the columns.
     #[track_caller]
     pub(crate) fn psql(&self, sql: &str) -> String {
-        self.try_psql(sql).unwrap_or_else(|error| panic!("{sql}: {error}"))
+        self.try_psql(sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
     /// The same, or what went wrong.
@@ -214,7 +258,8 @@ pub(crate) fn url_of(role: &str, port: u16) -> String {
     format!("postgres://{role}@127.0.0.1:{port}/postgres")
 }
 
-/// Asks whatever is behind a URL. Each `;` ends a statement of its own, all in one transaction unless they say otherwise.
+/// Asks whatever is behind a URL. Each `;` ends a statement of its own, all in one transaction
+/// unless they say otherwise.
 pub(super) fn psql(place: &Place, url: &str, sql: &str) -> Result<String, String> {
     let mut psql = place.command(&client_program("psql"));
     psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]);
@@ -232,27 +277,46 @@ fn is_ready(lock: &Path, id: u32) -> bool {
 /// A program of the server that is to be tested.
 fn server_program(name: &str) -> PathBuf {
     let folder = folders().into_iter().next();
-    let program =
-        folder.expect("PostgreSQL is not installed: set SVC_POSTGRES_BIN to the folder of its programs").join(name);
+    let program = folder
+        .expect("PostgreSQL is not installed: set SVC_POSTGRES_BIN to the folder of its programs")
+        .join(name);
     assert!(program.exists(), "there is no {}", program.display());
     program
 }
 
 /// A program that speaks to servers of any version; not everybody who ships a server ships it.
 fn client_program(name: &str) -> PathBuf {
-    folders().into_iter().map(|folder| folder.join(name)).find(|it| it.exists()).unwrap_or_else(|| name.into())
+    folders()
+        .into_iter()
+        .map(|folder| folder.join(name))
+        .find(|it| it.exists())
+        .unwrap_or_else(|| name.into())
 }
 
-/// Where PostgreSQL's programs may be: where `SVC_POSTGRES_BIN` says, else Debian's, the newest first, else where
-/// `pg_config` says.
+/// Where PostgreSQL's programs may be: where `SVC_POSTGRES_BIN` says, else Debian's, the newest
+/// first, else where `pg_config` says.
 fn folders() -> Vec<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
-    let mut versions: Vec<u32> = versions.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect();
+    let versions = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
+    let mut versions: Vec<u32> = versions
+        .filter_map(|it| it.file_name().to_str()?.parse().ok())
+        .collect();
     versions.sort_unstable_by(|one, other| other.cmp(one));
-    let debian = versions.iter().map(|version| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin")));
+    let debian = versions
+        .iter()
+        .map(|version| PathBuf::from(format!("/usr/lib/postgresql/{version}/bin")));
     let debian = debian.filter(|folder| folder.join("postgres").exists());
     let mut config = Command::new("pg_config");
-    let config = config.arg("--bindir").output().map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
+    let config = config
+        .arg("--bindir")
+        .output()
+        .map(|it| String::from_utf8_lossy(&it.stdout).trim().to_owned());
     let named = std::env::var_os("SVC_POSTGRES_BIN").map(PathBuf::from);
-    named.into_iter().chain(debian).chain(config.ok().map(PathBuf::from)).collect()
+    named
+        .into_iter()
+        .chain(debian)
+        .chain(config.ok().map(PathBuf::from))
+        .collect()
 }
