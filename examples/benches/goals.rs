@@ -7,9 +7,9 @@
 //! all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and
 //! `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
-//! Each line tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is
-//! 1. Figures are medians of rounds in which the sides take turns. CPU is that of the server's
-//! process; `driver` is the share of one core that the load itself took.
+//! Each line has a bound, what was measured, and `ok` or `MISSED`. A miss sets the exit code to 1.
+//! Figures are medians of rounds in which the sides take turns. CPU is that of the server's process;
+//! `driver` is the share of one core that the load itself took.
 
 #[path = "../../svc-sqlite/benches/baseline/mod.rs"]
 mod baseline;

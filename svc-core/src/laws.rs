@@ -319,7 +319,7 @@ impl<S: Store> History<S> {
     fn told(&mut self, outcome: &Result<Outcome>) -> String {
         match outcome {
             Ok(Outcome::Created { record, .. } | Outcome::Updated(Some(record))) => {
-                self.here.learn(record)
+                self.here.learn(record);
             }
             Ok(Outcome::Helped(helped)) => {
                 helped

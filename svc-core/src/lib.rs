@@ -125,50 +125,38 @@
 )]
 
 pub mod api;
-pub mod auth;
 pub mod capability;
-pub mod context;
-pub mod describe;
-pub mod draft;
-pub mod error;
 pub mod fair_queue;
-pub mod field_set;
-pub mod filter;
 mod hal;
-pub mod helper;
 #[doc(hidden)]
 pub mod internal;
-mod json;
 #[cfg(feature = "store-tests")]
 pub mod laws;
-pub mod link;
 #[cfg(feature = "mapped")]
 pub mod mapped;
 #[cfg(feature = "memory")]
 pub mod memory;
-pub mod model;
-mod names;
 pub mod operation;
 pub mod ops;
-pub mod page;
-pub mod raw;
 pub mod read;
-pub mod record;
 pub mod rules;
-pub mod schema;
 pub mod store;
-pub mod value;
+#[cfg(test)]
+#[path = "../model/src/value/testing.rs"]
+mod testing;
 #[cfg(feature = "webhooks")]
 pub mod webhook;
 
 pub use api::{Api, ApiBuilder, Vendor};
-pub use context::{Base, Context, Tenant};
-pub use draft::{Draft, Patch};
-pub use error::{Code, Error, ErrorKind, Problem, Result};
 pub use ops::{
     Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed,
     Find, FindKey, Get, Helper, Idempotency, List, LockKey, Revision, Transactions, Update,
     UpdateRequest,
 };
-pub use page::{ListRequest, Next, Page, PageRequest};
-pub use record::Record;
+pub use svc_model::{
+    Base, Code, Context, Draft, Error, ErrorKind, ListRequest, Next, Page, PageRequest, Patch,
+    Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error, field,
+    field_set, fields, filter, helper, link, model, page, raw, record, schema, value, writable,
+};
+
+use svc_model::{json, names};

@@ -149,10 +149,10 @@ impl<'a> Apply<'a> {
             Change::Insert(insert) => self.insert(insert)?,
             Change::Replace(replace) => self.replace(replace)?,
             Change::SetFields { at, fields } => {
-                self.edit(at, |row| row.body = Some(fields.to_vec()))?
+                self.edit(at, |row| row.body = Some(fields.to_vec()))?;
             }
             Change::SetLink { at, link, from, to } => {
-                self.set_link(at, link, from.as_ref(), to.as_ref())?
+                self.set_link(at, link, from.as_ref(), to.as_ref())?;
             }
             Change::SetSchedule { at, start, stop } => {
                 let (start, stop) = (start.map(Timestamp::micros), stop.map(Timestamp::micros));

@@ -292,7 +292,7 @@ impl Database {
                     return Ok(given);
                 }
                 Err((_, failed)) if failed.is_of_the_connection() && !failed.is_silent() => {
-                    error = failed
+                    error = failed;
                 }
                 Err((_, failed)) => return Err(failed),
             }

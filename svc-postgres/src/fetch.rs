@@ -85,7 +85,7 @@ impl Ties {
                 Key::Name(kind, name) => self.names.push((side, place, code(*kind), name.clone())),
                 Key::Identifier(kind, it) => {
                     self.identifiers
-                        .push((side, place, code(*kind), identifier(it)))
+                        .push((side, place, code(*kind), identifier(it)));
                 }
                 Key::Email(address) => self.emails.push((side, place, email(address))),
                 _ => {}
@@ -214,7 +214,7 @@ impl Sorted {
                 .extend(id.uuid().map(|id| (code(*kind), id, place))),
             Key::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
             Key::Identifier(kind, it) => {
-                self.identifiers.push((code(*kind), identifier(it), place))
+                self.identifiers.push((code(*kind), identifier(it), place));
             }
             Key::Email(address) => self.emails.push((email(address), place)),
             Key::Link(kind, id, link) => {

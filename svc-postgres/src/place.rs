@@ -9,7 +9,7 @@ use svc_core::{
 use uuid::Uuid;
 
 use crate::{
-    error::{Result, StoreError},
+    error::Result,
     layout::{ALL, SLOTS, layout},
     pipeline::{Query, Value, values},
     rows::code,
@@ -48,11 +48,6 @@ impl Place {
                     owner: address.id.uuid().ok_or_else(Error::not_found)?,
                     slot,
                 })
-            }
-            _ => {
-                return Err(StoreError::unexpected(
-                    "a scope that this store does not know",
-                ));
             }
         };
         Ok(Self {

@@ -109,7 +109,7 @@ fn page(report: &mut Report) {
         [
             &mut || {
                 cpu_each(PAGES, || {
-                    (0..PAGES).for_each(|_| drop(raw.page(1, 1, 25).expect("a page")))
+                    (0..PAGES).for_each(|_| drop(raw.page(1, 1, 25).expect("a page")));
                 })
             },
             &mut || read(&runtime, &server, "people", PAGES),

@@ -53,7 +53,6 @@ impl Place {
                     RecordId::parse(&address.id).ok_or_else(Error::not_found)?,
                 ))
             }
-            _ => return Err(Error::unexpected("a scope that this store does not know").into()),
         };
         Ok(Self {
             tenant,

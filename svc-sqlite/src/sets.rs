@@ -4,7 +4,7 @@
 use svc_core::{
     model::Kind,
     schema::Source,
-    store::{KindTable, Set, kind_code},
+    store::{KindTable, Set},
 };
 
 use crate::schema::{Table, table};
@@ -49,7 +49,7 @@ pub(crate) fn deleting(table: &Table, set: &Set) -> Vec<String> {
     let mut texts: Vec<String> = table
         .scopes()
         .map(|column| {
-            let (column, scope) = (column.name, kind_code(column.kind));
+            let (column, scope) = (column.name, column.kind.code());
             format!(
                 "INSERT INTO total (tenant, kind, scope, owner, records)
                  SELECT ?1, {code}, {scope}, {column}, -count(*) FROM {name}

@@ -1,11 +1,7 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each
 //! says.
 
-use svc_core::{
-    model::Kind,
-    schema::Source,
-    store::{KindTable, kind_code},
-};
+use svc_core::{model::Kind, schema::Source, store::KindTable};
 
 /// The statements about ranges of one date; empty where there is no collection of all.
 #[derive(Debug, Default)]
@@ -244,7 +240,7 @@ fn select(table: &KindTable) -> String {
         .iter()
         .any(|(_, source)| source.adds_up().is_some());
     let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
-        let (kind, scope) = (kind_code(counted), table.code);
+        let (kind, scope) = (counted.code(), table.code);
         format!(
             " LEFT JOIN total s ON s.tenant = r.tenant AND s.kind = {kind} AND s.scope = {scope} AND s.owner = r.id"
         )

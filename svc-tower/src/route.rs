@@ -83,7 +83,6 @@ impl fmt::Display for Route<'_> {
             Target::OpenApi => f.write_str("openapi"),
             Target::JsonSchema(_) => f.write_str("json schema"),
             Target::Form(_) => f.write_str("form"),
-            _ => f.write_str("other"),
         }
     }
 }

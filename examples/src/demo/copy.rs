@@ -225,7 +225,7 @@ impl Copy<'_> {
         };
         let compared = patiently(async || {
             compare(&self.source, &self.target, tenant, |done| {
-                _ = go_on(step(done))
+                _ = go_on(step(done));
             })
             .await
         });

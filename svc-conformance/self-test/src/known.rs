@@ -93,7 +93,7 @@ fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
         };
         match ranges.last_mut() {
             Some((of, _, last)) if *of == area && last.checked_add(1) == Some(number) => {
-                *last = number
+                *last = number;
             }
             _ => ranges.push((area, number, number)),
         }

@@ -201,7 +201,7 @@ fn rows(shown: &Shown<'_>) -> Vec<&'static str> {
         "custom_fields" => rows.push(row::RES_PERSON_37),
         "number" if shown.field.owner == "phone_number" => rows.push(row::LIM_03),
         "type" if matches!(shown.field.owner, "outreach" | "advocacy_campaign") => {
-            rows.push(row::TYP_10)
+            rows.push(row::TYP_10);
         }
         _ => {}
     }

@@ -453,13 +453,11 @@ impl Batch {
         let deadline = self
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
-        let cx = Context {
-            now: received,
-            begun: Instant::now(),
-            deadline,
-            has_company,
-            ..self.context.clone()
-        };
+        let mut cx = self.context.clone();
+        cx.now = received;
+        cx.begun = Instant::now();
+        cx.deadline = deadline;
+        cx.has_company = has_company;
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
         self.api
             .write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref())))

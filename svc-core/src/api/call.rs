@@ -70,12 +70,7 @@ impl Api {
                 Identity::Nobody
             });
         };
-        let credentials = Credentials {
-            key,
-            headers,
-            extensions,
-            now,
-        };
+        let credentials = Credentials::new(key, headers, extensions, now);
         let known = match key {
             Some(_) => authenticator.authenticate(credentials).await?,
             None => authenticator.without_key(credentials).await?,

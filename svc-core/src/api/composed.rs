@@ -176,16 +176,7 @@ impl Composed<'_> {
                 let Some(get) = &registered.get else {
                     return Ok(None);
                 };
-                return get
-                    .get(
-                        cx,
-                        &Address {
-                            kind,
-                            id: id.clone(),
-                            parent: None,
-                        },
-                    )
-                    .await;
+                return get.get(cx, &Address::top(kind, id.clone())).await;
             }
             Key::Name(_, name) => FindKey::Name(name.clone()),
             Key::Identifier(_, identifier) => {
@@ -326,7 +317,9 @@ fn stored(record: RawRecord) -> Stored {
 impl Ground for Operations<'_> {
     fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
         // The library has looked before it runs a plan.
-        let Address { kind, id, parent } = address.clone();
+        let Address {
+            kind, id, parent, ..
+        } = address.clone();
         Ok(Some(Found {
             kind,
             id,
@@ -370,10 +363,8 @@ impl Ground for Operations<'_> {
             ));
         }
         self.step(|| {
-            let mut draft = RawDraft {
-                own: None,
-                ..draft.clone()
-            };
+            let mut draft = draft.clone();
+            draft.own = None;
             if let Some(person) = &new.person {
                 draft.links.retain(|(name, _)| *name != "person");
                 draft.links.push(("person", person.clone()));
@@ -401,16 +392,9 @@ impl Ground for Operations<'_> {
                 Ok(stored)
             };
         }
-        let if_match = Some(stored.record.meta().state());
-        let (now, _) = self.step(|| {
-            Stop::Update(
-                at,
-                Box::new(RawPatch {
-                    if_match,
-                    ..patch.clone()
-                }),
-            )
-        })?;
+        let mut patch = patch.clone();
+        patch.if_match = Some(stored.record.meta().state());
+        let (now, _) = self.step(|| Stop::Update(at, Box::new(patch)))?;
         self.changed
             .insert(own_key(&now.record), now.record.clone());
         Ok(now)

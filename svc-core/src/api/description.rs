@@ -119,10 +119,13 @@ impl<'a> Description<'a> {
             let name = format!("{}:{}", relations.namespace, link.name);
             OwnRelation {
                 name,
-                page: format!("{}{}", own.pages, link.name),
+                page: format!("{}{}", own.pages(), link.name),
                 title: &link.title,
             }
         };
-        Some((&relations.namespace, own.links.iter().map(named).collect()))
+        Some((
+            &relations.namespace,
+            own.links().iter().map(named).collect(),
+        ))
     }
 }

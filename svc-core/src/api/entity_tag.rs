@@ -312,7 +312,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::testing::config())]
 
         #[test]
         fn etg_03_any_moment_is_written_as_http_does(micros in Timestamp::MIN.micros()..=Timestamp::MAX.micros()) {

@@ -61,19 +61,11 @@ impl Api {
             .find(|field| **field == Filterable::ModifiedDate)
             .unwrap_or(first)
             .example();
-        let filter = Parameter {
-            name: FILTER,
-            text,
-            values: Values::Text { example },
-        };
+        let filter = Parameter::new(FILTER, text, Values::Text { example });
         let text = String::from(
             "The date by which the records are ordered, ascending; in the order of creation when it is not sent",
         );
-        let order = Parameter {
-            name: ORDER,
-            text,
-            values: Values::OneOf(dates.clone()),
-        };
+        let order = Parameter::new(ORDER, text, Values::OneOf(dates.clone()));
         std::iter::once(filter)
             .chain((!dates.is_empty()).then_some(order))
             .collect()

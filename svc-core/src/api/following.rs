@@ -55,13 +55,11 @@ impl Waiting<'_> {
     /// The context of a read that begins now: the time that a request waited is none of the
     /// backend's.
     pub(super) fn context(&self, cx: &Context) -> Context {
-        let deadline = self
+        let mut cx = cx.clone();
+        cx.deadline = self
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
-        Context {
-            deadline,
-            ..cx.clone()
-        }
+        cx
     }
 }
 

@@ -226,7 +226,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::value::testing::config())]
+        #![proptest_config(crate::testing::config())]
 
         #[test]
         fn idm_02_an_answer_comes_back_byte_for_byte(fingerprint: u128, body: Vec<u8>, status in 200_u16..=599) {

@@ -194,23 +194,22 @@ impl<'a> Request<'a> {
     /// What the backend is told of it. Extensions and base are taken out.
     pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
         let sizes = api.sizes();
-        Context {
-            tenant,
-            caps: if caller.is_anonymous() {
-                sizes.stranger_caps
-            } else {
-                sizes.caps
-            },
-            caller,
-            request_id: self.id.unwrap_or_else(Uuid::new_v4),
-            now: self.received.unwrap_or_else(Timestamp::now),
-            begun: self.begun,
-            deadline: self.deadline(),
-            extensions: std::mem::take(&mut self.extensions),
-            base: self.base.take().unwrap_or_else(|| api.base().clone()),
-            namespace: Arc::clone(&api.inner.relations.namespace),
-            has_company: false,
+        let now = self.received.unwrap_or_else(Timestamp::now);
+        let mut cx = Context::new(tenant, caller, now);
+        cx.caps = if cx.is_anonymous() {
+            sizes.stranger_caps
+        } else {
+            sizes.caps
+        };
+        if let Some(id) = self.id {
+            cx.request_id = id;
         }
+        cx.begun = self.begun;
+        cx.deadline = self.deadline();
+        cx.extensions = std::mem::take(&mut self.extensions);
+        cx.base = self.base.take().unwrap_or_else(|| api.base().clone());
+        cx.namespace = Arc::clone(&api.inner.relations.namespace);
+        cx
     }
 }
 

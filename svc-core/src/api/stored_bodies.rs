@@ -38,11 +38,11 @@ impl StoredBodies {
     /// The body is not the members of a JSON object. The error names the address of the record, for
     /// the log.
     pub(super) fn check(&self, record: &RawRecord) -> Result<()> {
-        let Fields::Stored(body) = &record.fields else {
+        let Fields::Stored(body) = record.fields() else {
             return Ok(());
         };
         let digest = short_digest(body)
-            ^ short_digest(record.meta.identifiers.as_json().as_bytes()).rotate_left(1);
+            ^ short_digest(record.meta().identifiers.as_json().as_bytes()).rotate_left(1);
         // Zero marks an unused slot.
         let tag = u32::try_from(digest >> 32).unwrap_or_default().max(1);
         let slot = usize::try_from(digest & u64::from(u16::MAX))

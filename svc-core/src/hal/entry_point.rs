@@ -4,7 +4,7 @@ use super::{Hal, WEBHOOKS, changes::CHANGES};
 use crate::{
     helper::HelperName,
     json::write_string,
-    link::{Scope, Target},
+    link::{OwnRelations, Scope, Target},
     model::Kind,
 };
 
@@ -103,7 +103,7 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
             out,
         );
     }
-    for link in hal.relations.own.iter().flat_map(|own| &own.links) {
+    for link in hal.relations.own.iter().flat_map(OwnRelations::links) {
         titled(
             &format!("{}:{}", hal.relations.namespace, link.name),
             &link.href,

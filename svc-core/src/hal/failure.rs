@@ -77,7 +77,7 @@ pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>
     out.push(b'}');
     for part in view.embedded {
         out.push(b',');
-        write_string(&hal.relations.dialect.relation(part.kind.singular()), out);
+        write_string(&hal.relations.dialect.relation(part.kind().singular()), out);
         out.push(b':');
         record(hal, part, false, out);
     }

@@ -74,7 +74,7 @@ impl Hal<'_> {
         curie(dialect.prefix(), &self.docs_pages(), out);
         if let Some(own) = &self.relations.own {
             out.push(b',');
-            curie(&self.relations.namespace, &own.pages, out);
+            curie(&self.relations.namespace, own.pages(), out);
         }
         out.push(b']');
     }

@@ -28,10 +28,10 @@ pub(super) enum Own<'a> {
 
 /// About how many bytes a record takes whose address has `href` bytes, rather too many.
 pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
-    let (Fields::Stored(fields) | Fields::Typed(fields)) = &record.fields;
+    let (Fields::Stored(fields) | Fields::Typed(fields)) = record.fields();
     let links = hal
         .relations
-        .kind(record.kind)
+        .kind(record.kind())
         .map_or(0, |relations| relations.links.len());
     // A link has its key, its braces and a word behind the address.
     let links = links
@@ -39,7 +39,7 @@ pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize 
         .saturating_mul(href.saturating_add(64));
     fields
         .len()
-        .saturating_add(record.meta.identifiers.as_json().len())
+        .saturating_add(record.meta().identifiers.as_json().len())
         .saturating_add(links)
         .saturating_add(512)
 }
@@ -52,10 +52,10 @@ pub(super) fn record_at(
     top: bool,
     out: &mut Vec<u8>,
 ) {
-    let Some(relations) = hal.relations.kind(record.kind) else {
+    let Some(relations) = hal.relations.kind(record.kind()) else {
         return;
     };
-    let meta = &record.meta;
+    let meta = record.meta();
     out.extend_from_slice(b"{\"identifiers\":[\"");
     out.extend_from_slice(hal.relations.namespace.as_bytes());
     out.push(b':');
@@ -76,7 +76,7 @@ pub(super) fn record_at(
         meta.modified.write(out);
     }
     out.extend_from_slice(b"\",");
-    if record.kind.schema().has(Peculiarity::SendsId) {
+    if record.kind().schema().has(Peculiarity::SendsId) {
         // Clients read the id of a signed-up person from here (HLP-20).
         out.extend_from_slice(b"\"id\":\"");
         out.extend_from_slice(meta.id.as_str().as_bytes());
@@ -95,7 +95,7 @@ pub(super) fn record_at(
 
 fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mut Vec<u8>) {
     let names = hal.relations.dialect.share_names();
-    let (bytes, renames) = match &record.fields {
+    let (bytes, renames) = match record.fields() {
         Fields::Stored(bytes) => (bytes, false),
         Fields::Typed(bytes) => (bytes, !names.is_default()),
     };
@@ -116,7 +116,7 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
     if out.len() > start {
         out.push(b',');
     }
-    for (name, value) in &record.computed {
+    for (name, value) in record.computed() {
         if relations
             .shown
             .as_ref()
@@ -188,7 +188,7 @@ fn links(
                 container: Some(record.address()),
             },
             LinkTarget::One { .. } => {
-                match record.links.iter().find(|(name, _)| *name == link.name) {
+                match record.links().iter().find(|(name, _)| *name == link.name) {
                     Some((_, Ref::Local(to))) => Target::Record(to.clone()),
                     Some((_, Ref::Foreign(href))) => {
                         out.extend_from_slice(&link.key);
@@ -205,7 +205,7 @@ fn links(
         out.extend_from_slice(b"},");
     }
     if hal.relations.own.is_some() {
-        for (name, href) in &record.own_links {
+        for (name, href) in record.own_links() {
             write_string(&format!("{}:{name}", hal.relations.namespace), out);
             out.extend_from_slice(b":{\"href\":");
             write_string(href, out);

@@ -129,11 +129,7 @@ fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> 
             .home
             .map(|_| Id::new(parent))
             .map_or(Some(None), |parent| parent.map(Some))?;
-        let record = Address {
-            kind,
-            id: Id::new(id)?,
-            parent,
-        };
+        let record = Address::new(kind, Id::new(id)?, parent);
         let there = match target {
             LinkTarget::Many { kind, .. } => Target::Collection {
                 kind,

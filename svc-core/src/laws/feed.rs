@@ -308,7 +308,7 @@ impl<S: Store + Changes> History<S> {
                 match entry.what {
                     What::Deleted => _ = replica.live.remove(&entry.record),
                     What::Created | What::Changed => {
-                        _ = replica.live.insert(entry.record, entry.at)
+                        _ = replica.live.insert(entry.record, entry.at);
                     }
                 }
             }

@@ -145,10 +145,9 @@ impl Caller<'_> {
             let patch = RawPatch::new(kind, object(fields));
             return Some(Work::Update(at, patch));
         }
-        Some(Work::Create(RawDraft {
-            fields: object(fields),
-            ..self.draft(kind, 3)
-        }))
+        let mut draft = self.draft(kind, 3);
+        draft.fields = object(fields);
+        Some(Work::Create(draft))
     }
 
     fn work(&mut self) -> Work {
@@ -304,10 +303,8 @@ impl Caller<'_> {
 
     /// A record to create, under a container of the right kind where its kind has one.
     fn draft(&mut self, kind: Kind, often: usize) -> RawDraft {
-        let mut draft = RawDraft {
-            fields: self.fields(kind),
-            ..RawDraft::empty(kind)
-        };
+        let mut draft = RawDraft::empty(kind);
+        draft.fields = self.fields(kind);
         draft.identifiers = self.identifiers(kind, often);
         if kind == Kind::Attendance && self.dice.once_in(4) {
             draft.holders.extend(
@@ -409,14 +406,10 @@ impl Caller<'_> {
         } else {
             at.parent
         };
-        Work::Update(
-            Address { parent, ..at },
-            RawPatch {
-                identifiers,
-                links,
-                ..RawPatch::new(kind, fields)
-            },
-        )
+        let mut patch = RawPatch::new(kind, fields);
+        patch.identifiers = identifiers;
+        patch.links = links;
+        Work::Update(Address::new(at.kind, at.id, parent), patch)
     }
 
     fn delete(&mut self) -> Work {
@@ -440,21 +433,12 @@ impl Caller<'_> {
         {
             return Work::Create(self.draft(kind, 3));
         }
-        let mut plan = RawPlan {
-            helper,
-            container: helper.container().map(|kind| self.any(kind)),
-            person: None,
-            action: None,
-            functions: Functions::default(),
-            schedule: None,
-            atomic: self.dice.once_in(4),
-            anonymous: false,
-            merge: if self.dice.once_in(8) {
-                Merge::Keep
-            } else {
-                Merge::Replace
-            },
-        };
+        let mut plan = RawPlan::empty(helper);
+        plan.container = helper.container().map(|kind| self.any(kind));
+        plan.atomic = self.dice.once_in(4);
+        if self.dice.once_in(8) {
+            plan.merge = Merge::Keep;
+        }
         if helper == HelperName::Schedule {
             let (start, stop) = (
                 self.moment(),
@@ -536,27 +520,19 @@ impl Caller<'_> {
                 _ => QuestionRef::Id(self.any(Kind::Question).id),
             };
             let is_choice = self.dice.once_in(2);
-            functions.responses.push(ResponseInput {
-                question,
-                responses: if is_choice {
-                    vec!["a".to_owned()]
-                } else {
-                    Vec::new()
-                },
-                value: (!is_choice).then(|| "yes".to_owned()),
-                path: Property::member("add_questions_responses_uri").element(place),
-            });
+            let responses = if is_choice {
+                vec!["a".to_owned()]
+            } else {
+                Vec::new()
+            };
+            let path = Property::member("add_questions_responses_uri").element(place);
+            let mut response = ResponseInput::new(question, responses, path);
+            response.value = (!is_choice).then(|| "yes".to_owned());
+            functions.responses.push(response);
         }
         if self.dice.once_in(6) {
-            let autoresponse = Some(Trigger {
-                enabled: Some(true),
-                identifiers: None,
-            });
-            functions.triggers = Some(Triggers {
-                autoresponse,
-                sms_response: None,
-                call_response: None,
-            });
+            let autoresponse = Trigger::default().enabled(true);
+            functions.triggers = Some(Triggers::default().autoresponse(autoresponse));
         }
         functions
     }

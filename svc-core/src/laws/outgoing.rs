@@ -179,17 +179,17 @@ impl Law {
             } else {
                 Some(!self.dice.once_in(3))
             };
-            self.dice.once_in(one_in).then(|| Trigger {
-                enabled,
-                identifiers: Some(vec![format!("mail:{one_in}")]),
+            self.dice.once_in(one_in).then(|| {
+                let mut trigger = Trigger::default().identifiers(vec![format!("mail:{one_in}")]);
+                trigger.enabled = enabled;
+                trigger
             })
         };
-        let (autoresponse, sms_response, call_response) = (trigger(1), trigger(3), trigger(5));
-        plan.functions.triggers = Some(Triggers {
-            autoresponse,
-            sms_response,
-            call_response,
-        });
+        let mut triggers = Triggers::default();
+        triggers.autoresponse = trigger(1);
+        triggers.sms_response = trigger(3);
+        triggers.call_response = trigger(5);
+        plan.functions.triggers = Some(triggers);
         // What such calls trigger is sent once a day (HAF-14).
         plan.anonymous = self.limits && self.dice.once_in(3);
         // A tag that there is not, by which the call comes to nothing.

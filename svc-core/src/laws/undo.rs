@@ -23,7 +23,7 @@ async fn see<S: Store>(history: &mut History<S>) -> Result<Seen, Broken> {
     for at in &history.here.known.records {
         match history.store.get(&cx, at).await {
             Ok(Some(record)) => {
-                _ = records.insert(at.id.clone(), (at.kind, record.meta().modified))
+                _ = records.insert(at.id.clone(), (at.kind, record.meta().modified));
             }
             Ok(None) => {}
             Err(error) => return Err(history.broken("undo", format!("a read failed: {error:?}"))),

@@ -274,7 +274,7 @@ impl<'a> Writes<'a> {
         match to.zip(self.mapping.of(link.kind)) {
             Some((to, target)) => {
                 self.mapping
-                    .key_of(&mut sql, target, &Key::Id(link.kind, to.clone()))
+                    .key_of(&mut sql, target, &Key::Id(link.kind, to.clone()));
             }
             None => _ = sql.push("NULL"),
         }
@@ -442,7 +442,7 @@ fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<S
         match (&value, column.nullable, sql.engine(), &column.default_sql) {
             (None, false, Engine::Postgres, _) => _ = sql.push("DEFAULT"),
             (None, false, Engine::Sqlite, Some(default)) => {
-                _ = sql.push("(").push(default).push(")")
+                _ = sql.push("(").push(default).push(")");
             }
             _ => _ = sql.value(column, value),
         }

@@ -44,7 +44,7 @@ fn of_members(
             [] => {}
             [member] if member.path.len() == path.len() => match &member.stored {
                 Stored::Column { column, values } => {
-                    narrow(member, column, values, narrowing.at(path))
+                    narrow(member, column, values, narrowing.at(path));
                 }
                 Stored::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {

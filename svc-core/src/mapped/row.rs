@@ -161,7 +161,7 @@ fn write_value(
         Type::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
         Type::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
         Type::Integer | Type::Float | Type::Amount => {
-            out.extend_from_slice(Number::parse(text)?.as_str().as_bytes())
+            out.extend_from_slice(Number::parse(text)?.as_str().as_bytes());
         }
         Type::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
         Type::Enum(known) => {

@@ -61,7 +61,7 @@ impl Sql {
         let is_number = column.is_some_and(|column| matches!(column.class, Class::Integer(_)));
         match (self.engine, column) {
             (Engine::Postgres, Some(column)) => {
-                _ = write!(self.text, "{mark}::text::{}", column.sql_type)
+                _ = write!(self.text, "{mark}::text::{}", column.sql_type);
             }
             (Engine::Postgres, None) => _ = write!(self.text, "{mark}::text"),
             (Engine::Sqlite, _) if is_number => _ = write!(self.text, "CAST({mark} AS INTEGER)"),

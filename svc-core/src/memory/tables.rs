@@ -269,7 +269,7 @@ impl Tables {
             Change::Insert(insert) => self.insert(insert),
             Change::Replace(replace) => self.replace(replace),
             Change::SetFields { at, fields } => {
-                self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()))
+                self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
             }
             Change::SetLink { at, link, to, .. } => {
                 if let Some(row) = self.row(&Key::Id(at.kind, at.id.clone())) {
@@ -291,7 +291,7 @@ impl Tables {
             }
             Change::SetSum { of, sum, members } => {
                 self.sums.insert(of.clone(), *sum);
-                self.edit(of.0, &of.1, |record| record.set_sum(*members, *sum));
+                self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
             }
             Change::SetPart { of, name, sum } => {
                 self.parts
@@ -394,8 +394,8 @@ impl Tables {
     fn replace(&mut self, replace: &Replace) {
         let (kind, id) = (replace.at.kind, &replace.at.id);
         self.edit(kind, id, |record| {
-            record.meta.modified = replace.modified;
-            record.meta.identifiers = replace.identifiers.clone();
+            record.meta_mut().modified = replace.modified;
+            record.meta_mut().identifiers = replace.identifiers.clone();
             record.set_fields(replace.fields.clone());
         });
         let Some(row) = self.row(&Key::Id(kind, id.clone())) else {

@@ -77,7 +77,7 @@ use crate::{
 /// impl Crm {
 ///     /// For every operation, those that only read too.
 ///     async fn open(&self, cx: &Context) -> Result<Arc<Open>> {
-///         match cx.transaction::<Self>() {
+///         match Self::current(cx) {
 ///             Some(open) => Ok(open),
 ///             None => Ok(Arc::new(self.0.begin().await?)),
 ///         }
@@ -94,6 +94,18 @@ pub trait Transactions: Send + Sync {
     /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the
     /// context, in an [`Arc`].
     type Open: Send + Sync + 'static;
+
+    /// Returns the transaction that this operation is a part of: that of a call that writes.
+    ///
+    /// It is borrowed for the duration of the operation: one that is kept longer cannot be
+    /// committed.
+    #[must_use]
+    fn current(cx: &Context) -> Option<Arc<Self::Open>>
+    where
+        Self: Sized,
+    {
+        cx.extensions.get().map(Arc::clone)
+    }
 
     /// Begins a transaction.
     async fn begin(&self, cx: &Context) -> Result<Self::Open>;
@@ -160,17 +172,6 @@ impl Savepoint {
     }
 }
 
-impl Context {
-    /// The transaction that this operation is a part of, where [`Transactions`] are registered:
-    /// that of a call that writes.
-    ///
-    /// It is lent for the time of the operation: one that is kept longer cannot be committed.
-    #[must_use]
-    pub fn transaction<T: Transactions>(&self) -> Option<Arc<T::Open>> {
-        self.extensions.get().map(Arc::clone)
-    }
-}
-
 /// [`Transactions`] of whatever type; the open transaction is in a context that
 /// [`begin`](Self::begin) gave.
 #[async_trait]
@@ -228,6 +229,5 @@ impl<T: Transactions> AnyTransactions for T {
 }
 
 fn open<T: Transactions>(cx: &Context) -> Result<Arc<T::Open>> {
-    cx.transaction::<T>()
-        .ok_or_else(|| Error::unexpected("a layer took the transaction of a call away"))
+    T::current(cx).ok_or_else(|| Error::unexpected("a layer took the transaction of a call away"))
 }

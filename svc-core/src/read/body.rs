@@ -224,34 +224,24 @@ impl Bodies<'_> {
             (Wanted::Update, taken.unlinked),
             &mut problems,
         );
-        (
-            RawPatch {
-                identifiers,
-                holders,
-                links,
-                ..RawPatch::new(at.kind, fields)
-            },
-            problems,
-        )
+        let mut patch = RawPatch::new(at.kind, fields);
+        patch.identifiers = identifiers;
+        patch.holders = holders;
+        patch.links = links;
+        (patch, problems)
     }
 
     /// What a helper call asks for (HLP-02).
     #[must_use]
     pub fn plan(&self, call: &HelperBody<'_>, body: &Object) -> (RawPlan, Problems) {
-        let mut plan = RawPlan {
-            helper: call.helper,
-            container: call.container.cloned(),
-            person: None,
-            action: None,
-            functions: Functions::default(),
-            schedule: None,
-            atomic: call.atomic,
-            anonymous: call.strangers.is_some(),
-            merge: match call.strangers {
-                Some(strangers) => strangers.merge(),
-                None if call.changes_people => Merge::Replace,
-                None => Merge::Keep,
-            },
+        let mut plan = RawPlan::empty(call.helper);
+        plan.container = call.container.cloned();
+        plan.atomic = call.atomic;
+        plan.anonymous = call.strangers.is_some();
+        plan.merge = match call.strangers {
+            Some(strangers) => strangers.merge(),
+            None if call.changes_people => Merge::Replace,
+            None => Merge::Keep,
         };
         let mut problems = Vec::new();
         if call.helper == HelperName::Schedule {
@@ -320,13 +310,11 @@ impl Bodies<'_> {
         let path = Path::Member(&Path::Root, "person");
         match body.get("person") {
             Some(Json::Object(person)) => {
-                let (draft, wrong) =
+                let (mut draft, wrong) =
                     self.fields(Kind::Person, call.person, person, &path, Wanted::Helper);
                 problems.extend(wrong);
-                Some(RawDraft {
-                    links: Vec::new(),
-                    ..draft
-                })
+                draft.links = Vec::new();
+                Some(draft)
             }
             None | Some(Json::Null) => {
                 if call.helper == HelperName::PersonSignup {
@@ -451,17 +439,19 @@ impl Bodies<'_> {
 
     /// The answers in an array of objects, or in one object.
     fn responses(&self, value: &Json, path: &Property) -> Vec<ResponseInput> {
-        let one = |object: &Object, path: Property| ResponseInput {
-            question: object
+        let one = |object: &Object, path: Property| {
+            let question = object
                 .get("question")
-                .map_or(QuestionRef::Unknown, |question| self.question(question)),
-            responses: Vec::<String>::read_json(object.get("responses").unwrap_or(&Json::Null))
-                .unwrap_or_default(),
-            value: object
+                .map_or(QuestionRef::Unknown, |question| self.question(question));
+            let responses =
+                Vec::<String>::read_json(object.get("responses").unwrap_or(&Json::Null))
+                    .unwrap_or_default();
+            let mut response = ResponseInput::new(question, responses, path);
+            response.value = object
                 .get("value")
                 .and_then(Json::as_str)
-                .map(str::to_owned),
-            path,
+                .map(str::to_owned);
+            response
         };
         match value {
             Json::Array(items) => {

@@ -14,6 +14,7 @@ pub use crate::json::{Caps, Json, Limits, Number, Object, merge_patch, merge_val
 pub use body::{Bodies, HelperBody};
 pub use link::Links;
 pub use narrow::Taken;
+pub(crate) use narrow::wrong_default;
 pub(crate) use surplus::BodyOf;
 #[cfg(feature = "mapped")]
 pub(crate) use surplus::nearest;

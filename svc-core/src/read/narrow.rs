@@ -33,103 +33,101 @@ impl From<FieldBits> for Taken<'_> {
     }
 }
 
-impl Narrow {
-    /// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the
-    /// table decides.
-    pub(super) fn listed(&self, ty: &Type, raw: &Json) -> Option<Result<Json, Wrong>> {
-        let values = self.values.as_ref()?;
-        let (Type::Enum(_) | Type::FlexEnum(_)) = ty else {
-            return None;
-        };
-        let wrong = |text: &str| Err(Wrong::with_hint(text, &values.join(", ")));
-        Some(match raw {
-            Json::String(text) if values.contains(text) => Ok(raw.clone()),
-            Json::String(_) => wrong("has a value that is not in its list"),
-            other => wrong(&format!("must be a string, not {}", other.kind_name())),
-        })
-    }
+/// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the
+/// table decides.
+pub(super) fn listed(narrow: &Narrow, ty: &Type, raw: &Json) -> Option<Result<Json, Wrong>> {
+    let values = narrow.values.as_ref()?;
+    let (Type::Enum(_) | Type::FlexEnum(_)) = ty else {
+        return None;
+    };
+    let wrong = |text: &str| Err(Wrong::with_hint(text, &values.join(", ")));
+    Some(match raw {
+        Json::String(text) if values.contains(text) => Ok(raw.clone()),
+        Json::String(_) => wrong("has a value that is not in its list"),
+        other => wrong(&format!("must be a string, not {}", other.kind_name())),
+    })
+}
 
-    /// Adds what is wrong with a value of the right type, or with each value of a list.
-    pub(super) fn check(&self, value: &Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
-        if let Json::Array(items) = value {
-            for (place, item) in items.iter().enumerate() {
-                self.check(item, &Path::Element(at, place), problems);
-            }
-            return;
+/// Adds what is wrong with a value of the right type, or with each value of a list.
+pub(super) fn check(narrow: &Narrow, value: &Json, at: &Path<'_>, problems: &mut Vec<Problem>) {
+    if let Json::Array(items) = value {
+        for (place, item) in items.iter().enumerate() {
+            check(narrow, item, &Path::Element(at, place), problems);
         }
-        if let Some((text, hint)) = self.out_of_range(value).or_else(|| self.too_long(value)) {
-            problems.push(
-                Problem::new(
-                    Code::FieldInvalid,
-                    at.property(),
-                    format!("{{property}} {text}."),
-                )
-                .hint(hint),
-            );
-        }
+        return;
     }
-
-    fn out_of_range(&self, value: &Json) -> Option<(String, String)> {
-        let number = value.as_number().and_then(Number::as_amount)?;
-        let is_below = self.least.is_some_and(|least| number < least);
-        let is_above = self.most.is_some_and(|most| number > most);
-        let told = match (self.least, self.most) {
-            (Some(least), Some(most)) => (
-                format!("must lie between {least} and {most}"),
-                format!("{least}..{most}"),
-            ),
-            (Some(least), None) => (
-                format!("must be at least {least}"),
-                format!("{least} or more"),
-            ),
-            (None, Some(most)) => (format!("must be at most {most}"), format!("{most} or less")),
-            (None, None) => return None,
-        };
-        (is_below || is_above).then_some(told)
-    }
-
-    fn too_long(&self, value: &Json) -> Option<(String, String)> {
-        let (longest, text) = (self.longest?, value.as_str()?);
-        let most = usize::try_from(longest).ok()?;
-        // No character has less than one byte.
-        let is_over = text.len() > most && text.chars().nth(most).is_some();
-        is_over.then(|| {
-            (
-                format!("must have at most {longest} characters"),
-                format!("^.{{0,{longest}}}$"),
+    if let Some((text, hint)) = out_of_range(narrow, value).or_else(|| too_long(narrow, value)) {
+        problems.push(
+            Problem::new(
+                Code::FieldInvalid,
+                at.property(),
+                format!("{{property}} {text}."),
             )
-        })
+            .hint(hint),
+        );
     }
+}
 
-    /// The default as a value of the field; `None` where there is none, and where it is no such
-    /// value.
-    pub(super) fn default_of(&self, field: &Field) -> Option<Json> {
-        let text = self.default.as_deref()?;
-        let raw = match field.ty {
-            Type::Integer | Type::Float | Type::Amount => Json::Number(Number::parse(text)?),
-            Type::Boolean => Json::Bool(text.parse().ok()?),
-            _ => Json::from(text),
-        };
-        self.listed(&field.ty, &raw)
-            .unwrap_or_else(|| scalar(&field.ty, &raw))
-            .ok()
-    }
+fn out_of_range(narrow: &Narrow, value: &Json) -> Option<(String, String)> {
+    let number = value.as_number().and_then(Number::as_amount)?;
+    let is_below = narrow.least.is_some_and(|least| number < least);
+    let is_above = narrow.most.is_some_and(|most| number > most);
+    let told = match (narrow.least, narrow.most) {
+        (Some(least), Some(most)) => (
+            format!("must lie between {least} and {most}"),
+            format!("{least}..{most}"),
+        ),
+        (Some(least), None) => (
+            format!("must be at least {least}"),
+            format!("{least} or more"),
+        ),
+        (None, Some(most)) => (format!("must be at most {most}"), format!("{most} or less")),
+        (None, None) => return None,
+    };
+    (is_below || is_above).then_some(told)
+}
 
-    /// What is wrong with the default as a value of the field, in words.
-    pub(crate) fn wrong_default(&self, field: &Field) -> Option<String> {
-        let text = self.default.as_deref()?;
-        let Some(mut value) = self.default_of(field) else {
-            return Some(match &self.values {
-                Some(values) => format!("`{text}` is not among its values ({})", values.join(", ")),
-                None => format!("`{text}` is no value of its type"),
-            });
-        };
-        let (mut problems, at) = (Vec::new(), Path::Member(&Path::Root, field.name));
-        for rule in field.rules {
-            apply(*rule, &mut value, &at, &mut problems);
-        }
-        self.check(&value, &at, &mut problems);
-        let told = problems.first()?.description();
-        Some(format!("`{text}`: {}", told.trim_end_matches('.')))
+fn too_long(narrow: &Narrow, value: &Json) -> Option<(String, String)> {
+    let (longest, text) = (narrow.longest?, value.as_str()?);
+    let most = usize::try_from(longest).ok()?;
+    // No character has less than one byte.
+    let is_over = text.len() > most && text.chars().nth(most).is_some();
+    is_over.then(|| {
+        (
+            format!("must have at most {longest} characters"),
+            format!("^.{{0,{longest}}}$"),
+        )
+    })
+}
+
+/// The default as a value of the field; `None` where there is none, and where it is no such
+/// value.
+pub(super) fn default_of(narrow: &Narrow, field: &Field) -> Option<Json> {
+    let text = narrow.default.as_deref()?;
+    let raw = match field.ty {
+        Type::Integer | Type::Float | Type::Amount => Json::Number(Number::parse(text)?),
+        Type::Boolean => Json::Bool(text.parse().ok()?),
+        _ => Json::from(text),
+    };
+    listed(narrow, &field.ty, &raw)
+        .unwrap_or_else(|| scalar(&field.ty, &raw))
+        .ok()
+}
+
+/// What is wrong with the default as a value of the field, in words.
+pub(crate) fn wrong_default(narrow: &Narrow, field: &Field) -> Option<String> {
+    let text = narrow.default.as_deref()?;
+    let Some(mut value) = default_of(narrow, field) else {
+        return Some(match &narrow.values {
+            Some(values) => format!("`{text}` is not among its values ({})", values.join(", ")),
+            None => format!("`{text}` is no value of its type"),
+        });
+    };
+    let (mut problems, at) = (Vec::new(), Path::Member(&Path::Root, field.name));
+    for rule in field.rules {
+        apply(*rule, &mut value, &at, &mut problems);
     }
+    check(narrow, &value, &at, &mut problems);
+    let told = problems.first()?.description();
+    Some(format!("`{text}`: {}", told.trim_end_matches('.')))
 }

@@ -1,6 +1,6 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{Caps, Json, Object, Taken, path::Path, value};
+use super::{Caps, Json, Object, Taken, narrow, path::Path, value};
 use crate::{
     error::{Code, Problem},
     field_set::FieldBits,
@@ -155,7 +155,7 @@ impl<'a> Validator<'a> {
             return None;
         }
         narrow
-            .and_then(|narrow| narrow.default_of(field))
+            .and_then(|narrow| narrow::default_of(narrow, field))
             .or_else(|| (!is_new).then_some(Json::Null))
     }
 
@@ -192,7 +192,7 @@ impl<'a> Validator<'a> {
             value::apply(*rule, &mut value, at, &mut self.problems);
         }
         if let Some(narrow) = narrow {
-            narrow.check(&value, at, &mut self.problems);
+            narrow::check(narrow, &value, at, &mut self.problems);
         }
         Some(value)
     }
@@ -218,7 +218,7 @@ impl<'a> Validator<'a> {
             (Type::OneOrMany(item), _) => self.value(item, narrow, raw, at),
             (Type::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
             _ => {
-                let listed = narrow.and_then(|narrow| narrow.listed(ty, raw));
+                let listed = narrow.and_then(|narrow| narrow::listed(narrow, ty, raw));
                 let value = listed.unwrap_or_else(|| value::scalar(ty, raw));
                 value.map_err(|wrong| self.problems.push(wrong.at(at))).ok()
             }

@@ -54,11 +54,9 @@ pub(super) fn record<G: Ground>(
         // What else is wrong with it is told with its identifiers (ERR-39).
         Err(Pause::Failed(error)) if ground.goes_on() => {
             let mut problems = error.into_problems()?;
-            let rest = RawDraft {
-                identifiers: Vec::new(),
-                own: None,
-                ..draft.clone()
-            };
+            let mut rest = draft.clone();
+            rest.identifiers = Vec::new();
+            rest.own = None;
             match ground.create(&rest, &new) {
                 Err(Pause::Failed(error)) => problems.extend(error.into_problems()?),
                 done => drop(done?),
@@ -108,13 +106,8 @@ fn repeat<G: Ground>(
     if stored.record.link("person").is_none()
         && let Some(person) = person
     {
-        patch.links.push((
-            "person",
-            Some(Address {
-                parent: None,
-                ..person
-            }),
-        ));
+        let person = Address::top(person.kind, person.id);
+        patch.links.push(("person", Some(person)));
     }
     let before = stored.record.read_fields(ground.share_names())?;
     ground.update(stored, &before, &patch)
@@ -243,12 +236,9 @@ mod tests {
     }
 
     fn action(under: i64, identifiers: &[&str], own: Option<i64>) -> Draft<Signature> {
-        let own = own.map(Id::from);
-        let raw = RawDraft {
-            identifiers: all(identifiers),
-            own,
-            ..RawDraft::empty(Kind::Signature)
-        };
+        let mut raw = RawDraft::empty(Kind::Signature);
+        raw.identifiers = all(identifiers);
+        raw.own = own.map(Id::from);
         Draft::<Signature>::from_raw(raw).linked(signature::link::petition, petition(under))
     }
 

@@ -132,7 +132,7 @@ impl Case<'_> {
             sum,
         });
         if changed {
-            let fields = fields.to_wire(self.names());
+            let fields = self.names().wire_members(&fields);
             self.ledger.change(Change::SetFields {
                 at: stored.at(),
                 fields,

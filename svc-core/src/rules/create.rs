@@ -10,7 +10,7 @@ use crate::{
     json::{Json, Object},
     link::{Address, Ref},
     model::Kind,
-    record::{Computed, Fields, Identifiers, Meta, RawRecord},
+    record::{Identifiers, Meta, RawRecord},
     rules::Holders,
     schema::fill_nested_computed,
     store::{Change, Insert, Key, Load, Stored},
@@ -154,8 +154,8 @@ impl Case<'_> {
             _ => Vec::new(),
         };
         check(problems)?;
-        record.meta.identifiers = Identifiers::of(&draft.identifiers);
-        record.set_fields(fields.to_wire(self.names()));
+        record.meta_mut().identifiers = Identifiers::of(&draft.identifiers);
+        record.set_fields(self.names().wire_members(&fields));
         let addresses = if draft.kind == Kind::Person {
             distinct_emails(&fields)
         } else {
@@ -197,7 +197,7 @@ impl Case<'_> {
         {
             record.set_link(reference.name, Some(Ref::Local(of.clone())));
         }
-        record.computed = Computed::of_new(kind);
+        record.reset_computed();
         record
     }
 
@@ -273,12 +273,5 @@ impl Case<'_> {
             problems.push(Problem::new(Code::NameInUse, field.name, text));
         }
         Ok(Some(name.to_owned()))
-    }
-}
-
-impl RawRecord {
-    /// Gives the record other fields, ready for the wire.
-    pub(crate) fn set_fields(&mut self, fields: bytes::Bytes) {
-        self.fields = Fields::Stored(fields);
     }
 }

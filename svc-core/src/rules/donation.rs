@@ -96,7 +96,7 @@ impl Case<'_> {
         }
         let id = page.record.meta().id.clone();
         let sum = sum_up(&self.ledger.parts(Kind::FundraisingPage, &id)?, &now);
-        page.record.set_sum(Kind::Donation, sum);
+        sum.show_on(&mut page.record, Kind::Donation);
         self.ledger.change(Change::SetSum {
             of: (Kind::FundraisingPage, id),
             members: Kind::Donation,

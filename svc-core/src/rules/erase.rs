@@ -16,7 +16,7 @@ impl Case<'_> {
             let mut attended = self.fields(&attendance.record)?;
             erase_holder(&mut attended, fields, &places);
             self.ledger.note(&attendance);
-            let fields = attended.to_wire(self.names());
+            let fields = self.names().wire_members(&attended);
             self.ledger.change(Change::SetFields {
                 at: attendance.at(),
                 fields,

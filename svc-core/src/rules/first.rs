@@ -73,10 +73,10 @@ pub fn first_questions_once(
             first.holders(&patch.fields, &patch.holders);
             match at.kind {
                 Kind::Event if patch.fields.contains("ticket_levels") => {
-                    first.ask(Question::Parts(at.into()))
+                    first.ask(Question::Parts(at.into()));
                 }
                 Kind::FundraisingPage if patch.fields.contains("currency") => {
-                    first.ask(Question::Parts(at.into()))
+                    first.ask(Question::Parts(at.into()));
                 }
                 kind => first.settles(kind, Some(at)),
             }

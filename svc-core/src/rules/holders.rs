@@ -242,11 +242,9 @@ pub(super) fn in_order(value: &Json) -> String {
 /// The person that a ticket names, as one that was posted; `None` when it says nothing of one.
 pub(super) fn posted_holder(ticket: &Json, own: Option<Id>) -> Option<RawDraft> {
     let holder = ticket.as_object()?.get("person")?.as_object()?;
-    let mut posted = RawDraft {
-        fields: holder.clone(),
-        own,
-        ..RawDraft::empty(Kind::Person)
-    };
+    let mut posted = RawDraft::empty(Kind::Person);
+    posted.fields = holder.clone();
+    posted.own = own;
     let identifiers = posted.fields.remove("identifiers");
     let identifiers = identifiers
         .as_ref()

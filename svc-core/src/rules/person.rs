@@ -100,10 +100,8 @@ fn join<G: Ground>(
     if merge != Merge::Replace && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
-    let patch = RawPatch {
-        identifiers,
-        ..RawPatch::new(Kind::Person, fields)
-    };
+    let mut patch = RawPatch::new(Kind::Person, fields);
+    patch.identifiers = identifiers;
     if !problems.is_empty() {
         let mut rules = patch
             .apply_to(&mut before.clone(), ground.received())
@@ -339,19 +337,12 @@ mod tests {
     }
 
     fn wanted(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> Wanted {
-        let email = |address: &&str| EmailAddress {
-            address: Some((*address).to_owned()),
-            ..EmailAddress::default()
-        };
-        let person = Person {
-            email_addresses: Some(emails.iter().map(email).collect()),
-            ..Person::default()
-        };
-        let posted = RawDraft {
-            identifiers: all(identifiers),
-            own: own.map(Id::from),
-            ..Draft::new(&person).into_raw()
-        };
+        let email = |address: &&str| EmailAddress::default().address(*address);
+        let person =
+            Person::default().email_addresses(emails.iter().map(email).collect::<Vec<_>>());
+        let mut posted = Draft::new(&person).into_raw();
+        posted.identifiers = all(identifiers);
+        posted.own = own.map(Id::from);
         Wanted::of(&Draft::from_raw(posted), &StockMatching)
     }
 

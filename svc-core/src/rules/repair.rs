@@ -136,7 +136,7 @@ impl Repair {
                 parent: record.address().parent,
                 modified: record.meta().modified,
                 modified_by,
-                fields: after.to_wire(&names),
+                fields: names.wire_members(&after),
                 identifiers: record.meta().identifiers.clone(),
                 identifiers_freed: Vec::new(),
                 identifiers_tied: Vec::new(),

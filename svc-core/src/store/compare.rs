@@ -202,7 +202,11 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
         }
     }
     for field in schema.fields.fields {
-        if let Some((_, value)) = record.computed.iter().find(|(name, _)| *name == field.name) {
+        if let Some((_, value)) = record
+            .computed()
+            .iter()
+            .find(|(name, _)| *name == field.name)
+        {
             let value = match value {
                 Computed::Count(count) => count.to_string(),
                 Computed::Amount(amount) => amount.to_string(),

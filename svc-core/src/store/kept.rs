@@ -74,7 +74,7 @@ impl fmt::Debug for Keep {
 /// Who a record is, or names.
 fn people(record: &RawRecord) -> impl Iterator<Item = Id> + '_ {
     let own = (record.kind() == Kind::Person).then(|| record.meta().id.clone());
-    let named = record.links.iter().filter_map(|(_, to)| match to {
+    let named = record.links().iter().filter_map(|(_, to)| match to {
         Ref::Local(address) if address.kind == Kind::Person => Some(address.id.clone()),
         _ => None,
     });

@@ -11,9 +11,8 @@ use super::{
 };
 use crate::{
     error::Error,
-    link::Ref,
     model::Kind,
-    record::{Computed, RawRecord},
+    record::Computed,
     schema::{Field, Source},
     value::Id,
 };
@@ -420,33 +419,6 @@ enum Lead {
     To(Key),
     /// To nothing.
     Nowhere,
-}
-
-impl RawRecord {
-    /// Sets the computed field with this source, or takes it away.
-    pub(crate) fn set_computed(&mut self, source: Source, value: Option<Computed>) {
-        let Some(field) = self.kind().schema().computed_from(source) else {
-            return;
-        };
-        self.computed.retain(|(name, _)| *name != field.name);
-        self.computed.extend(value.map(|value| (field.name, value)));
-    }
-
-    /// Sets the computed fields that show what counted members come to.
-    pub(crate) fn set_sum(&mut self, members: Kind, sum: Sum) {
-        self.set_computed(
-            Source::Accepted(members),
-            Some(Computed::Count(sum.accepted)),
-        );
-        self.set_computed(Source::Number(members), Some(Computed::Count(sum.number)));
-        self.set_computed(Source::Sum(members), Some(Computed::Amount(sum.amount)));
-    }
-
-    /// Where a link leads, also a hidden one.
-    pub(crate) fn set_link(&mut self, name: &'static str, to: Option<Ref>) {
-        self.links.retain(|(known, _)| *known != name);
-        self.links.extend(to.map(|to| (name, to)));
-    }
 }
 
 fn unfitting() -> Pause {

@@ -90,7 +90,7 @@ pub use outgoing::{Claim, Claimed, Outgoing, Settled};
 pub use overlay::Overlay;
 pub use question::{Answer, Answers, Found, Holding, Key, Pause, Question};
 #[cfg(feature = "store")]
-pub use table::{KindTable, kind_code};
+pub use table::KindTable;
 #[cfg(feature = "store")]
 pub use tally::Tally;
 #[cfg(feature = "store")]
@@ -104,7 +104,8 @@ use crate::{
     link::Address,
     model::Kind,
     page::{ListRequest, RawPage},
-    record::RawRecord,
+    record::{Computed, RawRecord},
+    schema::Source,
     value::{Amount, Timestamp},
 };
 
@@ -301,6 +302,17 @@ pub struct Sum {
 }
 
 impl Sum {
+    /// Sets the computed fields that show the sums over members of this kind.
+    pub(crate) fn show_on(self, record: &mut RawRecord, members: Kind) {
+        for (source, value) in [
+            (Source::Accepted(members), Computed::Count(self.accepted)),
+            (Source::Number(members), Computed::Count(self.number)),
+            (Source::Sum(members), Computed::Amount(self.amount)),
+        ] {
+            record.set_computed(source, Some(value));
+        }
+    }
+
     /// So many attendances that count, so many tickets or donations, and so much money.
     #[must_use]
     pub fn new(accepted: i64, number: i64, amount: Amount) -> Self {

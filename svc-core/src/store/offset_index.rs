@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
 
-use super::{kind_code, rank_bitmap::RankBitmap};
+use super::rank_bitmap::RankBitmap;
 use crate::{
     error::{Error, Result},
     model::Kind,
@@ -29,7 +29,7 @@ pub type Collection = Box<[u8]>;
 /// kind and the bytes of its id.
 #[must_use]
 pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> Collection {
-    let code = |kind| u8::try_from(kind_code(kind)).unwrap_or_default();
+    let code = |kind: Kind| u8::try_from(kind.code()).unwrap_or_default();
     let mut name = Vec::with_capacity(26);
     name.extend_from_slice(&tenant.to_be_bytes());
     name.push(code(members));
@@ -142,7 +142,7 @@ impl OffsetIndex {
                 Some(State::Ready(members)) if change.is_member => members.insert(change.row),
                 Some(State::Ready(members)) => members.remove(change.row),
                 Some(State::Loading { meanwhile, .. }) => {
-                    meanwhile.push((change.row, change.is_member))
+                    meanwhile.push((change.row, change.is_member));
                 }
                 None => {}
             }

@@ -68,7 +68,7 @@ impl Overlay {
             }),
             Change::SetSum { of, members, sum } => {
                 self.sums.insert(of.clone(), *sum);
-                self.edit(of.0, &of.1, |record| record.set_sum(*members, *sum));
+                self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
             }
             Change::SetPart { of, name, sum } => {
                 self.parts
@@ -171,8 +171,8 @@ impl Overlay {
         let renames = kind.schema().unique_name().is_some();
         self.unsettled |= renames || !replace.emails_freed.is_empty();
         self.edit(kind, id, |record| {
-            record.meta.modified = replace.modified;
-            record.meta.identifiers = replace.identifiers.clone();
+            record.meta_mut().modified = replace.modified;
+            record.meta_mut().identifiers = replace.identifiers.clone();
             record.set_fields(replace.fields.clone());
         });
     }

@@ -174,11 +174,7 @@ impl Found {
     #[must_use]
     pub fn address(&self) -> Address {
         let parent = self.kind.schema().home.and(self.parent.clone());
-        Address {
-            kind: self.kind,
-            id: self.id.clone(),
-            parent,
-        }
+        Address::new(self.kind, self.id.clone(), parent)
     }
 }
 

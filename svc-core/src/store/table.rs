@@ -4,7 +4,6 @@
 use crate::{
     helper::HelperName,
     model::Kind,
-    names::kinds,
     schema::{Reference, Source},
 };
 
@@ -14,7 +13,7 @@ use crate::{
 pub struct KindTable {
     /// The kind.
     pub kind: Kind,
-    /// Stands for the kind in stored data: see [`kind_code`].
+    /// The number of the kind in stored data: [`Kind::code`].
     pub code: i64,
     /// The name of the table: that of the collection.
     pub name: &'static str,
@@ -46,7 +45,7 @@ impl KindTable {
         let counts = computed.iter().find_map(|(_, source)| source.adds_up());
         Self {
             kind,
-            code: kind_code(kind),
+            code: kind.code(),
             name: kind.plural(),
             columns,
             parent,
@@ -85,19 +84,6 @@ impl KindTable {
     }
 }
 
-macro_rules! codes {
-    ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
-        /// The number that stands for a kind in stored data. Numbers are never given to another
-        /// kind.
-        #[must_use]
-        pub const fn kind_code(kind: Kind) -> i64 {
-            match kind { $(Kind::$name => $number),+ }
-        }
-    };
-}
-
-kinds!(codes);
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -106,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_own_number() {
-        let codes: BTreeSet<i64> = Kind::ALL.iter().map(|kind| kind_code(*kind)).collect();
+        let codes: BTreeSet<i64> = Kind::ALL.iter().map(|kind| kind.code()).collect();
         assert_eq!(codes.len(), Kind::ALL.len());
         assert!(!codes.contains(&0), "0 stands for no container");
     }

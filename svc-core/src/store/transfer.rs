@@ -171,10 +171,8 @@ impl Batch {
         let (name, emails) = found_by(record)?;
         let identifiers = record.meta().identifiers.to_vec();
         // What it comes to follows from what is behind it.
-        let new = RawRecord {
-            computed: Computed::of_new(kind),
-            ..record.clone()
-        };
+        let mut new = record.clone();
+        new.reset_computed();
         self.changes.push(Change::Insert(Box::new(Insert {
             record: new,
             identifiers,

@@ -330,7 +330,7 @@ proptest! {
                 svc_core::schema::LinkTarget::Helper(helper) => {
                     targets.push(Target::Helper { helper, container: Some(address.clone()) });
                 }
-                _ => {}
+                svc_core::schema::LinkTarget::One { .. } => {}
             }
         }
         for target in targets {

@@ -89,7 +89,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
                 .await
                 .status,
             200
-        )
+        );
     };
     clock.fetch_add(23 * HOUR, Ordering::Relaxed);
     read().await;

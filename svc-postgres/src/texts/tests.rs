@@ -1,7 +1,7 @@
 //! Every statement is held to the rules of a cluster that shards by tenant: one shard, one hop, and
 //! nothing of other tenants.
 
-use svc_core::{model::Kind, store::kind_code};
+use svc_core::model::Kind;
 
 use super::*;
 use crate::{migrate, sets};
@@ -175,5 +175,5 @@ fn a_statement_that_breaks_a_rule_is_found() {
 #[test]
 fn containers_are_those_that_strangers_address() {
     assert_eq!(containers().split(", ").count(), 6, "{}", containers());
-    assert!(Kind::ALL.iter().all(|kind| kind_code(*kind) > 0));
+    assert!(Kind::ALL.iter().all(|kind| kind.code() > 0));
 }

@@ -209,7 +209,7 @@ fn changes_count_what_follows_a_commit() {
             .execute("INSERT INTO tenant (name, created) VALUES ('one', 0)", ())?;
         let (of_hook, seen, index) = (of_hook.clone(), Arc::clone(&seen), Arc::clone(&index));
         job.after_commit(move || {
-            *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"), Instant::now()))
+            *seen.lock().unwrap() = now(of_hook.revision(&Tenant::new("one"), Instant::now()));
         });
         job.after_commit(move || index.follow(&[]));
         Ok(())

@@ -33,7 +33,7 @@ thread_local! {
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        tracing::subscriber::set_global_default(Listener).expect("the only global subscriber")
+        tracing::subscriber::set_global_default(Listener).expect("the only global subscriber");
     });
 }
 

@@ -90,7 +90,7 @@ async fn write<S: Store>(
         };
         match store.write(cx, Call::new(cx, work)).await {
             Ok(Outcome::Created { record, .. }) => {
-                made.push((record.meta().id.clone(), record.meta().modified))
+                made.push((record.meta().id.clone(), record.meta().modified));
             }
             Ok(Outcome::Updated(Some(record))) => {
                 made.pop();

@@ -71,7 +71,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
             HeaderMap::new(),
             String::new(),
         )
-        .await
+        .await;
     };
     clock.fetch_add(23 * HOUR, Ordering::Relaxed);
     read().await;

@@ -123,10 +123,10 @@ const HARMS: [Harm; 6] = [
     ("cut to its first page", |path| cut(path, 4096)),
     ("cut in its first page", |path| cut(path, 1000)),
     ("filled with zeros", |path| {
-        fs::write(path, vec![0; 1 << 20]).unwrap()
+        fs::write(path, vec![0; 1 << 20]).unwrap();
     }),
     ("taken by another program", |path| {
-        fs::write(path, foreign(path)).unwrap()
+        fs::write(path, foreign(path)).unwrap();
     }),
 ];
 

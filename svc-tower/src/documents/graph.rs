@@ -123,7 +123,7 @@ fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
     match link.target {
         LinkTarget::Many { kind, .. } => Some((kind, true)),
         LinkTarget::One { kind, .. } => Some((kind, false)),
-        _ => None,
+        LinkTarget::Helper(_) => None,
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
         ]),
         (Input::Webhook, _) => codes.extend([Code::FieldInvalid, Code::PropertyUnknown]),
         (Input::Redelivery, _) => {
-            codes.extend([Code::FieldInvalid, Code::CursorInvalid, Code::CursorExpired])
+            codes.extend([Code::FieldInvalid, Code::CursorInvalid, Code::CursorExpired]);
         }
         _ => {}
     }
@@ -107,7 +107,7 @@ pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
     if matches!(target, Target::Record(_)) && spec.method != Method::GET {
         match api.conditional_requests() {
             Some(IfMatch::Required) => {
-                codes.extend([Code::PreconditionFailed, Code::PreconditionRequired])
+                codes.extend([Code::PreconditionFailed, Code::PreconditionRequired]);
             }
             Some(_) => codes.push(Code::PreconditionFailed),
             None => {}
@@ -252,6 +252,5 @@ pub(super) fn of_function(function: FunctionName) -> &'static [Code] {
             Code::TooManyResponses,
         ],
         FunctionName::Triggers => &[Code::NotSupported],
-        _ => &[],
     }
 }

@@ -257,7 +257,7 @@ impl Visitor for Audit {
                 };
                 match JUDGED.iter().find(is_it) {
                     Some(Judged { seen, .. }) => {
-                        *self.judged.entry((rule.to_owned(), seen)).or_default() += 1
+                        *self.judged.entry((rule.to_owned(), seen)).or_default() += 1;
                     }
                     None => self
                         .unjudged

@@ -305,7 +305,7 @@ impl Browser {
             let element = found[ELEMENT].as_str().ok_or("no element")?;
             match self.act_on(element, &deed).await {
                 Err(error) if is_passing(error.as_ref()) && Instant::now() < end => {
-                    tokio::time::sleep(PAUSE).await
+                    tokio::time::sleep(PAUSE).await;
                 }
                 done => return done,
             }

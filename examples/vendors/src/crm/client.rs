@@ -191,7 +191,7 @@ impl Drop for Transaction {
             // It fails where the transaction has not begun or has ended, and then there is nothing
             // to undo.
             let _ = self.connection.send(Box::new(|connection| {
-                drop(connection.execute_batch("ROLLBACK"))
+                drop(connection.execute_batch("ROLLBACK"));
             }));
         }
     }
@@ -239,7 +239,7 @@ impl Pooled {
     ) -> Result<T> {
         let (answer, answered) = oneshot::channel();
         self.send(Box::new(move |connection| {
-            drop(answer.send(work(connection)))
+            drop(answer.send(work(connection)));
         }))?;
         answered.await.map_err(|_| gone())?
     }

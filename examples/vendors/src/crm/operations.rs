@@ -31,7 +31,6 @@ impl<R: Mapped> List<R> for Crm {
                         FindKey::Match(MatchKey::Identifier(identifier))
                     }
                     Point::Name(name) => FindKey::Name(name),
-                    _ => continue,
                 };
                 let Some((condition, value)) = R::having(&key) else {
                     continue;
@@ -54,7 +53,6 @@ impl<R: Mapped> List<R> for Crm {
                     .then_some((*column, above.id.number()))
                     .ok_or_else(Error::not_found)?
             }
-            _ => return Err(Error::not_found()),
         };
         // Other programs write these rows: the total is counted, by an index.
         let count = format!(

@@ -30,7 +30,7 @@ impl Crm {
     /// What an operation works in: a read that a client asks for is in no transaction of the
     /// library's.
     pub(super) async fn tx(&self, cx: &Context) -> Result<Arc<Transaction>> {
-        match cx.transaction::<Self>() {
+        match <Self as Transactions>::current(cx) {
             Some(open) => Ok(open),
             None => Ok(Arc::new(self.pool.snapshot().await?)),
         }

@@ -35,7 +35,6 @@ impl<R: Mapped> List<R> for Crm {
                     Some(above.id.uuid().ok_or_else(Error::not_found)?),
                 )
             }
-            _ => return Err(Error::not_found()),
         };
         let what = format!("count(*) AS total, {exists} AS found");
         let count = format!(

@@ -39,7 +39,7 @@ impl Crm {
 
     /// What an operation works in: the transaction of its call, or a connection to read from.
     pub(super) async fn tx(&self, cx: &Context) -> Result<Arc<Tx>> {
-        match cx.transaction::<Self>() {
+        match <Self as Transactions>::current(cx) {
             Some(tx) => Ok(tx),
             None => Ok(Arc::new(self.connect().await?)),
         }

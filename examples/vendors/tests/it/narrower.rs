@@ -272,13 +272,13 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
     type Lie = fn(&mut Declaration);
     let lies: [(&str, &str, Lie); 6] = [
         ("a range that is not enforced", "ERR-12", |it| {
-            at(it, "events", "capacity").maximum = Some("1000".to_owned())
+            at(it, "events", "capacity").maximum = Some("1000".to_owned());
         }),
         ("a range that is narrower", "RES-event-27", |it| {
-            at(it, "events", "capacity").maximum = None
+            at(it, "events", "capacity").maximum = None;
         }),
         ("a length that is not enforced", "ERR-12", |it| {
-            at(it, "events", "title").max_length = Some(100)
+            at(it, "events", "title").max_length = Some(100);
         }),
         ("values that are refused", "RES-attendance-03", |it| {
             at(it, "attendances", "status")
@@ -293,7 +293,7 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
                 .retain(|value| value != "tentative");
         }),
         ("a field that need not be sent", "ERR-12", |it| {
-            at(it, "events", "summary").required = true
+            at(it, "events", "summary").required = true;
         }),
     ];
     for (what, row, lie) in lies {

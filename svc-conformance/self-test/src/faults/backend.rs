@@ -35,7 +35,7 @@ fn off_by(seconds: i64) -> Clock {
 pub(super) fn faults() -> Vec<Fault> {
     vec![
         behind("one attendance too many", &[row::LIM_04], |options| {
-            options.defects.push(Defect::CapacityOffByOne)
+            options.defects.push(Defect::CapacityOffByOne);
         }),
         behind("tickets are sold out and sold", &[row::LIM_05], |options| {
             options.defects.push(Defect::TicketLimitIgnored);
@@ -77,7 +77,7 @@ pub(super) fn faults() -> Vec<Fault> {
             |options| options.clock = off_by(31_536_000),
         ),
         clock("a clock that is an hour late", &[row::TYP_15], |options| {
-            options.clock = off_by(-3600)
+            options.clock = off_by(-3600);
         }),
         Fault::new(
             "backend",

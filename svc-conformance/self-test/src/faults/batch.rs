@@ -197,10 +197,10 @@ fn refused() -> Vec<Fault> {
             }
         }),
         sent("a batch needs no key", row::BAT_10, |call| {
-            taken_for_owner(call, None)
+            taken_for_owner(call, None);
         }),
         sent("a batch needs no right", row::BAT_10, |call| {
-            taken_for_owner(call, Some("k-narrow"))
+            taken_for_owner(call, Some("k-narrow"));
         }),
         sent(
             "a batch reaches containers of other tenants",
@@ -410,7 +410,7 @@ fn answers() -> Vec<Fault> {
             },
         ),
         sent("batches do not look at keys", row::BAT_06, |call| {
-            drop(call.headers.remove(KEY))
+            drop(call.headers.remove(KEY));
         }),
         lines(
             "lines are answered as another type",
@@ -435,7 +435,7 @@ fn answers() -> Vec<Fault> {
             set_lines(answer, &lines);
         }),
         sent("batches do not look at preferences", row::BAT_09, |call| {
-            drop(call.headers.remove(PREFER))
+            drop(call.headers.remove(PREFER));
         }),
     ]
 }
@@ -451,7 +451,7 @@ pub(super) fn free() -> Vec<Fault> {
         free(
             "results say more",
             results("", "", |result, failed| {
-                set(result, "failed_before", failed)
+                set(result, "failed_before", failed);
             }),
         ),
         free(

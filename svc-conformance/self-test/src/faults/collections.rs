@@ -346,7 +346,7 @@ pub(super) fn faults() -> Vec<Fault> {
             },
         )),
         page("one link to a member is missing", &[row::COL_25], |page| {
-            drop(member_links(page).and_then(Vec::pop))
+            drop(member_links(page).and_then(Vec::pop));
         }),
         page(
             "one member's link is no array",

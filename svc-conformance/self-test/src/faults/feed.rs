@@ -242,7 +242,7 @@ fn told() -> Vec<Fault> {
             }
         }),
         page("more is never there", &[row::SYN_05], |page| {
-            set(page, "has_more", false)
+            set(page, "has_more", false);
         }),
         page(
             "the last page seems to come at once",
@@ -258,7 +258,7 @@ fn told() -> Vec<Fault> {
             |page| set(page, "per_page", 0),
         ),
         entry("times of changes are no dates", &[row::SYN_03], |entry| {
-            set(entry, "at", "today")
+            set(entry, "at", "today");
         }),
         entry(
             "entries do not say of what kind they are",
@@ -356,7 +356,7 @@ fn unreported() -> Vec<Fault> {
             kind == "answer" && done == "created"
         }),
         entry("every change has the same date", &[row::SYN_03], |entry| {
-            set(entry, "at", "2020-01-01T00:00:00Z")
+            set(entry, "at", "2020-01-01T00:00:00Z");
         }),
         page(
             "a page that is exactly full announces more",
@@ -463,7 +463,7 @@ fn give_self(page: &mut Map<String, Value>, from: &str) {
 fn own_links() -> Vec<Fault> {
     vec![
         entry("entries have no `self`", &[row::SYN_03], |entry| {
-            unlink(entry, "self")
+            unlink(entry, "self");
         }),
         page(
             "`self` of every entry is the page",
@@ -471,7 +471,7 @@ fn own_links() -> Vec<Fault> {
             |page| give_self(page, "self"),
         ),
         page("`self` of an entry leads past it", &[row::SYN_03], |page| {
-            give_self(page, "last")
+            give_self(page, "last");
         }),
     ]
 }
@@ -480,7 +480,7 @@ fn own_links() -> Vec<Fault> {
 fn asked_for() -> Vec<Fault> {
     vec![
         asked("changes are told without a key", &[row::SYN_06], |call| {
-            lend(call, None, "k-one")
+            lend(call, None, "k-one");
         }),
         asked(
             "changes are told to whoever has no right to read them",

@@ -54,7 +54,7 @@ pub(super) fn faults() -> Vec<Fault> {
         });
         match &at.field.shape {
             Shape::Enum(values) => {
-                faults.push(open(&at, values, format!("{name} takes anything"), &row))
+                faults.push(open(&at, values, format!("{name} takes anything"), &row));
             }
             Shape::Flex(values) => faults.push(closed(
                 &at,
@@ -81,7 +81,7 @@ fn lost(at: &At, name: String, row: &str) -> Fault {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
-                drop(parent.remove(name))
+                drop(parent.remove(name));
             });
         })
     })
@@ -198,7 +198,7 @@ fn shown(
 ) -> Interceptor {
     Interceptor::documents(move |call, document, _, sight| {
         sight.each_record(call, document, &mut |kind, record| {
-            owned(owner, kind, record, &mut act)
+            owned(owner, kind, record, &mut act);
         });
     })
 }

@@ -609,7 +609,7 @@ fn scheduling() -> Vec<Fault> {
             |answer| answer.set_json(&json!({})),
         ),
         schedule("a schedule answers 204", &[row::SCH_02], "POST", |answer| {
-            *answer = Answer::empty(204)
+            *answer = Answer::empty(204);
         })
         .on_reference(),
         schedule(

@@ -92,10 +92,10 @@ pub(super) fn faults() -> Vec<Fault> {
             options.defects.push(Defect::StrangersNameByIdentifier);
         }),
         told("a stranger is told that somebody is known", |answer| {
-            answer.set_json(&json!({ "matched": true }))
+            answer.set_json(&json!({ "matched": true }));
         }),
         told("a stranger is refused for somebody known", |answer| {
-            *answer = Answer::empty(409)
+            *answer = Answer::empty(409);
         }),
         told(
             "a stranger is answered nothing of somebody known",

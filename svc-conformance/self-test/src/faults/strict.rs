@@ -81,7 +81,7 @@ fn ignoring(
     is_meant: fn(&Call, Option<What>) -> bool,
 ) -> Fault {
     sent(name, row, is_meant, |call| {
-        drop(call.headers.remove(PREFER))
+        drop(call.headers.remove(PREFER));
     })
 }
 
@@ -406,7 +406,7 @@ fn refused() -> Vec<Fault> {
             }
         }),
         after("no answer repeats the preference", row::STR_04, |answer| {
-            drop(answer.headers.remove(APPLIED))
+            drop(answer.headers.remove(APPLIED));
         }),
         after(
             "refusals do not repeat the preference",

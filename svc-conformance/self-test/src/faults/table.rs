@@ -292,7 +292,7 @@ fn act(
 fn changed(verb: Verb, value: &mut Value, sight: &LinkMap) {
     let list = |value: &mut Value, path, act: &mut dyn FnMut(&mut Vec<Value>)| {
         each(value, path, sight, &mut |one| {
-            one.as_array_mut().into_iter().for_each(&mut *act)
+            one.as_array_mut().into_iter().for_each(&mut *act);
         });
     };
     match verb {
@@ -353,7 +353,7 @@ fn found(value: &mut Value, path: &str, sight: &LinkMap) -> Option<Value> {
 fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &LinkMap) {
     if path.ends_with(']') || path.ends_with('*') || path.is_empty() {
         return each(value, path, sight, &mut |one| {
-            *one = new.cloned().unwrap_or_default()
+            *one = new.cloned().unwrap_or_default();
         });
     }
     let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));

@@ -94,7 +94,7 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
 pub(super) fn faults() -> Vec<Fault> {
     let mut faults = vec![
         put("null is ignored", &[row::CRU_17], |body| {
-            body.retain(|_, value| !value.is_null())
+            body.retain(|_, value| !value.is_null());
         }),
         put(
             "null is ignored in the reference server",
@@ -103,7 +103,7 @@ pub(super) fn faults() -> Vec<Fault> {
         )
         .on_reference(),
         put("an empty list is ignored", &[row::CRU_18], |body| {
-            body.retain(|_, value| *value != json!([]))
+            body.retain(|_, value| *value != json!([]));
         }),
         put(
             "only the first member of a list is taken",

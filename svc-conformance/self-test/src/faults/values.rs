@@ -120,7 +120,7 @@ fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Val
 fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Fault {
     Fault::new("list damaged", name, rows, move || {
         Interceptor::records("*", move |record, _| {
-            lists(record, &mut |_, list| change(list))
+            lists(record, &mut |_, list| change(list));
         })
     })
 }
@@ -504,7 +504,7 @@ fn numbers() -> Vec<Fault> {
             &[row::RES_SHARE_OPTIONS_01, row::RES_SHARE_PAGE_10],
             || {
                 Interceptor::records("share_page", |record, _| {
-                    drop(record.remove("share_options"))
+                    drop(record.remove("share_options"));
                 })
             },
         ),

@@ -109,57 +109,57 @@ pub fn registry() -> Vec<Odd> {
             plain,
         ),
         Odd::second_server("a create answers 200", |options| {
-            options.create_status = 200
+            options.create_status = 200;
         }),
         Odd::second_server("a delete answers 204", |options| {
-            options.delete_notice = false
+            options.delete_notice = false;
         }),
         Odd::second_server("entries are spelt errors and code", |options| {
-            options.short_entries = true
+            options.short_entries = true;
         }),
         Odd::second_server("an empty collection is an empty object", |options| {
-            options.empty_is_bare = true
+            options.empty_is_bare = true;
         }),
         Odd::second_server("hrefs are relative", |options| {
-            options.hrefs = Hrefs::Relative
+            options.hrefs = Hrefs::Relative;
         }),
         Odd::second_server("hrefs change at every reading", |options| {
-            options.hrefs = Hrefs::Changing
+            options.hrefs = Hrefs::Changing;
         }),
         Odd::second_server("hrefs have ids and parts in the query", |options| {
-            options.hrefs = Hrefs::InQuery
+            options.hrefs = Hrefs::InQuery;
         }),
         Odd::second_server("nobody joins a cancelled event", |options| {
-            options.cancelled_is_final = true
+            options.cancelled_is_final = true;
         }),
         Odd::second_server("the total of a page includes credits", |options| {
-            options.totals_with_credits = true
+            options.totals_with_credits = true;
         }),
         Odd::second_server("dates of records have whole seconds", |options| {
-            options.whole_seconds = true
+            options.whole_seconds = true;
         }),
         Odd::second_server("a clock of whole seconds writes milliseconds", |options| {
-            options.whole_seconds = true
+            options.whole_seconds = true;
         })
         .with(wrapped::milliseconds),
         Odd::second_server("no optional field", |options| {
-            options.without_fields = optional_fields()
+            options.without_fields = optional_fields();
         }),
         Odd::second_server("a page has one member", |options| options.per_page = 1),
         Odd::second_server("fields and links beyond the interface", |options| {
-            options.extras = true
+            options.extras = true;
         }),
         Odd::second_server("headers in another order and case", plain).with(wrapped::headers),
         Odd::second_server("media types have a charset", plain).with(wrapped::charset),
         Odd::second_server("links have no titles", |options| options.titles = false),
         Odd::second_server("a 404 has a body", |options| {
-            options.not_found_bodies = true
+            options.not_found_bodies = true;
         }),
         Odd::second_server("values for read-only fields are refused", |options| {
-            options.rejects_read_only = true
+            options.rejects_read_only = true;
         }),
         Odd::second_server("custom fields have a prefix", |options| {
-            options.custom_field_prefix.push_str("second_")
+            options.custom_field_prefix.push_str("second_");
         }),
         Odd::second_server("nothing can be written", |options| options.read_only = true),
         Odd {
@@ -167,7 +167,7 @@ pub fn registry() -> Vec<Odd> {
             ..Odd::second_server("one tenant", plain)
         },
         Odd::second_server("people are matched", |options| {
-            options.matches_people = true
+            options.matches_people = true;
         }),
         Odd::second_server(
             "strangers change nobody whom they are matched to, as declared",
@@ -190,19 +190,19 @@ pub fn registry() -> Vec<Odd> {
         Odd::second_server("e-mail addresses need a type", plain)
             .with(|| wrapped::needed_inside("person", "email_addresses", "address_type")),
         Odd::second_server("members that are not known are refused", |options| {
-            options.rejects_unknown = true
+            options.rejects_unknown = true;
         }),
         Odd::second_server("a person acts once, as declared", |options| {
             (options.matches_people, options.one_action_per_person) = (true, true);
         }),
         Odd::second_server("a tag twice in one call is two taggings", |options| {
-            options.repeats_count = true
+            options.repeats_count = true;
         }),
         Odd::second_server("helpers are atomic", |options| {
-            options.atomic_helpers = true
+            options.atomic_helpers = true;
         }),
         Odd::second_server("helpers need a key", |options| {
-            options.anonymous_helpers = false
+            options.anonymous_helpers = false;
         }),
         Odd::second_server("it takes its time", plain).with(wrapped::slow),
         Odd::second_server("it limits the rate", plain).timed(wrapped::rate_limited),

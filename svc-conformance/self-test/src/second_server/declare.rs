@@ -204,7 +204,7 @@ fn field_of(field: &Field) -> Value {
     }
     match field.name.as_str() {
         "action_date" | "voided_date" => {
-            drop(members.insert("default".to_owned(), "time of receipt".into()))
+            drop(members.insert("default".to_owned(), "time of receipt".into()));
         }
         "transparence" => drop(members.insert("default".to_owned(), "opaque".into())),
         _ => {}

@@ -142,7 +142,7 @@ impl Surplus {
         match (shape, value) {
             (Shape::Object(fields), Value::Object(inner)) => self.object(fields, inner, path),
             (Shape::Person, Value::Object(inner)) => {
-                self.object(fields::fields("person"), inner, path)
+                self.object(fields::fields("person"), inner, path);
             }
             (Shape::Array(item), Value::Array(list)) => {
                 for (at, value) in list.iter().enumerate() {

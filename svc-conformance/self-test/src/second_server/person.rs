@@ -110,7 +110,7 @@ impl Work<'_> {
         for defect in self.options.defects.clone() {
             match defect {
                 Defect::StrangersChange("identifiers") => {
-                    self.merge(number, Map::new(), identifiers.to_vec())
+                    self.merge(number, Map::new(), identifiers.to_vec());
                 }
                 Defect::StrangersChange(name) => self.merge(number, only(fields, name), Vec::new()),
                 Defect::AnonymousSubscribes => self.subscribe(number),

@@ -155,7 +155,7 @@ impl Walk<'_> {
                 );
             }
         }
-        if let Some(wrong) = narrow.wrong_default(field) {
+        if let Some(wrong) = crate::read::wrong_default(narrow, field) {
             self.wrong(at, &format!("has a default that does not fit: {wrong}"));
         }
         match field.ty.object() {

@@ -55,7 +55,7 @@ impl<R: Resource, S> Exposure<R, S> {
     ) -> Self {
         let (least, most) = range.into_inner();
         self.narrow_at(field, |narrow| {
-            (narrow.least, narrow.most) = (Some(least.into()), Some(most.into()))
+            (narrow.least, narrow.most) = (Some(least.into()), Some(most.into()));
         })
     }
 

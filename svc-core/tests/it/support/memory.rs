@@ -168,7 +168,7 @@ impl Memory {
             looks.rounds += usize::from(looks.now == 0);
             looks.now += 1;
             looks.all += 1;
-            looks.in_transaction += usize::from(cx.transaction::<Self>().is_some());
+            looks.in_transaction += usize::from(<Self as Transactions>::current(cx).is_some());
         }
         tokio::task::yield_now().await;
         lock(&self.looks).now -= 1;
@@ -291,7 +291,6 @@ impl<R: Resource> List<R> for Memory {
                     .links
                     .iter()
                     .any(|(_, at)| at.kind == parent.kind && at.id == parent.id),
-                _ => false,
             })
             .collect();
         let first = usize::try_from(page.skipped()).unwrap_or(usize::MAX);

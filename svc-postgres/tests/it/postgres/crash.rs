@@ -100,7 +100,7 @@ impl Writers {
             tasks.spawn(async move {
                 while !stop.load(Ordering::Acquire) {
                     sign(&server, &petition, writer, &number, |link| {
-                        acknowledged.lock().unwrap().push(link)
+                        acknowledged.lock().unwrap().push(link);
                     })
                     .await;
                 }

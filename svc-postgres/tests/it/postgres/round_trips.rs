@@ -32,7 +32,7 @@ async fn check_over(way: &Proxy, options: Options) {
     }
     let read = async |path: &str| {
         let trips = count(way, async || {
-            assert_eq!(server.get(path).await.status, 200, "{path}")
+            assert_eq!(server.get(path).await.status, 200, "{path}");
         })
         .await;
         assert_eq!(trips, 1, "{path}");
@@ -49,7 +49,7 @@ async fn check_over(way: &Proxy, options: Options) {
         .to_owned();
     read(&next).await;
     let trips = count(way, async || {
-        assert_eq!(server.get("tags?per_page=10&page=4").await.status, 200)
+        assert_eq!(server.get("tags?per_page=10&page=4").await.status, 200);
     })
     .await;
     assert_eq!(trips, 2);
@@ -62,7 +62,7 @@ async fn check_over(way: &Proxy, options: Options) {
             "identifiers": [format!("crm:{number}")]}, "add_tags": ["1", "2"]})
     };
     let trips = count(way, async || {
-        assert_eq!(server.post(&helper, new()).await.status, 200)
+        assert_eq!(server.post(&helper, new()).await.status, 200);
     })
     .await;
     assert_eq!(trips, 2, "a helper with a new person");
@@ -76,14 +76,14 @@ async fn check_over(way: &Proxy, options: Options) {
             .await;
     }
     let trips = count(way, async || {
-        assert_eq!(server.post(&helper, new()).await.status, 200)
+        assert_eq!(server.post(&helper, new()).await.status, 200);
     })
     .await;
     assert_eq!(trips, 2, "a helper with a new person, and three webhooks");
     let known =
         json!({"person": {"email_addresses": [{"address": "p0@example.org"}], "family_name": "L"}});
     let trips = count(way, async || {
-        assert_eq!(server.post(&helper, known.clone()).await.status, 200)
+        assert_eq!(server.post(&helper, known.clone()).await.status, 200);
     })
     .await;
     assert_eq!(trips, 2, "a helper with a known person");

@@ -194,7 +194,7 @@ async fn an_answer_that_is_lost() {
         way.hold_answers(false);
         if let Some(gone) = gone {
             let attempts = tokio::task::spawn_blocking(move || {
-                (0..2).for_each(|_| drop(gone.accept().unwrap()))
+                (0..2).for_each(|_| drop(gone.accept().unwrap()));
             });
             attempts.await.unwrap();
             way.redirect(database.port());

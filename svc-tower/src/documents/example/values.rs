@@ -88,7 +88,6 @@ pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Jso
         Type::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
         Type::OneOrMany(item) => value(item, own, owner, extent),
         Type::Object(schema) => object(schema, own.members(), extent),
-        _ => Json::Null,
     }
 }
 

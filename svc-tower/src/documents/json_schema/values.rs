@@ -115,7 +115,6 @@ impl<'a> Definitions<'a> {
                 json!({ "anyOf": [one, self.array(item, rules, own, form, owner)] })
             }
             Type::Object(schema) => self.object(schema, own.members(), form, owner),
-            _ => json!({}),
         }
     }
 
@@ -194,7 +193,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
         }
         Some(ty) => set(&mut schema, "type", json!([ty, "null"])),
         None if schema.get("$ref").is_some() => {
-            schema = json!({ "anyOf": [schema, { "type": "null" }] })
+            schema = json!({ "anyOf": [schema, { "type": "null" }] });
         }
         None => {}
     }

@@ -203,7 +203,6 @@ fn doc_link(docs: &Docs<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
             LinkTarget::Many { kind, .. } => docs.relation(kind.plural()),
             LinkTarget::One { kind, .. } => docs.relation(kind.singular()),
             LinkTarget::Helper(helper) => docs.relation(helper.relation()),
-            _ => docs.relation(link.name),
         },
         set_by: set_by(link.target),
         text: link.doc.to_owned(),

@@ -114,7 +114,6 @@ pub(super) fn page_name(ty: &Type) -> String {
             .find(|(_, known)| is_same(known, schema))
             .map_or("map", |(name, _)| name),
         Type::String | Type::Flag => "string",
-        _ => "any",
     };
     format!("{PREFIX}{name}")
 }

@@ -56,7 +56,7 @@ fn targets() -> Vec<Target> {
                     helper,
                     container: Some(address.clone()),
                 }),
-                _ => {}
+                LinkTarget::One { .. } => {}
             }
         }
     }

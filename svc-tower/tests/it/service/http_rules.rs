@@ -40,7 +40,7 @@ async fn hal_02_to_hal_04_every_answer_has_its_headers() {
         match path {
             _ if answer.body.is_empty() => assert_eq!(media, None),
             "/docs" if cfg!(feature = "pages") => {
-                assert_eq!(media, Some("text/html; charset=utf-8"))
+                assert_eq!(media, Some("text/html; charset=utf-8"));
             }
             _ => assert_eq!(media, Some("application/hal+json")),
         }

@@ -1,0 +1,75 @@
+//! Who asks, for which tenant, when, and under which address.
+
+use std::{sync::Arc, time::Instant};
+
+pub use crate::{auth::Tenant, link::Base};
+use crate::{
+    auth::{Caller, Operation, Right},
+    json::Caps,
+    model::Kind,
+    value::Timestamp,
+};
+
+/// What every operation of a backend is told besides its arguments.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Context {
+    /// Whose data the request works on. A backend never sees two tenants at once.
+    pub tenant: Tenant,
+    /// Who asks.
+    pub caller: Caller,
+    /// Names the request in logs.
+    pub request_id: uuid::Uuid,
+    /// The time of receipt.
+    pub now: Timestamp,
+    /// When the request began, by the clock that never goes back: what is read for it is not older.
+    /// Each request has a context of its own.
+    pub begun: Instant,
+    /// When the answer is no longer waited for.
+    pub deadline: Option<Instant>,
+    /// What the vendor's own layers attached to the request.
+    pub extensions: http::Extensions,
+    /// The address of the entry point under which the request came, with a slash at the end
+    /// (HAL-01).
+    pub base: Base,
+    /// How much a record and this call may hold.
+    pub caps: Caps,
+    /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
+    pub namespace: Arc<str>,
+    /// Whether other calls of the same request are on their way (BAT-03): a store has better turns
+    /// for many at once.
+    pub has_company: bool,
+}
+
+impl Context {
+    /// A context for a tenant at this moment, for tests and for programs that call a backend
+    /// themselves.
+    #[must_use]
+    pub fn new(tenant: Tenant, caller: Caller, now: Timestamp) -> Self {
+        Self {
+            tenant,
+            caller,
+            request_id: uuid::Uuid::new_v4(),
+            now,
+            begun: Instant::now(),
+            deadline: None,
+            extensions: http::Extensions::new(),
+            base: Base::default(),
+            caps: Caps::default(),
+            namespace: Arc::default(),
+            has_company: false,
+        }
+    }
+
+    /// Whether the request has no key (HLP-07).
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.caller.is_anonymous()
+    }
+
+    /// Whether the caller may read records of a kind.
+    #[must_use]
+    pub fn may_read(&self, kind: Kind) -> bool {
+        self.caller.may(Right::On(kind, Operation::Read))
+    }
+}

@@ -1,0 +1,379 @@
+//! The macros that declare the tables: `resource!` for a kind, `object!` for a nested object,
+//! `closed_enum!` for a list of values. A field, a link or a rule is written once, in such a table,
+//! and nowhere else.
+//!
+//! # The lines of a table
+//!
+//! ```text
+//! Tagging: "tagging" / "taggings"     singular / plural relation
+//!     in Tag                          records live in the path of a tag; without it, at the top
+//!     under "tag"                     the link to the container that a record is created under
+//!     once per person                 one container has one record for each person
+//!     without update                  operations that the interface does not have for the kind
+//!     also Unlisted                   what only a few kinds have, see `Peculiarity`
+//! {
+//!     /// What the field is
+//!     "UND-05" name as "wire": String [Rule::UniqueName] = required,
+//! }
+//! links {
+//!     /// Where the link leads
+//!     "UND-05" person: one Person Required cascade,
+//! }
+//! ```
+//!
+//! The requirement row stands before each field and link. Behind the `=` of a field: nothing
+//! (clients may set it), `required`, `default "..."`, `receipt_time`, or the source of a value that
+//! the system keeps: `outside`, `relation Person`, `count Signature`, `accepted Attendance`,
+//! `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`. A link leads to `one`
+//! record, `many` (an `alias` is a second name of such a collection), or to a `helper`. A link to
+//! one record says when a client may send it (see `LinkWrite`; never, when it says nothing), and
+//! what becomes of the record when the other one goes: `cascade`, `restrict`, or `clear`, which
+//! need not be said.
+
+mod field_type;
+mod mode;
+
+pub use field_type::{FieldType, Flag, MemberWriter, OneOrMany, Reference, StringMap};
+
+/// Declares a nested object: its Rust struct, how it is read and written, and its table.
+macro_rules! object {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident : $wire:literal {
+            $(
+                $(#[doc = $fdoc:literal])+
+                $row:literal
+                $field:ident $(as $fwire:literal)? : $ty:ty
+                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)?)?
+            ),+ $(,)?
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Default, PartialEq)]
+        #[non_exhaustive]
+        pub struct $name {
+            $( #[doc = concat!($($fdoc,)+ " (", $row, ").")] pub $field: Option<$ty>, )+
+        }
+
+        impl $name {
+            /// The table of this object.
+            pub const FIELDS: &'static $crate::schema::ObjectSchema = &$crate::schema::ObjectSchema::new(
+                $wire,
+                &[$(
+                    $crate::schema::Field {
+                        name: $crate::describe::wire_name!($field $($fwire)?),
+                        row: $row,
+                        doc: concat!($($fdoc),+).trim_ascii(),
+                        ty: <$ty as $crate::describe::FieldType>::TYPE,
+                        mode: $crate::describe::mode!($($mode $($value)? $($of)?)?),
+                        rules: &[$($($rule),+)?],
+                    }
+                ),+],
+            );
+
+            /// The typed view of an object that was validated against the table.
+            #[must_use]
+            pub fn from_object(object: &$crate::json::Object) -> Self {
+                Self { $(
+                    $field: object
+                        .get($crate::describe::wire_name!($field $($fwire)?))
+                        .and_then(<$ty as $crate::describe::FieldType>::read_json),
+                )+ }
+            }
+
+            $(
+                #[doc = concat!("The same, with the field [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, value: impl Into<$ty>) -> Self {
+                    self.$field = Some(value.into());
+                    self
+                }
+            )+
+
+            /// Writes the members that are set, each with a comma behind it, without braces.
+            pub fn write_members(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+                $(
+                    if let Some(value) = &self.$field {
+                        out.member($crate::describe::wire_name!($field $($fwire)?), value);
+                    }
+                )+
+            }
+        }
+
+        impl $crate::describe::FieldType for $name {
+            const TYPE: $crate::schema::Type = $crate::schema::Type::Object(Self::FIELDS);
+
+            fn read_json(json: &$crate::json::Json) -> Option<Self> {
+                json.as_object().map(Self::from_object)
+            }
+
+            fn write_json(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+                out.object(|out| self.write_members(out));
+            }
+        }
+    };
+}
+
+/// Declares a kind of resource: its struct, its table, its links and the keys of its fields.
+macro_rules! resource {
+    (
+        $(#[doc = $doc:literal])+
+        $name:ident : $singular:literal / $plural:literal $(in $home:ident)? $(under $parent:literal)?
+        $(once per $member:ident)? $(without $($without:ident),+)? $(also $($peculiar:ident),+)?
+        {
+            $(
+                $(#[doc = $fdoc:literal])+
+                $row:literal
+                $field:ident $(as $fwire:literal)? : $ty:ty
+                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)?)?
+            ),+ $(,)?
+        }
+        links {
+            $(
+                $(#[doc = $ldoc:literal])+
+                $lrow:literal
+                $link:ident : $shape:ident $target:ident $($mark:ident)*
+            ),* $(,)?
+        }
+        $(rules $rules:path)?
+    ) => {
+        $crate::describe::object! {
+            $(#[doc = $doc])+
+            $name: $singular {
+                $(
+                    $(#[doc = $fdoc])+
+                    $row
+                    $field $(as $fwire)? : $ty $([$($rule),+])? $(= $mode $($value)? $($of)?)?
+                ),+
+            }
+        }
+
+        impl $crate::model::Resource for $name {
+            const KIND: $crate::model::Kind = $crate::model::Kind::$name;
+            const SCHEMA: &'static $crate::schema::KindSchema = &$crate::schema::KindSchema {
+                kind: $crate::model::Kind::$name,
+                singular: $singular,
+                plural: $plural,
+                doc: concat!($($doc),+).trim_ascii(),
+                home: $crate::describe::optional!($($crate::model::Kind::$home)?),
+                parent: $crate::describe::optional!($($parent)?),
+                once_per: $crate::describe::optional!($(stringify!($member))?),
+                without: &[$($($crate::describe::operation!($without)),+)?],
+                peculiar: &[$($($crate::schema::Peculiarity::$peculiar),+)?],
+                fields: $name::FIELDS,
+                links: &[$(
+                    $crate::schema::LinkSpec {
+                        name: stringify!($link),
+                        row: $lrow,
+                        doc: concat!($($ldoc),+).trim_ascii(),
+                        target: $crate::describe::link_target!($shape $target $($mark)*),
+                    }
+                ),*],
+                rules: $crate::describe::rules!($($rules)?),
+            };
+
+            fn from_object(object: &$crate::json::Object) -> Self {
+                Self::from_object(object)
+            }
+
+            fn write_members(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+                self.write_members(out);
+            }
+        }
+
+        $( $crate::describe::under!($name $shape $target); )*
+
+        /// The fields of the table, for [`fields!`](crate::fields) and
+        /// [`writable!`](crate::writable).
+        #[allow(non_upper_case_globals, missing_docs, reason = "named as the fields of the table are")]
+        pub mod key {
+            #[allow(non_camel_case_types, dead_code, reason = "gives each field its position in the table")]
+            enum Position { $($field),+ }
+            $( pub const $field: $crate::field_set::FieldKey<super::$name> =
+                $crate::field_set::FieldKey::new(Position::$field as u32); )+
+        }
+
+        /// The links of the table that lead to one record, for
+        /// [`Record::linked`](crate::Record::linked), [`Draft::linked`](crate::Draft::linked) and
+        /// [`Exposure::without_link`](crate::api::Exposure::without_link).
+        #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
+        pub mod link {
+            $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
+            )*
+        }
+    };
+}
+
+macro_rules! wire_name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $wire:literal) => {
+        $wire
+    };
+}
+
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:expr) => {
+        Some($value)
+    };
+}
+
+macro_rules! rules {
+    () => {
+        $crate::schema::no_rules
+    };
+    ($rules:path) => {
+        $rules
+    };
+}
+
+macro_rules! link_target {
+    (many $kind:ident) => {
+        $crate::schema::LinkTarget::Many { kind: $crate::model::Kind::$kind, alias: false }
+    };
+    (alias $kind:ident) => {
+        $crate::schema::LinkTarget::Many { kind: $crate::model::Kind::$kind, alias: true }
+    };
+    (helper $helper:ident) => {
+        $crate::schema::LinkTarget::Helper($crate::helper::HelperName::$helper)
+    };
+    (one $kind:ident) => {
+        $crate::describe::link_target!(one $kind Never clear)
+    };
+    (one $kind:ident cascade) => {
+        $crate::describe::link_target!(one $kind Never cascade)
+    };
+    (one $kind:ident restrict) => {
+        $crate::describe::link_target!(one $kind Never restrict)
+    };
+    (one $kind:ident $write:ident) => {
+        $crate::describe::link_target!(one $kind $write clear)
+    };
+    (one $kind:ident $write:ident $on_delete:ident) => {
+        $crate::schema::LinkTarget::One {
+            kind: $crate::model::Kind::$kind,
+            write: $crate::schema::LinkWrite::$write,
+            on_delete: $crate::describe::on_delete!($on_delete),
+        }
+    };
+}
+
+/// What becomes of a record when the one goes that its link leads to, at the end of the link's
+/// line.
+macro_rules! on_delete {
+    (clear) => {
+        $crate::schema::OnDelete::Clear
+    };
+    (cascade) => {
+        $crate::schema::OnDelete::Cascade
+    };
+    (restrict) => {
+        $crate::schema::OnDelete::Restrict
+    };
+    ($other:ident) => {
+        compile_error!(concat!(
+            "a delete is `cascade`, `restrict` or `clear` for a link, not `",
+            stringify!($other),
+            "`"
+        ))
+    };
+}
+
+/// An operation that the interface does not have for a kind, behind `without`.
+macro_rules! operation {
+    (create) => {
+        $crate::names::Operation::Create
+    };
+    (update) => {
+        $crate::names::Operation::Update
+    };
+    (delete) => {
+        $crate::names::Operation::Delete
+    };
+    ($other:ident) => {
+        compile_error!(concat!(
+            "a kind is without `create`, `update` or `delete`, not `",
+            stringify!($other),
+            "`"
+        ))
+    };
+}
+
+/// The key of a link to one record; other links have none.
+macro_rules! link_key {
+    ($name:ident $link:ident one $($doc:expr)+) => {
+        #[doc = concat!($($doc),+)]
+        pub const $link: $crate::field_set::LinkKey<super::$name> =
+            $crate::field_set::LinkKey::new(stringify!($link));
+    };
+    ($name:ident $link:ident $shape:ident $($doc:expr)+) => {};
+}
+
+macro_rules! under {
+    ($name:ident many $kind:ident) => {
+        impl $crate::model::Under<$name> for $crate::model::$kind {}
+    };
+    ($name:ident $shape:ident $target:ident) => {};
+}
+
+/// Declares a closed list of values (TYP-08) or the listed values of a flexible one (TYP-09).
+macro_rules! closed_enum {
+    ($(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
+        $crate::describe::closed_enum! {
+            @define $(#[doc = $doc])+ #[non_exhaustive] $name { $($variant = $wire),+ }
+        }
+    };
+    // The crates of this family match such an enum without a wildcard.
+    (exhaustive $(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
+        $crate::describe::closed_enum! {
+            @define $(#[doc = $doc])+ $name { $($variant = $wire),+ }
+        }
+    };
+    (@define $(#[$attribute:meta])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
+        $(#[$attribute])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $( #[doc = concat!("`", $wire, "`")] $variant, )+ }
+
+        impl $crate::value::ClosedEnum for $name {
+            const VALUES: &'static [&'static str] = &[$($wire),+];
+
+            fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $wire),+ }
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                match text { $($wire => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            /// The value as it stands on the wire.
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad($crate::value::ClosedEnum::as_str(*self))
+            }
+        }
+
+        impl $crate::describe::FieldType for $name {
+            const TYPE: $crate::schema::Type =
+                $crate::schema::Type::Enum(<Self as $crate::value::ClosedEnum>::VALUES);
+
+            fn read_json(json: &$crate::json::Json) -> Option<Self> {
+                json.as_str().and_then(<Self as $crate::value::ClosedEnum>::parse)
+            }
+
+            fn write_json(&self, out: &mut $crate::describe::MemberWriter<'_>) {
+                out.string($crate::value::ClosedEnum::as_str(*self));
+            }
+        }
+    };
+}
+
+pub(crate) use mode::mode;
+pub(crate) use {
+    closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules,
+    under, wire_name,
+};

@@ -1,0 +1,433 @@
+//! Typed, constant keys of a kind's fields and links, and sets of fields, for restrictions on what
+//! is read and written (CAP-04, CAP-06).
+
+mod path;
+mod within;
+
+use std::{fmt, marker::PhantomData};
+
+use crate::{
+    model::Resource,
+    schema::{Field, LinkTarget, Narrow, Narrowing, ObjectSchema},
+};
+
+pub use path::FieldPath;
+pub use within::Within;
+pub(crate) use within::{object_in, place_in};
+
+/// One field of a kind, by its place in the table.
+pub struct FieldKey<R> {
+    position: u32,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> FieldKey<R> {
+    /// The field at a place of the table.
+    #[must_use]
+    pub(crate) const fn new(position: u32) -> Self {
+        Self {
+            position,
+            kind: PhantomData,
+        }
+    }
+
+    /// Its place in the table.
+    #[must_use]
+    pub const fn place(&self) -> usize {
+        self.position as usize
+    }
+
+    /// Its name in the table; empty where the table has no such place.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match R::SCHEMA
+            .fields
+            .fields
+            .split_at_checked(self.position as usize)
+        {
+            Some((_, [field, ..])) => field.name,
+            _ => "",
+        }
+    }
+
+    /// Whether a client may write it.
+    #[must_use]
+    pub const fn is_writable(&self) -> bool {
+        match R::SCHEMA
+            .fields
+            .fields
+            .split_at_checked(self.position as usize)
+        {
+            Some((_, [field, ..])) => !field.is_computed(),
+            _ => false,
+        }
+    }
+
+    /// The table of the object, or of the objects of the list, that the field holds; `None` for any
+    /// other field.
+    #[must_use]
+    pub const fn object(&self) -> Option<&'static ObjectSchema> {
+        match R::SCHEMA
+            .fields
+            .fields
+            .split_at_checked(self.position as usize)
+        {
+            Some((_, [field, ..])) => field.ty.object(),
+            _ => None,
+        }
+    }
+
+    /// The row of the table.
+    #[must_use]
+    pub fn field(&self) -> Option<&'static Field> {
+        R::SCHEMA.fields.fields.get(self.position as usize)
+    }
+}
+
+impl<R> Clone for FieldKey<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for FieldKey<R> {}
+
+impl<R: Resource> fmt::Debug for FieldKey<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.field().map_or("?", |field| field.name))
+    }
+}
+
+/// One link of a kind that leads to one record, such as `petition::link::creator`.
+///
+/// A misspelt link, one of another kind, or one that leads to a collection or to a helper, does not
+/// compile.
+pub struct LinkKey<R> {
+    name: &'static str,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> LinkKey<R> {
+    /// The link of this name of the table.
+    #[must_use]
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            kind: PhantomData,
+        }
+    }
+
+    /// The link to one record that has this name; `None` when the kind has none. For programs that
+    /// are generic over the kind: for a kind that is known there are constants, which the compiler
+    /// checks.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let link = R::SCHEMA.link(name)?;
+        matches!(link.target, LinkTarget::One { .. }).then_some(Self::new(link.name))
+    }
+
+    /// Its name in the table.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl<R> Clone for LinkKey<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for LinkKey<R> {}
+
+impl<R> fmt::Debug for LinkKey<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A set of fields of one kind, made by [`fields!`](crate::fields). A field may be in it with some
+/// of its members only.
+pub struct FieldSet<R> {
+    bits: u64,
+    /// The members of the fields that are not in the set as a whole.
+    within: &'static [Within],
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> FieldSet<R> {
+    /// The set of these fields.
+    #[must_use]
+    pub const fn of(keys: &[FieldKey<R>]) -> Self {
+        let mut bits = 0;
+        let mut rest = keys;
+        while let [key, tail @ ..] = rest {
+            bits |= 1 << key.position;
+            rest = tail;
+        }
+        Self {
+            bits,
+            within: &[],
+            kind: PhantomData,
+        }
+    }
+
+    /// The same set, but of these fields only some members.
+    #[must_use]
+    pub(crate) const fn within(self, within: &'static [Within]) -> Self {
+        Self { within, ..self }
+    }
+
+    /// Every field of the kind that a client may write.
+    #[must_use]
+    pub fn writable() -> Self {
+        Self::matching(|field| !field.is_computed())
+    }
+
+    /// Every field of the kind.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::matching(|_| true)
+    }
+
+    /// The fields of the kind for which `holds`.
+    pub fn matching(holds: impl Fn(&Field) -> bool) -> Self {
+        let fields = R::SCHEMA.fields.fields.iter().enumerate();
+        let bits = fields
+            .filter(|(_, field)| holds(field))
+            .fold(0, |bits, (place, _)| bits | 1 << place);
+        Self {
+            bits,
+            within: &[],
+            kind: PhantomData,
+        }
+    }
+
+    /// What is narrower where `leave_out` is told of each member that is not in the set, though its
+    /// field is.
+    pub fn others(&self, leave_out: impl Fn(&mut Narrow)) -> Narrowing {
+        let mut narrowing = Narrowing::default();
+        Within::others(self.within, R::SCHEMA.fields, &mut narrowing, &leave_out);
+        narrowing
+    }
+
+    /// What is narrower where `hold` is told of each field of the set: of a field with members, of
+    /// these only.
+    pub fn each(&self, hold: impl Fn(&mut Narrow)) -> Narrowing {
+        let mut narrowing = Narrowing::default();
+        Within::each(
+            self.within,
+            self.bits(),
+            R::SCHEMA.fields,
+            &mut narrowing,
+            &hold,
+        );
+        narrowing
+    }
+
+    /// Whether the field is in the set, with some of its members at least.
+    #[must_use]
+    pub const fn contains(&self, key: FieldKey<R>) -> bool {
+        self.bits & (1 << key.position) != 0
+    }
+
+    /// Whether the set is empty.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.bits == 0
+    }
+
+    /// The set without its type, one bit for each place of the table.
+    #[must_use]
+    pub const fn bits(&self) -> FieldBits {
+        FieldBits(self.bits)
+    }
+}
+
+impl<R> Clone for FieldSet<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for FieldSet<R> {}
+
+impl<R> PartialEq for FieldSet<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits == other.bits && self.within == other.within
+    }
+}
+
+impl<R: Resource> fmt::Debug for FieldSet<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = R::SCHEMA.fields.fields.iter().enumerate();
+        f.debug_set()
+            .entries(
+                fields
+                    .filter(|(place, _)| self.bits & (1 << place) != 0)
+                    .map(|(_, x)| x.name),
+            )
+            .finish()
+    }
+}
+
+/// A set of fields that a client may write, made by [`writable!`](crate::writable).
+#[derive(Debug)]
+pub struct WritableSet<R: Resource>(FieldSet<R>);
+
+impl<R: Resource> WritableSet<R> {
+    /// For [`writable!`](crate::writable), which has proved that no field of the set is computed.
+    pub(crate) const fn proved(set: FieldSet<R>) -> Self {
+        Self(set)
+    }
+
+    /// The fields.
+    #[must_use]
+    pub const fn fields(&self) -> FieldSet<R> {
+        self.0
+    }
+}
+
+/// A set of fields whose kind is known elsewhere: one bit for each place of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FieldBits(u64);
+
+impl FieldBits {
+    /// The fields at these places.
+    #[must_use]
+    pub const fn of(places: u64) -> Self {
+        Self(places)
+    }
+
+    /// The set without the field at this place.
+    #[must_use]
+    pub const fn without(self, place: usize) -> Self {
+        if place < 64 {
+            Self(self.0 & !(1 << place))
+        } else {
+            self
+        }
+    }
+
+    /// Every place of every table.
+    pub const ALL: Self = Self(u64::MAX);
+
+    /// The fields at these places of the table.
+    pub fn at(places: impl Iterator<Item = usize>) -> Self {
+        Self(places.fold(0, |bits, place| {
+            bits | 1_u64
+                .checked_shl(u32::try_from(place).unwrap_or(64))
+                .unwrap_or_default()
+        }))
+    }
+
+    /// Whether the field at this place of the table is in the set.
+    #[must_use]
+    pub const fn contains(self, place: usize) -> bool {
+        place < 64 && self.0 & (1 << place) != 0
+    }
+
+    /// The places of the fields, in the order of the table.
+    pub fn places(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let place = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            (place < u64::BITS).then_some(place as usize)
+        })
+    }
+
+    /// The fields that are in both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// A constant set of fields of one kind: `fields!(person::{given_name, family_name})`.
+///
+/// Of an object, or of a list of objects, some members may be named:
+/// `fields!(person::{given_name, email_addresses::{address, primary}})`. A misspelt field or
+/// member, or one of another kind, does not compile.
+#[macro_export]
+macro_rules! fields {
+    ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
+        const WITHIN: &[$crate::field_set::Within] = &[$($(
+            $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::Within::is_any, "",
+                $crate::model::$kind::key::$field.place(), $field, { $($inner)* })
+        ,)?)*];
+        const SET: $crate::field_set::FieldSet<$crate::internal::kind_of::$kind> = $crate::internal::set_within(
+            $crate::field_set::FieldSet::of(&[$($crate::model::$kind::key::$field),*]),
+            WITHIN,
+        );
+        SET
+    }};
+}
+
+/// A constant set of fields that clients may write: `writable!(person::{given_name, family_name})`,
+/// with some members of an object as in [`fields!`](crate::fields).
+///
+/// A misspelt field, one of another kind, or one that the system keeps, does not compile.
+#[macro_export]
+macro_rules! writable {
+    ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
+        $(
+            const _: () = assert!(
+                $crate::model::$kind::key::$field.is_writable(),
+                concat!("`", stringify!($field), "` is kept by the system: it cannot be made writable"),
+            );
+            $(
+                const _: $crate::field_set::Within =
+                    $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::Within::is_writable,
+                        " that clients may write", $crate::model::$kind::key::$field.place(), $field, { $($inner)* });
+            )?
+        )*
+        $crate::internal::proved($crate::fields!($kind::{ $($field $(:: { $($inner)* })?),* }))
+    }};
+}
+
+/// One field of a kind by its path: `field!(event::title)`,
+/// `field!(person::email_addresses::address)`.
+///
+/// A misspelt name does not compile.
+#[macro_export]
+macro_rules! field {
+    ($kind:ident :: $field:ident $(:: $member:ident)*) => {{
+        const NAMES: &[&str] = &[$crate::model::$kind::key::$field.name() $(, stringify!($member))*];
+        const PATH: $crate::field_set::FieldPath<$crate::internal::kind_of::$kind> = {
+            let table = $crate::model::$kind::key::$field.object();
+            $(
+                let named = $crate::field_set::Within::is_any(table, stringify!($member));
+                assert!(named, concat!("nothing has a member `", stringify!($member), "` here"));
+                let table = $crate::internal::object_in(table, stringify!($member));
+            )*
+            let _ = table;
+            $crate::internal::path(NAMES)
+        };
+        PATH
+    }};
+}
+
+/// Some members of a field, for [`fields!`](crate::fields).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! within {
+    (
+        $table:expr, $holds:path, $which:literal, $place:expr, $of:ident,
+        { $($member:ident $(:: { $($inner:tt)* })?),* $(,)? }
+    ) => {{
+        $(
+            assert!(
+                $holds($table, stringify!($member)),
+                concat!("`", stringify!($of), "` has no member `", stringify!($member), "`", $which),
+            );
+        )*
+        const INNER: &[$crate::field_set::Within] = &[$($(
+            $crate::within!(
+                $crate::internal::object_in($table, stringify!($member)), $holds, $which,
+                $crate::internal::place_in($table, stringify!($member)), $member, { $($inner)* })
+        ,)?)*];
+        $crate::internal::within($place, $table, &[$(stringify!($member)),*], INNER)
+    }};
+}

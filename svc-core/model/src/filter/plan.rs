@@ -1,0 +1,173 @@
+//! What a store looks up for a filter: nothing else decides that a filter can be answered.
+
+use super::{Filterable, Operator, Term, Tree, Value, Wrong};
+use crate::value::{Id, Identifier, Timestamp};
+
+/// What leads to records by an index.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub enum Point {
+    /// The record with this id.
+    Id(Id),
+    /// The record with this foreign identifier (UND-24).
+    Identifier(Identifier),
+    /// Every person with this e-mail address, in [normal form](crate::helper::normal_email).
+    Email(String),
+    /// The record with this name (UND-02, UND-03).
+    Name(String),
+}
+
+impl std::fmt::Debug for Point {
+    /// Without the value: it may be personal data (UND-42).
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Id(_) => "Id",
+            Self::Identifier(_) => "Identifier",
+            Self::Email(_) => "Email",
+            Self::Name(_) => "Name",
+        })
+    }
+}
+
+/// The records whose date lies between two moments, both included, in microseconds since 1970.
+/// There are none where `to` is before `from`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Range {
+    /// The date.
+    pub field: Filterable,
+    /// The first moment.
+    pub from: i64,
+    /// The last moment.
+    pub to: i64,
+}
+
+impl Range {
+    /// All records, in the order of a date.
+    #[must_use]
+    pub fn whole(field: Filterable) -> Self {
+        Self {
+            field,
+            from: Timestamp::MIN.micros(),
+            to: Timestamp::MAX.micros(),
+        }
+    }
+
+    /// Whether it leaves out no record.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        *self == Self::whole(self.field)
+    }
+
+    /// What of it also fulfils a comparison of its date.
+    fn narrowed(mut self, term: &Term) -> Option<Self> {
+        let [Value::Date(date)] = term.values.as_slice() else {
+            return None;
+        };
+        let micros = date.micros();
+        match term.operator {
+            Operator::Eq => (self.from, self.to) = (self.from.max(micros), self.to.min(micros)),
+            Operator::Gt => self.from = self.from.max(micros.saturating_add(1)),
+            Operator::Ge => self.from = self.from.max(micros),
+            Operator::Lt => self.to = self.to.min(micros.saturating_sub(1)),
+            Operator::Le => self.to = self.to.min(micros),
+            Operator::Ne | Operator::In => return None,
+        }
+        Some(self)
+    }
+}
+
+/// What a store looks up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Plan {
+    /// The records that these lead to, each once. Those of them that the filter does not fit are
+    /// left out: see [`matches`](super::matches).
+    Points(Vec<Point>),
+    /// The records of a range, ordered by its date, then by creation. Each fits the filter.
+    Range(Range),
+}
+
+/// What is looked up for a tree: points in each of its alternatives, or one range for all of it.
+pub(super) fn plan(tree: &Tree) -> Result<Plan, Wrong> {
+    if let Some(range) = range(tree) {
+        return Ok(Plan::Range(range));
+    }
+    let mut points = points(tree).map_err(|term| Wrong::new(term.at, REFUSED))?;
+    if points.len() > 1 {
+        let mut seen = std::collections::HashSet::new();
+        points.retain(|point| seen.insert(point.clone()));
+    }
+    Ok(Plan::Points(points))
+}
+
+const REFUSED: &str = "This would need a look at every record. Possible: comparisons of one date, joined by `and`; or an \
+                       identifier, e-mail address or name by `eq` or `in` in each alternative of `or`, with any other \
+                       comparison joined to it by `and`.";
+
+/// The range that a tree stands for, where it compares one date only.
+fn range(tree: &Tree) -> Option<Range> {
+    let mut terms = Vec::new();
+    conjunction(tree, &mut terms)?;
+    let field = terms.first()?.field;
+    let is_same = |term: &&Term| term.field == field;
+    if !field.is_date() || !terms.iter().all(is_same) {
+        return None;
+    }
+    terms
+        .into_iter()
+        .try_fold(Range::whole(field), Range::narrowed)
+}
+
+/// Every comparison of a tree without alternatives.
+fn conjunction<'t>(tree: &'t Tree, into: &mut Vec<&'t Term>) -> Option<()> {
+    match tree {
+        Tree::Is(term) => into.push(term),
+        Tree::All(trees) => trees.iter().try_for_each(|tree| conjunction(tree, into))?,
+        Tree::Any(_) => return None,
+    }
+    Some(())
+}
+
+/// What leads to every record that fits a tree, and perhaps to others; the fewest points where
+/// there is a choice.
+fn points(tree: &Tree) -> Result<Vec<Point>, &Term> {
+    match tree {
+        Tree::Is(term) => {
+            let is_point = matches!(term.operator, Operator::Eq | Operator::In);
+            let points: Option<Vec<Point>> = term.values.iter().map(point).collect();
+            points.filter(|_| is_point).ok_or(term)
+        }
+        Tree::Any(trees) => {
+            let each: Vec<Vec<Point>> = trees.iter().map(points).collect::<Result<_, _>>()?;
+            Ok(each.concat())
+        }
+        Tree::All(trees) => {
+            let mut refused = None;
+            let mut best: Option<Vec<Point>> = None;
+            for tree in trees {
+                match points(tree) {
+                    Ok(points) if best.as_ref().is_none_or(|best| points.len() < best.len()) => {
+                        best = Some(points);
+                    }
+                    Ok(_) => {}
+                    Err(term) => _ = refused.get_or_insert(term),
+                }
+            }
+            match (best, refused) {
+                (Some(best), _) => Ok(best),
+                (None, Some(term)) => Err(term),
+                (None, None) => Ok(Vec::new()),
+            }
+        }
+    }
+}
+
+fn point(value: &Value) -> Option<Point> {
+    Some(match value {
+        Value::Identifier(identifier) => Point::Identifier(identifier.clone()),
+        Value::Id(id) => Point::Id(id.clone()),
+        Value::Email(address) => Point::Email(address.clone()),
+        Value::Name(name) => Point::Name(name.clone()),
+        Value::Date(_) => return None,
+    })
+}

@@ -1,0 +1,263 @@
+//! The helper action functions (HAF-01 to HAF-13).
+
+use crate::{
+    describe::{closed_enum, object},
+    error::{Code, Problem, Property},
+    model::Kind,
+    schema::Rule,
+    value::{ClosedEnum, Id, Identifier},
+};
+
+/// What a helper call asks to be done for its person, validated.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Functions {
+    /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then
+    /// `add_tags_uri` (HAF-04).
+    pub tags: Vec<Named>,
+    /// Lists to add the person to: `add_lists` (HAF-05), then `add_lists_uri` (HAF-06).
+    pub lists: Vec<Named>,
+    /// Answers to record (HAF-07), and for a canvass its `question_response` (RES-canvass-08).
+    pub responses: Vec<ResponseInput>,
+    /// Server responses to trigger (HAF-11).
+    pub triggers: Option<Triggers>,
+    /// Functions of the body that this server does not support, each with its problem (ERR-38). The
+    /// library reports them itself: it takes them out before a runner sees the plan.
+    pub unsupported: Vec<(Kind, Problem)>,
+}
+
+impl Functions {
+    /// Whether the call asks for nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.needs_person() && self.triggers.is_none() && self.unsupported.is_empty()
+    }
+
+    /// Whether a function is there that needs a person (UND-29).
+    #[must_use]
+    pub fn needs_person(&self) -> bool {
+        !(self.tags.is_empty() && self.lists.is_empty() && self.responses.is_empty())
+    }
+}
+
+/// A tag or a list that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Named {
+    /// By its name (HAF-02, HAF-05).
+    Name(String),
+    /// By its address; `None` when the address leads to nothing of this server (HAF-04, HAF-06).
+    Address(Option<Id>),
+}
+
+impl From<&str> for Named {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<Id> for Named {
+    fn from(id: Id) -> Self {
+        Self::Address(Some(id))
+    }
+}
+
+/// A kind of group that people are put into by name or address, and what that makes.
+#[derive(Debug)]
+pub struct Memberships {
+    /// The kind of the group: tag or list.
+    pub group: Kind,
+    /// The kind of the membership: tagging or item.
+    pub member: Kind,
+    by_name: (&'static str, Code),
+    by_address: (&'static str, Code),
+}
+
+impl Memberships {
+    /// Taggings (HAF-02 to HAF-04).
+    pub const TAGS: Self = Self {
+        group: Kind::Tag,
+        member: Kind::Tagging,
+        by_name: ("add_tags", Code::TagNameDoesNotExist),
+        by_address: ("add_tags_uri", Code::TagUriDoesNotExist),
+    };
+    /// Items of lists (HAF-05, HAF-06).
+    pub const LISTS: Self = Self {
+        group: Kind::List,
+        member: Kind::Item,
+        by_name: ("add_lists", Code::ListNameDoesNotExist),
+        by_address: ("add_lists_uri", Code::ListUriDoesNotExist),
+    };
+
+    /// The member of the body that names groups in this way.
+    #[must_use]
+    pub fn property(&self, named: &Named) -> &'static str {
+        match named {
+            Named::Name(_) => self.by_name.0,
+            Named::Address(_) => self.by_address.0,
+        }
+    }
+
+    /// The problem of a group that does not exist (HAF-03 to HAF-06).
+    #[must_use]
+    pub fn unknown(&self, named: &Named) -> Problem {
+        let (property, code) = match named {
+            Named::Name(_) => self.by_name,
+            Named::Address(_) => self.by_address,
+        };
+        Problem::new(code, property, code.meaning())
+    }
+}
+
+/// One answer to record (HAF-07 to HAF-10).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ResponseInput {
+    /// The question.
+    pub question: QuestionRef,
+    /// Chosen response keys.
+    pub responses: Vec<String>,
+    /// Free text.
+    pub value: Option<String>,
+    /// Where it stands in the body, for problems: `add_questions_responses_uri[0]`.
+    pub path: Property,
+}
+
+impl ResponseInput {
+    /// The chosen response keys of a question, as they stand at a place of the body.
+    #[must_use]
+    pub fn new(question: QuestionRef, responses: Vec<String>, path: Property) -> Self {
+        Self {
+            question,
+            responses,
+            value: None,
+            path,
+        }
+    }
+}
+
+/// How a call names a question (HAF-08).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuestionRef {
+    /// By its address.
+    Id(Id),
+    /// By one of its identifiers.
+    Identifier(Identifier),
+    /// By something that is neither of them, or leads elsewhere.
+    Unknown,
+}
+
+object! {
+    /// Server responses to trigger (HAF-11).
+    Triggers: "triggers" {
+        /// An e-mail
+        "HAF-11" autoresponse: Trigger,
+        /// A text message
+        "HAF-11" sms_response: Trigger,
+        /// A call
+        "HAF-11" call_response: Trigger,
+    }
+}
+
+object! {
+    /// One server response to trigger (HAF-12).
+    Trigger: "trigger" {
+        /// Whether it is wanted
+        "HAF-12" enabled: bool,
+        /// Which response, as `<system_name>:<id>`
+        "HAF-13" identifiers: Vec<String> [Rule::Identifiers],
+    }
+}
+
+object! {
+    /// One element of `add_questions_responses_uri` (HAF-07).
+    QuestionAnswer: "add_questions_responses_uri" {
+        /// Identifier or address of the question
+        "HAF-08" question: crate::describe::Reference = required,
+        /// Chosen response keys
+        "HAF-09" responses: Vec<String>,
+        /// Free text
+        "HAF-10" value: String,
+    }
+}
+
+object! {
+    /// The action functions as members of a helper's body (HAF-01).
+    FunctionFields: "helper action functions" {
+        /// Names of existing tags to add
+        "HAF-02" add_tags: Vec<String>,
+        /// Addresses of existing tags to add
+        "HAF-04" add_tags_uri: Vec<String>,
+        /// Names of existing lists to add the person to
+        "HAF-05" add_lists: Vec<String>,
+        /// Addresses of existing lists to add the person to
+        "HAF-06" add_lists_uri: Vec<String>,
+        /// Answers to record
+        "HAF-07" add_questions_responses_uri: Vec<QuestionAnswer>,
+        /// Server responses to trigger
+        "HAF-11" triggers: Triggers,
+    }
+}
+
+object! {
+    /// The body of the schedule helper (SCH-01, SCH-07).
+    ScheduleFields: "schedule" {
+        /// When sending starts
+        "SCH-01" scheduled_start_date: crate::value::Timestamp = required,
+        /// When sending stops
+        "SCH-01" scheduled_stop_date: crate::value::Timestamp,
+    }
+}
+
+closed_enum! {
+    exhaustive
+    /// The action functions by name, as capabilities name them (`haf.<name>`).
+    FunctionName {
+        AddTags = "add_tags",
+        AddTagsUri = "add_tags_uri",
+        AddLists = "add_lists",
+        AddListsUri = "add_lists_uri",
+        AddQuestionsResponsesUri = "add_questions_responses_uri",
+        Triggers = "triggers"
+    }
+}
+
+closed_enum! {
+    /// The server responses by name (HAF-11).
+    TriggerName { Autoresponse = "autoresponse", SmsResponse = "sms_response", CallResponse = "call_response" }
+}
+
+impl Triggers {
+    /// Those that are wanted, each with the texts that it names: one is, unless it says that it is
+    /// not (HAF-12).
+    pub fn wanted(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
+        let all = [
+            (TriggerName::Autoresponse, &self.autoresponse),
+            (TriggerName::SmsResponse, &self.sms_response),
+            (TriggerName::CallResponse, &self.call_response),
+        ];
+        all.into_iter().filter_map(|(name, trigger)| {
+            let trigger = trigger
+                .as_ref()
+                .filter(|trigger| trigger.enabled != Some(false))?;
+            Some((name, trigger.identifiers.as_deref().unwrap_or_default()))
+        })
+    }
+}
+
+impl FunctionName {
+    /// Every action function.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::VALUES.iter().filter_map(|name| Self::parse(name))
+    }
+
+    /// The kind of the entry that it makes in the report (ERR-31).
+    #[must_use]
+    pub const fn reports(self) -> Kind {
+        match self {
+            Self::AddTags | Self::AddTagsUri => Kind::Tagging,
+            Self::AddLists | Self::AddListsUri => Kind::Item,
+            Self::AddQuestionsResponsesUri => Kind::Answer,
+            Self::Triggers => Kind::Message,
+        }
+    }
+}

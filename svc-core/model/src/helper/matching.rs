@@ -1,0 +1,375 @@
+//! Whether a posted person is one that is known already, and how the two are merged (HLP-04).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    draft::{Draft, RawPatch, to_object},
+    json::{Json, Object},
+    model::{Kind, Person, person::gender_of},
+    value::{Identifier, Timestamp},
+};
+
+/// Something that a person can be looked up by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MatchKey {
+    /// A foreign identifier, compared exactly.
+    Identifier(Identifier),
+    /// An e-mail address in normal form: see [`normal_email`].
+    Email(String),
+}
+
+/// How it is decided whether a posted person is known already (HLP-04, HLP-05).
+///
+/// # Behaviour
+///
+/// - A method has no effects of its own and depends on its arguments only. It may be asked again
+///   for the same call: a store may do a transaction again.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{helper::{MatchKey, PersonMatching}, read::Object, value::Identifier};
+///
+/// /// Families share addresses here: only identifiers name somebody.
+/// #[derive(Debug)]
+/// struct ByIdentifier;
+///
+/// impl PersonMatching for ByIdentifier {
+///     fn keys(&self, identifiers: &[Identifier], _: &Object) -> Vec<MatchKey> {
+///         identifiers.iter().cloned().map(MatchKey::Identifier).collect()
+///     }
+///
+///     fn text(&self) -> &str {
+///         "A posted person is looked up by each foreign identifier. The oldest match wins."
+///     }
+/// }
+///
+/// let sent: Vec<_> = Identifier::parse("shop:17").into_iter().collect();
+/// assert_eq!(ByIdentifier.keys(&sent, &Object::new()).len(), 1);
+/// ```
+pub trait PersonMatching: std::fmt::Debug + Send + Sync {
+    /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses
+    /// behind each other decide together: the oldest person with any of them.
+    fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
+
+    /// The method in words, published on the docs page and in the capability document (HLP-05).
+    fn text(&self) -> &str;
+}
+
+/// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address
+/// without case.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StockMatching;
+
+impl PersonMatching for StockMatching {
+    fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
+        let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
+        by_identifier
+            .chain(emails(person).map(MatchKey::Email))
+            .collect()
+    }
+
+    fn text(&self) -> &'static str {
+        "A posted person is looked up first by each foreign identifier, then by each e-mail address, compared without \
+         regard to case. The oldest match wins. A match merges: sent scalar fields replace, objects merge member by \
+         member, e-mail addresses, phone numbers and postal addresses merge by address, number or address lines, and an \
+         empty object or array changes nothing."
+    }
+}
+
+/// The e-mail addresses of a person in normal form, the primary one first.
+pub fn emails(person: &Object) -> impl Iterator<Item = String> {
+    addresses(person, normal_email).into_iter()
+}
+
+/// The addresses that a person is found by, each once.
+#[must_use]
+pub fn distinct_emails(person: &Object) -> Vec<String> {
+    let mut addresses: Vec<String> = emails(person).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
+}
+
+/// The same in any form.
+pub fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> {
+    let list = person
+        .get("email_addresses")
+        .and_then(Json::as_array)
+        .unwrap_or_default();
+    let objects = list.iter().filter_map(Json::as_object);
+    let (primary, others): (Vec<&Object>, Vec<&Object>) =
+        objects.partition(|object| is_primary(object));
+    let address = |object: &Object| object.get("address").and_then(Json::as_str).map(&form);
+    primary
+        .into_iter()
+        .chain(others)
+        .filter_map(address)
+        .collect()
+}
+
+/// The form in which e-mail addresses are compared: without regard to the case of Latin letters and
+/// to spaces around.
+///
+/// Other letters are compared as they are: some that look alike fold to the same one, such as the
+/// sign of the kelvin and K.
+#[must_use]
+pub fn normal_email(address: &str) -> String {
+    address.trim().to_ascii_lowercase()
+}
+
+/// How a posted person is merged into a known one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Merge {
+    /// With a key that may change people: what is sent replaces.
+    Replace,
+    /// Without one: the known person stays as it is.
+    Keep,
+    /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and
+    /// postal addresses added.
+    Fill,
+    /// Without a key, where the server wants it: nobody is known.
+    Apart,
+}
+
+/// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or
+/// dates.
+pub fn merge_person(known: &mut Object, posted: &Object, merge: Merge) {
+    match merge {
+        Merge::Keep | Merge::Apart => {}
+        Merge::Fill => fill(known, posted),
+        Merge::Replace => {
+            for (name, value) in posted {
+                match (list_key(name), value) {
+                    (Some(key), Json::Array(items)) => merge_list(known, name, items, key),
+                    _ => merge_member(known, name, value),
+                }
+            }
+        }
+    }
+}
+
+/// Fills empty texts, numbers and booleans, and adds postal addresses, none of them as the primary
+/// one.
+fn fill(known: &mut Object, posted: &Object) {
+    for (name, value) in posted {
+        match (name, value) {
+            ("postal_addresses", Json::Array(sent)) => {
+                let mut sent = sent.clone();
+                for entry in sent.iter_mut().filter_map(Json::as_object_mut) {
+                    entry.retain(|name, _| !matches!(name, "primary" | "status"));
+                }
+                add_places(known, name, sent);
+            }
+            (_, Json::Array(_) | Json::Object(_) | Json::Null) => {}
+            ("gender_identity", _) if overwrites_gender(known, value) => {}
+            _ if !value.is_empty() && known.get(name).is_none_or(Json::is_blank) => {
+                known.insert(name, value.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Adds those entries of a list that are not in it.
+fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
+    let Some(key) = list_key(field) else { return };
+    let stored = known
+        .get(field)
+        .and_then(Json::as_array)
+        .unwrap_or_default();
+    let mut met: BTreeSet<_> = stored
+        .iter()
+        .filter_map(Json::as_object)
+        .map(|entry| sameness(entry, key))
+        .collect();
+    let is_new = |entry: &Json| {
+        entry
+            .as_object()
+            .is_some_and(|entry| met.insert(sameness(entry, key)))
+    };
+    let new: Vec<Json> = sent.into_iter().filter(is_new).collect();
+    if new.is_empty() {
+        return;
+    }
+    let all = stored.iter().cloned().chain(new).collect();
+    known.insert(field, Json::Array(all));
+}
+
+impl Draft<Person> {
+    /// The e-mail addresses that were sent, in the form in which they are compared, the primary one
+    /// first; see [`emails`].
+    pub fn emails(&self) -> impl Iterator<Item = String> {
+        emails(&self.as_raw().fields)
+    }
+
+    /// The known person with this posted one merged in (HLP-04), with the rules between fields
+    /// applied.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person
+    /// would break.
+    pub fn merged_into(
+        &self,
+        known: &Person,
+        merge: Merge,
+        now: Timestamp,
+    ) -> crate::Result<Person> {
+        let mut fields = to_object(known);
+        merge_person(&mut fields, &self.as_raw().fields, merge);
+        let rules = RawPatch::new(Kind::Person, Object::new());
+        rules
+            .apply_to(&mut fields, now)
+            .map_err(crate::Error::refused)?;
+        Ok(Person::from_object(&fields))
+    }
+}
+
+/// Whether filling in this identity would change the gender that is known, which follows it
+/// (RES-person-08).
+fn overwrites_gender(known: &Object, identity: &Json) -> bool {
+    let stored = known
+        .get("gender")
+        .and_then(Json::as_str)
+        .filter(|gender| !gender.is_empty());
+    let follows = identity.as_str().and_then(gender_of);
+    stored
+        .zip(follows)
+        .is_some_and(|(stored, follows)| stored != follows)
+}
+
+fn merge_member(known: &mut Object, name: &str, value: &Json) {
+    if value.is_empty() || matches!(value, Json::Null) {
+        return;
+    }
+    match (known.get_mut(name), value) {
+        (Some(Json::Object(inner)), Json::Object(sent)) => {
+            for (name, value) in sent {
+                merge_member(inner, name, value);
+            }
+        }
+        _ => {
+            known.insert(name, value.clone());
+        }
+    }
+}
+
+/// What two entries of a list of addresses or numbers are compared by.
+fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
+    match field {
+        "email_addresses" => Some(|entry| Some(normal_email(entry.get("address")?.as_str()?))),
+        "phone_numbers" => Some(|entry| Some(entry.get("number")?.as_str()?.to_owned())),
+        "postal_addresses" => Some(|entry| {
+            let lines = entry
+                .get("address_lines")?
+                .as_array()?
+                .iter()
+                .filter_map(Json::as_str);
+            let lines: Vec<String> = lines.map(|line| line.trim().to_lowercase()).collect();
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        }),
+        _ => None,
+    }
+}
+
+fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -> Option<String>) {
+    if sent.is_empty() {
+        return;
+    }
+    if !matches!(known.get(field), Some(Json::Array(_))) {
+        known.insert(field, Json::Array(Vec::new()));
+    }
+    let Some(Json::Array(stored)) = known.get_mut(field) else {
+        return;
+    };
+    let mut takes_primary = false;
+    // Where each entry stands, the first of several: a body may hold very many.
+    let mut places = BTreeMap::new();
+    for (place, item) in stored.iter().enumerate() {
+        if let Some(item) = item.as_object() {
+            places.entry(sameness(item, key)).or_insert(place);
+        }
+    }
+    for entry in sent.iter().filter_map(Json::as_object) {
+        let what = sameness(entry, key);
+        // A posted primary takes the mark from the stored one.
+        let is_new_primary = is_primary(entry);
+        if is_new_primary && !takes_primary {
+            takes_primary = true;
+            stored
+                .iter_mut()
+                .filter_map(Json::as_object_mut)
+                .for_each(clear_primary);
+        }
+        let place = places.get(&what).copied();
+        let Some(item) = place
+            .and_then(|place| stored.get_mut(place))
+            .and_then(Json::as_object_mut)
+        else {
+            places.insert(what, stored.len());
+            stored.push(Json::Object(entry.clone()));
+            continue;
+        };
+        // A known address keeps its spelling.
+        for (name, value) in entry.iter().filter(|(name, _)| *name != "address") {
+            merge_member(item, name, value);
+        }
+        if is_new_primary {
+            set_primary(item, entry);
+        }
+    }
+}
+
+/// Whether an entry is marked as the primary one, as a boolean or as text (RES-phone_number-02).
+#[must_use]
+pub fn is_primary(entry: &Object) -> bool {
+    match entry.get("primary") {
+        Some(Json::Bool(primary)) => *primary,
+        Some(Json::String(text)) => text == "true",
+        _ => false,
+    }
+}
+
+/// What makes two entries of this list the same.
+///
+/// # Errors
+///
+/// The entry lacks what it is compared by; the text names it.
+pub fn entry_key(field: &str, entry: &Object) -> Result<String, String> {
+    sameness(entry, list_key(field).unwrap_or(|_| None))
+}
+
+/// What makes two entries the same: their address or number; without one, all that they say but the
+/// mark.
+fn sameness(entry: &Object, key: fn(&Object) -> Option<String>) -> Result<String, String> {
+    let unmarked = || {
+        entry
+            .iter()
+            .filter(|(name, _)| *name != "primary")
+            .collect::<BTreeMap<&str, &Json>>()
+    };
+    let text = || {
+        unmarked()
+            .into_iter()
+            .map(|(name, value)| (name, value.clone()))
+            .collect::<Object>()
+    };
+    key(entry).ok_or_else(|| Json::Object(text()).to_string())
+}
+
+fn clear_primary(entry: &mut Object) {
+    let cleared = match entry.get("primary") {
+        Some(Json::Bool(true)) => Json::Bool(false),
+        Some(Json::String(text)) if text == "true" => Json::from("false"),
+        _ => return,
+    };
+    entry.insert("primary", cleared);
+}
+
+fn set_primary(item: &mut Object, sent: &Object) {
+    if let Some(primary) = sent.get("primary") {
+        item.insert("primary", primary.clone());
+    }
+}

@@ -1,0 +1,35 @@
+//! Helpers: one POST that records an action and its person (HLP-01 to HLP-23).
+//!
+//! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own
+//! [`Helper`](crate::Helper), or the default runner that composes the registered operations.
+
+mod choices;
+mod functions;
+mod matching;
+mod name;
+mod outcome;
+mod plan;
+pub(crate) mod raw;
+mod strangers;
+
+pub use choices::{Choices, answer_draft};
+pub use functions::Memberships;
+pub use functions::{
+    FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput,
+    ScheduleFields, Trigger, TriggerName, Triggers,
+};
+pub use matching::entry_key;
+pub use matching::{
+    MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email,
+};
+pub use matching::{addresses, distinct_emails};
+pub use name::{
+    HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
+    RecordSignature, RecordSubmission, Schedule,
+};
+pub use outcome::{Entry, EntryStatus, Outcome};
+pub use plan::{Plan, Scheduling};
+pub use raw::{RawOutcome, RawPlan};
+pub use strangers::Strangers;
+
+pub use crate::names::HelperName;

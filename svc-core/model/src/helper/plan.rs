@@ -1,0 +1,120 @@
+//! What a helper call asks for, validated, as plain data.
+
+use std::marker::PhantomData;
+
+use super::{Functions, HelperSpec, Merge, RawPlan};
+use crate::{
+    draft::Draft,
+    error::{Code, Error, Problem, Result},
+    link::Address,
+    model::Person,
+    value::Timestamp,
+};
+
+/// What the schedule helper asks for (SCH-01, SCH-04).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheduling {
+    /// To set the dates.
+    Set {
+        /// When sending starts.
+        start: Timestamp,
+        /// When sending stops.
+        stop: Option<Timestamp>,
+    },
+    /// To clear the dates.
+    Cancel,
+}
+
+/// A call of the helper `H` (HLP-02).
+///
+/// Everything in it was validated: what only the store can know (whether a tag exists, whether an
+/// event is full) is left to the runner.
+#[derive(Debug)]
+pub struct Plan<H> {
+    raw: RawPlan,
+    helper: PhantomData<fn() -> H>,
+}
+
+impl<H: HelperSpec> Plan<H> {
+    /// The typed view of a plan for this helper.
+    #[must_use]
+    pub fn from_raw(raw: RawPlan) -> Self {
+        Self {
+            raw,
+            helper: PhantomData,
+        }
+    }
+
+    /// The inline person (HLP-03).
+    #[must_use]
+    pub fn person(&self) -> Option<Draft<Person>> {
+        self.raw.person.clone().map(Draft::from_raw)
+    }
+
+    /// The inline person, for a runner that cannot do without one; a sign-up always has it.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::FieldRequired`], naming `person`.
+    pub fn required_person(&self) -> Result<Draft<Person>> {
+        let missing = || Problem::new(Code::FieldRequired, "person", "{property} is required.");
+        self.person().ok_or_else(|| Error::invalid(missing()))
+    }
+
+    /// The action to record; `None` for person signup and schedule.
+    #[must_use]
+    pub fn action(&self) -> Option<Draft<H::Records>> {
+        self.raw.action.clone().map(Draft::from_raw)
+    }
+
+    /// The record that the helper belongs to; `None` for person signup.
+    #[must_use]
+    pub fn container(&self) -> Option<&Address> {
+        self.raw.container.as_ref()
+    }
+
+    /// The action functions (HAF-01).
+    #[must_use]
+    pub fn functions(&self) -> &Functions {
+        &self.raw.functions
+    }
+
+    /// What the schedule helper asks for (SCH-01, SCH-04).
+    #[must_use]
+    pub fn schedule(&self) -> Option<Scheduling> {
+        self.raw.schedule
+    }
+
+    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    #[must_use]
+    pub fn is_atomic(&self) -> bool {
+        self.raw.atomic
+    }
+
+    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
+    /// its action keeps those of its identifiers that nothing else has (UND-24): see
+    /// [`unclaimed`](crate::rules::unclaimed).
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.raw.anonymous
+    }
+
+    /// What becomes of the posted person when it is known already (HLP-04).
+    #[must_use]
+    pub fn merge(&self) -> Merge {
+        self.raw.merge
+    }
+
+    /// The plan without its type, lent.
+    #[must_use]
+    pub fn as_raw(&self) -> &RawPlan {
+        &self.raw
+    }
+
+    /// The plan without its type.
+    #[must_use]
+    pub fn into_raw(self) -> RawPlan {
+        self.raw
+    }
+}

@@ -1,0 +1,130 @@
+//! What a helper call asks for and what it did, without the type of the helper: for runners that
+//! serve all of them.
+
+use super::{Entry, EntryStatus, FunctionName, Functions, HelperName, Merge, Scheduling};
+use crate::{draft::RawDraft, error::Problem, link::Address, names::Kind, record::RawRecord};
+
+/// A helper call as plain data (HLP-02).
+///
+/// Everything in it was validated: what only the store can know (whether a tag exists, whether an
+/// event is full) is left to the runner.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RawPlan {
+    /// Which helper.
+    pub helper: HelperName,
+    /// The record it belongs to; `None` for person signup.
+    pub container: Option<Address>,
+    /// The inline person (HLP-03).
+    pub person: Option<RawDraft>,
+    /// The action to record; `None` for person signup and schedule.
+    pub action: Option<RawDraft>,
+    /// The action functions (HAF-01).
+    pub functions: Functions,
+    /// What the schedule helper asks for (SCH-01, SCH-04).
+    pub schedule: Option<Scheduling>,
+    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    pub atomic: bool,
+    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
+    /// its action keeps those of its identifiers that nothing else has (UND-24).
+    pub anonymous: bool,
+    /// What becomes of a posted person who is known (HLP-04).
+    pub merge: Merge,
+}
+
+impl RawPlan {
+    /// A call with a key that asks for nothing, for tests of runners.
+    #[must_use]
+    pub fn empty(helper: HelperName) -> Self {
+        Self {
+            helper,
+            container: None,
+            person: None,
+            action: None,
+            functions: Functions::default(),
+            schedule: None,
+            atomic: false,
+            anonymous: false,
+            merge: Merge::Replace,
+        }
+    }
+}
+
+/// What a helper did, without the type of the helper.
+#[derive(Debug, Default, Clone)]
+#[non_exhaustive]
+pub struct RawOutcome {
+    /// One entry for each attempted resource, in the order person, action, taggings, items, answers
+    /// (ERR-31).
+    pub entries: Vec<Entry>,
+    /// The person as it is now.
+    pub person: Option<RawRecord>,
+    /// What the helper answers with: the action, for person signup `None`, for schedule the
+    /// message.
+    pub action: Option<RawRecord>,
+}
+
+impl RawOutcome {
+    /// Whether an entry failed.
+    #[must_use]
+    pub fn has_failures(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| matches!(entry.status, EntryStatus::Failed(_)))
+    }
+
+    /// Every problem of every entry.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Problem> {
+        let problems = self.entries.iter().filter_map(|entry| match &entry.status {
+            EntryStatus::Failed(problems) => Some(problems.iter().cloned()),
+            _ => None,
+        });
+        problems.flatten().collect()
+    }
+
+    /// Adds a line to the report.
+    pub fn entry(&mut self, kind: Kind, status: EntryStatus) {
+        self.entries.push(Entry { kind, status });
+    }
+
+    /// Adds a function that this server does not support, among those of its kind (ERR-31, ERR-38).
+    /// Where person or action failed, what hangs on them was not tried (HLP-10).
+    pub fn refused_function(&mut self, kind: Kind, problem: Problem) {
+        let failed = |entry: &Entry| {
+            matches!(entry.status, EntryStatus::Failed(_)) && place(entry.kind) == 0
+        };
+        if self.entries.iter().any(failed) {
+            return;
+        }
+        let behind = self
+            .entries
+            .iter()
+            .filter(|entry| place(entry.kind) <= place(kind))
+            .count();
+        self.entries.insert(
+            behind,
+            Entry {
+                kind,
+                status: EntryStatus::Failed(vec![problem]),
+            },
+        );
+    }
+
+    /// Whether a resource of this kind was made.
+    #[must_use]
+    pub fn was_created(&self, kind: Kind) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| entry.kind == kind && entry.status == EntryStatus::Created)
+    }
+}
+
+/// Where the entries of a kind stand in the report: person and action first, then in the order of
+/// the functions (ERR-31).
+fn place(kind: Kind) -> usize {
+    FunctionName::all()
+        .position(|function| function.reports() == kind)
+        .map_or(0, |place| place.saturating_add(1))
+}

@@ -1,0 +1,62 @@
+//! Items that the macros of this crate and the crates of this family use. They may change in any
+//! release.
+
+use crate::{
+    field_set::{self, FieldPath, FieldSet, Within, WritableSet},
+    model::Resource,
+    schema::ObjectSchema,
+};
+
+/// The kind that each table file declares, for [`fields!`](crate::fields).
+pub mod kind_of {
+    pub use crate::model::kind_of::*;
+}
+
+/// For [`writable!`](crate::writable), which has proved that no field of the set is computed.
+#[must_use]
+pub const fn proved<R: Resource>(set: FieldSet<R>) -> WritableSet<R> {
+    WritableSet::proved(set)
+}
+
+/// For [`fields!`](crate::fields): some members of the field at a place, whose object has this
+/// table.
+#[must_use]
+pub const fn within(
+    place: usize,
+    table: Option<&'static ObjectSchema>,
+    members: &[&str],
+    inner: &'static [Within],
+) -> Within {
+    Within::new(place, table, members, inner)
+}
+
+/// For [`fields!`](crate::fields): the set with some members only of these fields.
+#[must_use]
+pub const fn set_within<R: Resource>(set: FieldSet<R>, within: &'static [Within]) -> FieldSet<R> {
+    set.within(within)
+}
+
+/// For [`fields!`](crate::fields): the table of the object that a member of an object holds.
+#[must_use]
+pub const fn object_in(
+    table: Option<&'static ObjectSchema>,
+    name: &str,
+) -> Option<&'static ObjectSchema> {
+    field_set::object_in(table, name)
+}
+
+/// For [`fields!`](crate::fields): the place of a member of an object; one that it has not was
+/// refused before.
+#[must_use]
+pub const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> usize {
+    match field_set::place_in(table, name) {
+        Some(place) => place,
+        None => usize::MAX,
+    }
+}
+
+/// For [`field!`](crate::field): the path of these names.
+#[must_use]
+pub const fn path<R: Resource>(names: &'static [&'static str]) -> FieldPath<R> {
+    FieldPath::new(names)
+}

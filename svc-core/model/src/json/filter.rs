@@ -1,0 +1,267 @@
+//! Members of stored JSON that do not leave the server, left out while the bytes are copied:
+//! nothing is parsed.
+
+use std::collections::BTreeMap;
+
+use super::{Json, scan::Scan};
+
+/// Which members of an object are copied.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Filter {
+    members: BTreeMap<String, Fate>,
+    /// Whether members that are not named are copied.
+    keeps_others: bool,
+}
+
+/// What becomes of a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fate {
+    /// The member is copied.
+    Kept,
+    /// The member is left out.
+    LeftOut,
+    /// Kept, without what a filter leaves out of the object, or of the objects of the list.
+    Inside(Filter),
+}
+
+impl Filter {
+    /// Copies every member but those that are told otherwise.
+    #[must_use]
+    pub fn keeping() -> Self {
+        Self {
+            keeps_others: true,
+            ..Self::default()
+        }
+    }
+
+    /// The same, with the fate of a member.
+    #[must_use]
+    pub fn with(mut self, name: &str, fate: Fate) -> Self {
+        self.members.insert(name.to_owned(), fate);
+        self
+    }
+
+    /// Whether all is copied.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.keeps_others && self.members.is_empty()
+    }
+
+    /// Whether a member of this name is copied, in part at least.
+    #[must_use]
+    pub fn keeps(&self, name: &str) -> bool {
+        self.members
+            .get(name)
+            .map_or(self.keeps_others, |fate| *fate != Fate::LeftOut)
+    }
+
+    /// Appends the members that are kept. Of bytes that are not `"name":value` pairs separated by
+    /// commas it appends nothing.
+    pub fn copy(&self, members: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        let mut scan = Scan::new(members);
+        if self.members(&mut scan, None, out).is_none() {
+            out.truncate(start);
+        }
+    }
+
+    /// Copies members up to the closing brace, or up to the end where there is none.
+    fn members(&self, scan: &mut Scan<'_>, end: Option<u8>, out: &mut Vec<u8>) -> Option<()> {
+        let mut is_first = true;
+        scan.skip_space();
+        while scan.peek() != end {
+            let name = taken(scan, string)?;
+            scan.skip_space();
+            scan.take(b':').then_some(())?;
+            let fate = self.fate(name);
+            if matches!(fate, Some(Fate::LeftOut)) {
+                scan.skip_space();
+                value(scan)?;
+            } else {
+                if !is_first {
+                    out.push(b',');
+                }
+                is_first = false;
+                out.extend_from_slice(name);
+                out.push(b':');
+                match fate {
+                    Some(Fate::Inside(filter)) => filter.value(scan, out)?,
+                    _ => copied(scan, out)?,
+                }
+            }
+            scan.skip_space();
+            if !scan.take(b',') {
+                break;
+            }
+            scan.skip_space();
+        }
+        (scan.peek() == end).then_some(())
+    }
+
+    /// Copies an object or a list of objects; anything else is copied as it is.
+    fn value(&self, scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Option<()> {
+        scan.skip_space();
+        match scan.peek()? {
+            b'{' => {
+                scan.next();
+                out.push(b'{');
+                self.members(scan, Some(b'}'), out)?;
+                scan.next();
+                out.push(b'}');
+                Some(())
+            }
+            b'[' => {
+                scan.next();
+                out.push(b'[');
+                scan.skip_space();
+                while !scan.take(b']') {
+                    self.value(scan, out)?;
+                    scan.skip_space();
+                    if scan.take(b',') {
+                        out.push(b',');
+                    } else if scan.peek() != Some(b']') {
+                        return None;
+                    }
+                    scan.skip_space();
+                }
+                out.push(b']');
+                Some(())
+            }
+            _ => copied(scan, out),
+        }
+    }
+
+    fn fate(&self, name: &[u8]) -> Option<&Fate> {
+        const LEFT_OUT: &Fate = &Fate::LeftOut;
+        let bare = name
+            .strip_prefix(b"\"")
+            .and_then(|name| name.strip_suffix(b"\""))
+            .unwrap_or(name);
+        let known = if bare.contains(&b'\\') {
+            Json::read_kept(name).and_then(|name| self.members.get(name.as_str()?))
+        } else {
+            std::str::from_utf8(bare)
+                .ok()
+                .and_then(|name| self.members.get(name))
+        };
+        known.or_else(|| (!self.keeps_others).then_some(LEFT_OUT))
+    }
+}
+
+/// Copies a value as it is.
+fn copied(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Option<()> {
+    scan.skip_space();
+    out.extend_from_slice(taken(scan, value)?);
+    Some(())
+}
+
+/// The bytes over which something goes.
+fn taken<'a>(
+    scan: &mut Scan<'a>,
+    go: impl FnOnce(&mut Scan<'a>) -> Option<()>,
+) -> Option<&'a [u8]> {
+    let before = scan.rest();
+    go(scan)?;
+    before.get(..before.len().checked_sub(scan.rest().len())?)
+}
+
+/// Goes over a string.
+fn string(scan: &mut Scan<'_>) -> Option<()> {
+    scan.take(b'"').then_some(())?;
+    loop {
+        match scan.next()? {
+            b'"' => return Some(()),
+            b'\\' => drop(scan.next()?),
+            _ => {}
+        }
+    }
+}
+
+/// Goes over a value.
+fn value(scan: &mut Scan<'_>) -> Option<()> {
+    let mut depth = 0_usize;
+    loop {
+        match scan.peek()? {
+            b'"' => string(scan)?,
+            b'{' | b'[' => {
+                scan.next();
+                depth = depth.saturating_add(1);
+                continue;
+            }
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                scan.next();
+            }
+            _ => {
+                let start = scan.rest().len();
+                while scan.peek().is_some_and(|byte| {
+                    !matches!(byte, b'"' | b'{' | b'[' | b'}' | b']') && (depth > 0 || byte != b',')
+                }) {
+                    scan.next();
+                }
+                (scan.rest().len() < start).then_some(())?;
+            }
+        }
+        if depth == 0 {
+            return Some(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copied(filter: &Filter, members: &str) -> String {
+        let mut out = Vec::new();
+        filter.copy(members.as_bytes(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    /// CAP-04: what a server has not never leaves it, however its store has written it down.
+    #[test]
+    fn cap_04_members_are_left_out_at_any_depth() {
+        let inner = Filter::keeping().with("status", Fate::LeftOut);
+        let filter = Filter::keeping()
+            .with("email_addresses", Fate::Inside(inner))
+            .with("source", Fate::LeftOut);
+        assert!(!filter.is_idle() && Filter::keeping().is_idle());
+        let all = r#""a":1,"email_addresses":[{"address":"x","status":"y"},{"status":{"z":["}","\""]}}, null],"source":"s","b":"\"}","c":{"status":1}"#;
+        let kept =
+            r#""a":1,"email_addresses":[{"address":"x"},{},null],"b":"\"}","c":{"status":1}"#;
+        assert_eq!(copied(&filter, all), kept);
+        let spaced = r#" "email_addresses" : [ { "status" : "y" , "address" : "x" } ] , "source" : [ 1 , 2 ] "#;
+        assert_eq!(
+            copied(&filter, spaced),
+            r#""email_addresses":[{"address":"x"}]"#
+        );
+        let escaped = r#""email_addresses":{"\u0073tatus":"y","address":"x"},"sourc\u0065":1"#;
+        assert_eq!(
+            copied(&filter, escaped),
+            r#""email_addresses":{"address":"x"}"#
+        );
+        assert_eq!(copied(&filter, ""), "");
+        for broken in [
+            r#""a""#,
+            r#""a":"#,
+            r#""a":[1,"#,
+            r#""email_addresses":[{"address":"x"},"b":1"#,
+            "7",
+            r#""a":1}"#,
+            r#""a":"x"#,
+        ] {
+            assert_eq!(copied(&filter, broken), "", "{broken}");
+        }
+    }
+
+    /// CAP-04: a name that nobody knows leaves the server only where all do.
+    #[test]
+    fn cap_04_only_what_is_named_is_kept() {
+        let filter = Filter::default().with("title", Fate::Kept);
+        assert_eq!(
+            copied(&filter, r#""secret":{"title":1},"title":"t","more":[]"#),
+            r#""title":"t""#
+        );
+        assert!(filter.keeps("title") && !filter.keeps("more"));
+    }
+}

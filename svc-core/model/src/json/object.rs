@@ -1,0 +1,182 @@
+//! Objects that keep the order of their members.
+
+use std::borrow::Cow;
+use std::slice;
+use std::vec;
+
+use super::Json;
+
+/// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at
+/// the order too.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Object(Vec<Member>);
+
+/// A member; names of the tables are not copied.
+pub(super) type Member = (Cow<'static, str>, Json);
+
+impl Object {
+    /// An object without members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Takes members whose names are known to be distinct.
+    pub(super) fn from_distinct(members: Vec<Member>) -> Self {
+        Self(members)
+    }
+
+    /// The member with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The member with this name, to change it.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
+        self.0
+            .iter_mut()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The value of the member at a place, counted from 0.
+    #[must_use]
+    pub fn value(&self, place: u32) -> Option<&Json> {
+        self.0
+            .get(usize::try_from(place).ok()?)
+            .map(|(_, value)| value)
+    }
+
+    /// Sets a member: replaces its value in its place, or adds it at the end. Returns the value
+    /// that was replaced.
+    pub fn insert(
+        &mut self,
+        name: impl Into<String> + AsRef<str>,
+        value: impl Into<Json>,
+    ) -> Option<Json> {
+        let value = value.into();
+        if let Some(old) = self.get_mut(name.as_ref()) {
+            return Some(std::mem::replace(old, value));
+        }
+        self.0.push((Cow::Owned(name.into()), value));
+        None
+    }
+
+    /// Adds a member whose name comes from the tables, and is not there yet.
+    pub fn add(&mut self, name: &'static str, value: Json) {
+        debug_assert!(!self.contains(name), "{name} is there");
+        self.0.push((Cow::Borrowed(name), value));
+    }
+
+    /// Removes a member and returns its value; the others keep their order.
+    pub fn remove(&mut self, name: &str) -> Option<Json> {
+        let at = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// Whether there is a member with this name.
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> Iter<'_> {
+        self.0.iter().map(|(key, value)| (key.as_ref(), value))
+    }
+
+    /// The members in order, to change their values.
+    pub fn iter_mut(&mut self) -> IterMut<'_> {
+        self.0.iter_mut().map(|(key, value)| (&**key, value))
+    }
+
+    /// The names of the members in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// Keeps only the members for which the test holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Json) -> bool) {
+        self.0.retain_mut(|(key, value)| keep(key, value));
+    }
+
+    /// Appends the object as JSON without spaces.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        super::write::write_object(self, out);
+    }
+
+    /// Appends the members as JSON without the braces around them: what a store keeps as a record's
+    /// body.
+    pub fn write_members(&self, out: &mut Vec<u8>) {
+        super::write::write_members(self, out);
+    }
+}
+
+/// The members of an [`Object`] in order.
+type Iter<'a> = std::iter::Map<slice::Iter<'a, Member>, fn(&'a Member) -> (&'a str, &'a Json)>;
+
+/// The members of an [`Object`] in order, to change their values.
+type IterMut<'a> =
+    std::iter::Map<slice::IterMut<'a, Member>, fn(&'a mut Member) -> (&'a str, &'a mut Json)>;
+
+impl<'a> IntoIterator for &'a Object {
+    type Item = (&'a str, &'a Json);
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Object {
+    type Item = (&'a str, &'a mut Json);
+    type IntoIter = IterMut<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl IntoIterator for Object {
+    type Item = (String, Json);
+    type IntoIter = std::iter::Map<vec::IntoIter<Member>, fn(Member) -> (String, Json)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0
+            .into_iter()
+            .map(|(key, value)| (key.into_owned(), value))
+    }
+}
+
+impl<K: Into<String> + AsRef<str>, V: Into<Json>> FromIterator<(K, V)> for Object {
+    /// Of members with the same name the last value counts, at the place of the first.
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
+        let mut object = Self::new();
+        object.extend(members);
+        object
+    }
+}
+
+impl<K: Into<String> + AsRef<str>, V: Into<Json>> Extend<(K, V)> for Object {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, members: I) {
+        for (key, value) in members {
+            self.insert(key, value);
+        }
+    }
+}

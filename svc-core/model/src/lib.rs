@@ -1,0 +1,40 @@
+//! The data model of the Activist Data Exchange API: kinds of records, values, links, drafts, pages,
+//! filters, helpers' plans, errors and JSON. `svc-core` re-exports all of it, and is the crate to
+//! depend on.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+pub mod auth;
+pub mod context;
+pub mod describe;
+pub mod draft;
+pub mod error;
+pub mod field_set;
+pub mod filter;
+pub mod helper;
+#[doc(hidden)]
+pub mod internal;
+pub mod json;
+pub mod link;
+pub mod model;
+pub mod names;
+pub mod page;
+pub mod raw;
+pub mod record;
+pub mod schema;
+pub mod value;
+
+pub use context::{Base, Context, Tenant};
+pub use draft::{Draft, Patch};
+pub use error::{Code, Error, ErrorKind, Problem, Result};
+pub use page::{ListRequest, Next, Page, PageRequest};
+pub use record::Record;

@@ -1,0 +1,18 @@
+//! Addresses: the dialect, what an address can lead to, and how it is written and read.
+
+mod base;
+mod conventional;
+mod dialect;
+pub mod law;
+mod layout;
+mod own_relations;
+mod target;
+
+pub use crate::schema::ShareNames;
+pub use base::Base;
+pub use conventional::ConventionalLayout;
+pub use dialect::Dialect;
+pub use layout::Layout;
+pub use own_relations::OwnRelations;
+pub use own_relations::{OwnLink, is_name as is_relation_name};
+pub use target::{Address, Ref, Scope, Target};

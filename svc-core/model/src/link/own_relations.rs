@@ -1,0 +1,154 @@
+//! Relations of a vendor's own beside those of the interface (ENT-27).
+
+use http::Uri;
+
+/// Relations that the interface does not have, under the vendor's namespace: `acme:shop` (ENT-07,
+/// ENT-27).
+///
+/// Clients that do not know them pass them over. Their curie leads to a page of the vendor's own
+/// for each.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::api::OwnRelations;
+///
+/// let own = OwnRelations::new("https://crm.example.org/relations/").link("shop", "https://crm.example.org/shop", "Our shop");
+/// // Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")).own_relations(own) ...
+/// // Entry point: "acme:shop": {"href": "https://crm.example.org/shop", "title": "Our shop"}
+/// // Its page:    https://crm.example.org/relations/shop
+/// # let _ = own;
+/// ```
+#[derive(Debug, Clone)]
+pub struct OwnRelations {
+    pages: String,
+    links: Vec<OwnLink>,
+}
+
+/// A link of the entry point under a relation of the vendor's own.
+#[derive(Debug, Clone)]
+pub struct OwnLink {
+    /// The name of the relation, without a prefix.
+    pub name: String,
+    /// Its address.
+    pub href: String,
+    /// A title for people.
+    pub title: String,
+}
+
+impl OwnRelations {
+    /// The address before `{rel}` in the curie's template.
+    #[must_use]
+    pub fn pages(&self) -> &str {
+        &self.pages
+    }
+
+    /// The links of the entry point.
+    #[must_use]
+    pub fn links(&self) -> &[OwnLink] {
+        &self.links
+    }
+
+    /// Relations whose pages lie behind this address, to which the curie's `{rel}` is appended.
+    pub fn new(pages: impl Into<String>) -> Self {
+        Self {
+            pages: pages.into(),
+            links: Vec::new(),
+        }
+    }
+
+    /// With a link on the entry point. A record's own links are added with
+    /// [`Record::own_link`](crate::Record::own_link).
+    #[must_use]
+    pub fn link(
+        mut self,
+        name: impl Into<String>,
+        href: impl Into<String>,
+        title: impl Into<String>,
+    ) -> Self {
+        self.links.push(OwnLink {
+            name: name.into(),
+            href: href.into(),
+            title: title.into(),
+        });
+        self
+    }
+
+    /// What is wrong with them, for an API with this namespace and these prefixes.
+    #[must_use]
+    pub fn problems(&self, namespace: &str, prefixes: [&str; 2]) -> Vec<String> {
+        let mut problems = Vec::new();
+        if prefixes.contains(&namespace) {
+            problems
+                .push(format!("own relations need a namespace other than the dialect's prefixes, and `{namespace}` is one: choose another with `Vendor::namespace`"));
+        }
+        for link in self.links.iter().filter(|link| !is_name(&link.name)) {
+            problems.push(format!(
+                "`{}` is not a valid relation name: use 1 to 64 of the characters `a-z0-9_-`",
+                link.name
+            ));
+        }
+        for (place, link) in self.links.iter().enumerate() {
+            if self
+                .links
+                .iter()
+                .take(place)
+                .any(|before| before.name == link.name)
+            {
+                problems.push(format!(
+                    "the own relation `{}` is added twice: give each its own name",
+                    link.name
+                ));
+            }
+        }
+        for href in std::iter::once(&self.pages).chain(self.links.iter().map(|link| &link.href)) {
+            let uri: Option<Uri> = href.parse().ok();
+            if !uri.is_some_and(|uri| {
+                matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
+            }) {
+                problems.push(format!(
+                    "`{href}` is not a valid address of an own relation: use an absolute http or https URL"
+                ));
+            }
+        }
+        problems
+    }
+}
+
+/// Whether a text can be the name of a relation.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
+    (1..=64).contains(&name.len()) && name.bytes().all(good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ent_27_own_relations_are_checked_when_the_api_is_built() {
+        let good = OwnRelations::new("https://a.example/r/").link(
+            "shop",
+            "https://a.example/shop?x=1",
+            "Shop",
+        );
+        assert_eq!(good.problems("acme", ["svc", "ext"]), Vec::<String>::new());
+        for taken in ["svc", "ext"] {
+            assert_eq!(
+                good.problems(taken, ["svc", "ext"]).len(),
+                1,
+                "HAL-09, HAL-19"
+            );
+        }
+        let bad = OwnRelations::new("/r/")
+            .link("a:b", "ftp://a.example/", "")
+            .link("", "https://a.example/", "");
+        assert_eq!(bad.problems("acme", ["svc", "ext"]).len(), 4);
+        let twice = good.link("shop", "https://a.example/other", "Other shop");
+        assert_eq!(
+            twice.problems("acme", ["svc", "ext"]),
+            ["the own relation `shop` is added twice: give each its own name"]
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! A person who supports or takes actions.
+
+use super::shared::{EmailAddress, Geocode, PhoneNumber, PostalAddress};
+use crate::{
+    describe::{StringMap, closed_enum, object, resource},
+    error::Code,
+    json::{Json, Object},
+    schema::{Rule, Rules},
+    value::{Date, FlexEnum, Timestamp},
+};
+
+resource! {
+    /// A person who supports or takes actions.
+    Person: "person" / "people" also SendsId, OwnNotFound {
+        /// Last name
+        "RES-person-01" family_name: String,
+        /// First name
+        "RES-person-02" given_name: String,
+        /// Usually a middle name
+        "RES-person-03" additional_name: String,
+        /// For example a title before the name
+        "RES-person-04" honorific_prefix: String,
+        /// For example a suffix after the name
+        "RES-person-05" honorific_suffix: String,
+        /// Gender
+        "RES-person-06" gender: Gender,
+        /// Free-form self-described identity; standard forms preferred
+        "RES-person-07" gender_identity: String,
+        /// Party
+        "RES-person-10" party_identification: FlexEnum<PartyIdentification>,
+        /// All party registrations, past and present
+        "RES-person-11" parties: Vec<Party>,
+        /// Where the record was acquired
+        "RES-person-15" source: String,
+        /// Unique strings
+        "RES-person-16" ethnicities: Vec<String> [Rule::Unique],
+        /// Unique RFC 5646 tags
+        "RES-person-17" languages_spoken: Vec<String> [Rule::Unique, Rule::LanguageTag],
+        /// RFC 5646 tag
+        "RES-person-18" preferred_language: String [Rule::LanguageTag],
+        /// Public profile URL
+        "RES-person-19" browser_url: String,
+        /// Administrative URL
+        "RES-person-20" administrative_url: String,
+        /// Date of birth in three members
+        "RES-person-21" birthdate: Birthdate,
+        /// Employer name
+        "RES-person-25" employer: String,
+        /// Same members as `postal_address` except `primary`, `address_type` and
+        /// `last_verified_date`
+        "RES-person-26" employer_address: EmployerAddress,
+        /// Postal addresses
+        "RES-person-28" postal_addresses: Vec<PostalAddress> [Rule::OnePrimary],
+        /// E-mail addresses
+        "RES-person-29" email_addresses: Vec<EmailAddress> [Rule::OnePrimary],
+        /// Phone numbers
+        "RES-person-30" phone_numbers: Vec<PhoneNumber> [Rule::OnePrimary, Rule::CountryCalls],
+        /// Online profiles of the person
+        "RES-person-31" profiles: Vec<Profile>,
+        /// Key/value pairs; values are strings
+        "RES-person-36" custom_fields: StringMap,
+    }
+    links {
+        /// The collection of that person's donations
+        "RES-person-39" donations: many Donation,
+        /// The collection of that person's submissions
+        "RES-person-40" submissions: many Submission,
+        /// The collection of that person's attendances
+        "RES-person-41" attendances: many Attendance,
+        /// The collection of that person's signatures
+        "RES-person-42" signatures: many Signature,
+        /// The collection of that person's outreaches
+        "RES-person-43" outreaches: many Outreach,
+        /// The collection of that person's answers
+        "RES-person-44" answers: many Answer,
+        /// The collection of that person's taggings
+        "RES-person-45" taggings: many Tagging,
+        /// The collection of that person's items
+        "RES-person-46" items: many Item,
+        /// The Person who last changed the record
+        "RES-person-47" modified_by: one Person,
+        /// The collection of canvasses of that person
+        "UND-38" canvasses: many Canvass,
+        /// A second name of the attendances
+        "HLP-21" attendance: alias Attendance,
+        /// The canvass helper
+        "RES-person-48" record_canvass_helper: helper RecordCanvass,
+        /// The canvass helper under the name of the Person link list
+        "RES-person-48" record_canvas_helper: helper RecordCanvass,
+    }
+    rules rules
+}
+
+object! {
+    /// A party registration (RES-person-11).
+    Party: "parties" {
+        /// Party, same values as `party_identification`
+        "RES-person-12" identification: FlexEnum<PartyIdentification>,
+        /// Last verification
+        "RES-person-13" last_verified_date: Timestamp,
+        /// Whether the registration is active
+        "RES-person-14" active: bool,
+    }
+}
+
+object! {
+    /// A date of birth in three members (RES-person-21).
+    Birthdate: "birthdate" {
+        /// Month
+        "RES-person-22" month: i64 [Rule::Between(1, 12)],
+        /// Day
+        "RES-person-23" day: i64 [Rule::Between(1, 31)],
+        /// Year, four digits
+        "RES-person-24" year: i64 [Rule::Between(1000, 9999)],
+    }
+}
+
+object! {
+    /// The address of an employer (RES-person-26).
+    EmployerAddress: "employer_address" {
+        /// Optional venue or building name
+        "RES-person-26" venue: String,
+        /// Street address lines
+        "RES-person-26" address_lines: Vec<String>,
+        /// City or local administrative area
+        "RES-person-26" locality: String,
+        /// Subdivision code per ISO 3166-2, the final two letters
+        "RES-person-26" region: String [Rule::RegionCode],
+        /// Region-specific postal code
+        "RES-person-26" postal_code: String,
+        /// ISO 3166-1 alpha-2 country code
+        "RES-person-26" country: String [Rule::CountryCode],
+        /// ISO 639 language code of the recorded address
+        "RES-person-26" language: String [Rule::LanguageCode],
+        /// Where it lies on the globe
+        "RES-person-26" location: Geocode,
+        /// Status of the employer address
+        "RES-person-27" status: EmployerAddressStatus,
+    }
+}
+
+object! {
+    /// An online profile (RES-person-31).
+    Profile: "profiles" {
+        /// Provider
+        "RES-person-32" provider: String,
+        /// Id at the provider
+        "RES-person-33" id: String,
+        /// URL of the profile
+        "RES-person-34" url: String,
+        /// Handle, without a leading @
+        "RES-person-35" handle: String [Rule::WithoutAt],
+    }
+}
+
+closed_enum! {
+    /// Gender (RES-person-06).
+    Gender { Female = "Female", Male = "Male", Other = "Other" }
+}
+
+closed_enum! {
+    /// Listed parties (RES-person-10).
+    PartyIdentification { None = "None", Democratic = "Democratic", Republican = "Republican", Independent = "Independent" }
+}
+
+closed_enum! {
+    /// State of an employer address (RES-person-27).
+    EmployerAddressStatus { Potential = "Potential", Verified = "Verified", Bad = "Bad" }
+}
+
+/// A plain or compound `gender_identity` sets `gender` (RES-person-08, RES-person-09).
+fn rules(cx: &mut Rules<'_>) {
+    if cx.is_about(&["birthdate"]) && cx.object("birthdate").is_some_and(is_no_day) {
+        cx.problem(Code::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
+    }
+    let Some(gender) = cx.text("gender_identity").and_then(gender_of) else { return };
+    cx.set("gender", Json::from(gender));
+}
+
+/// Whether day and month are none of any year, or none of the year that stands beside them
+/// (RES-person-21).
+fn is_no_day(birthdate: &Object) -> bool {
+    let part = |name: &str| birthdate.get(name).and_then(Json::as_i64);
+    let (Some(month), Some(day)) = (part("month"), part("day")) else { return false };
+    // Some years have a 29 February.
+    let year = part("year").and_then(|year| u16::try_from(year).ok()).unwrap_or(2000);
+    let (Ok(month), Ok(day)) = (u8::try_from(month), u8::try_from(day)) else { return false };
+    (1..=12).contains(&month) && (1..=31).contains(&day) && Date::new(year, month, day).is_none()
+}
+
+/// The gender that an identity names as a word of its own; none when it names both or neither.
+#[must_use] 
+pub fn gender_of(identity: &str) -> Option<&'static str> {
+    let names = |words: [&str; 2]| {
+        let is_named = |word: &str| words.iter().any(|name| word.eq_ignore_ascii_case(name));
+        identity.split(|letter: char| !letter.is_alphanumeric()).any(is_named)
+    };
+    match (names(["female", "woman"]), names(["male", "man"])) {
+        (true, false) => Some("Female"),
+        (false, true) => Some("Male"),
+        _ => None,
+    }
+}

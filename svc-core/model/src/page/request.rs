@@ -1,0 +1,336 @@
+//! What may be asked of a page: the query parameters of a collection, as documents name them and as
+//! they are read (UND-14, UND-19).
+
+use std::borrow::Cow;
+
+use crate::error::{Code, Problem};
+
+/// Which page of a collection is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageRequest {
+    /// The page, counted from 1 (COL-22).
+    pub number: u64,
+    /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
+    pub size: u32,
+    /// The continuation of a `next` link, as a page before gave it
+    /// ([`Next::After`](super::Next::After)); opaque to all but the store. It comes from a client:
+    /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
+    pub after: Option<String>,
+}
+
+impl PageRequest {
+    /// The page with this number, counted from 1, of pages of this size.
+    #[must_use]
+    pub fn new(number: u64, size: u32) -> Self {
+        Self {
+            number,
+            size,
+            after: None,
+        }
+    }
+
+    /// The same page, found by the continuation of the page before it.
+    #[must_use]
+    pub fn after(mut self, continuation: impl Into<String>) -> Self {
+        self.after = Some(continuation.into());
+        self
+    }
+
+    /// How many records come before this page; numbers beyond all counting stay at the largest one
+    /// (UND-19).
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.number
+            .saturating_sub(1)
+            .saturating_mul(u64::from(self.size))
+    }
+
+    /// What this page has of a collection that is at hand as a whole.
+    pub fn cut<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+        all.skip(usize::try_from(self.skipped()).unwrap_or(usize::MAX))
+            .take(self.size as usize)
+    }
+
+    /// How many come before it, for databases, whose offsets are signed:
+    /// `LIMIT {size} OFFSET {offset()}`.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        i64::try_from(self.skipped()).unwrap_or(i64::MAX)
+    }
+}
+
+/// A query parameter of a collection, for documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means, in a phrase without a full stop.
+    pub text: String,
+    /// The values it takes.
+    pub values: Values,
+}
+
+impl Parameter {
+    /// A parameter.
+    #[must_use]
+    pub fn new(name: &'static str, text: String, values: Values) -> Self {
+        Self { name, text, values }
+    }
+}
+
+/// The values of a query parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Values {
+    /// A whole number from 1; this one when it is not sent.
+    Number(u32),
+    /// What this server gave.
+    Token,
+    /// A text.
+    Text {
+        /// One that would be taken.
+        example: &'static str,
+    },
+    /// One of these.
+    OneOf(Vec<&'static str>),
+}
+
+/// A page that a query asks for, and how much of it the query said itself.
+#[derive(Debug)]
+pub struct Asked {
+    /// The page.
+    pub request: PageRequest,
+    /// Whether the query named the number of the page: the `self` link repeats it then (COL-27).
+    pub names_page: bool,
+    /// What else was asked for and every link to a page repeats, such as `&per_page=10`.
+    pub repeated: String,
+}
+
+impl PageRequest {
+    /// Every query parameter of a collection whose pages have `size` records when nothing is said,
+    /// and `largest` at most.
+    #[must_use]
+    pub fn parameters(size: u32, largest: u32) -> Vec<Parameter> {
+        let parameter = |name, text: &str, values| Parameter {
+            name,
+            text: text.to_owned(),
+            values,
+        };
+        let of_size = format!(
+            "Records on a page; more than {largest} count as that, {size} when it is not sent"
+        );
+        vec![
+            parameter("page", "The page, counted from 1", Values::Number(1)),
+            parameter("per_page", &of_size, Values::Number(size)),
+            parameter(
+                "after",
+                "Where the page begins; only `next` links of this server have it",
+                Values::Token,
+            ),
+        ]
+    }
+
+    /// Reads the parameters of a query; anything else is ignored (UND-14).
+    ///
+    /// # Errors
+    ///
+    /// Every parameter with a value that is not allowed.
+    pub fn read(query: Option<&str>, size: u32, largest: u32) -> Result<Asked, Vec<Problem>> {
+        let mut problems = Vec::new();
+        // Each with its first value, and whether others follow.
+        let mut asked = [
+            ("page", None, false),
+            ("per_page", None, false),
+            ("after", None, false),
+        ];
+        for (name, value) in pairs(query.unwrap_or_default()) {
+            let Some((_, first, is_repeated)) = asked.iter_mut().find(|(known, ..)| *known == name)
+            else {
+                continue;
+            };
+            if first.is_some() {
+                *is_repeated = true;
+            } else {
+                *first = Some(decoded(value));
+            }
+        }
+        let [page, per_page, after] = asked.map(|(name, first, is_repeated)| {
+            if is_repeated {
+                problems.push(Problem::new(
+                    Code::PageInvalid,
+                    name,
+                    "{property} is there more than once.",
+                ));
+            }
+            first
+        });
+        let mut number = |name: &str, value: &Option<Cow<'_, str>>, default: u64| match value {
+            None => default,
+            Some(text) => counting(text).unwrap_or_else(|| {
+                let text = "{property} must be a whole number from 1.";
+                problems.push(Problem::new(Code::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
+                default
+            }),
+        };
+        let number_asked = number("page", &page, 1);
+        let size_asked = number("per_page", &per_page, u64::from(size));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let size_asked = u32::try_from(size_asked).unwrap_or(u32::MAX).min(largest);
+        let repeated = per_page
+            .as_ref()
+            .map_or_else(String::new, |_| format!("&per_page={size_asked}"));
+        let after = after.filter(|after| is_token(after)).map(Cow::into_owned);
+        let request = Self {
+            after,
+            ..Self::new(number_asked, size_asked)
+        };
+        Ok(Asked {
+            request,
+            names_page: page.is_some(),
+            repeated,
+        })
+    }
+}
+
+impl PageRequest {
+    /// The value of a parameter that a query has.
+    #[must_use]
+    pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
+        pairs(query.unwrap_or_default())
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| decoded(value).into_owned())
+    }
+}
+
+/// A whole number from 1; numbers above 2^63 count as that, which is beyond every page (UND-19).
+fn counting(text: &str) -> Option<u64> {
+    let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    if !is_number {
+        return None;
+    }
+    let largest = u64::MAX >> 1;
+    let number = text
+        .parse::<u64>()
+        .map_or(largest, |number| number.min(largest));
+    (number > 0).then_some(number)
+}
+
+/// Whether a continuation has a form that a store may have given.
+#[must_use]
+pub fn is_token(after: &str) -> bool {
+    after.len() <= 256
+        && after
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}
+
+/// The names of a query, decoded, each with its value, which is to be [decoded] yet.
+pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(key, value)| (decoded(key), value))
+}
+
+/// Percent-decoding; `+` is a space. Bytes that are no UTF-8 become replacement characters, which
+/// no parameter has.
+#[must_use]
+pub fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
+        return Cow::Borrowed(text);
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        let hex = |digit: u8| {
+            char::from(digit)
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        };
+        match (first, tail) {
+            (b'+', _) => bytes.push(b' '),
+            (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
+                (Some(high), Some(low)) => {
+                    bytes.push(high << 4 | low);
+                    rest = after;
+                }
+                _ => bytes.push(b'%'),
+            },
+            (byte, _) => bytes.push(*byte),
+        }
+    }
+    Cow::Owned(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).into_owned()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(query: &str) -> Result<PageRequest, Vec<Problem>> {
+        PageRequest::read(Some(query), 25, 100).map(|asked| asked.request)
+    }
+
+    #[test]
+    fn col_24_links_repeat_what_was_understood() {
+        let repeated = |query| PageRequest::read(Some(query), 25, 100).unwrap().repeated;
+        assert_eq!(
+            ["page=2", "per_page=7&x=y", "per_page=1000"].map(repeated),
+            ["", "&per_page=7", "&per_page=100"]
+        );
+    }
+
+    #[test]
+    fn und_14_und_19_pages_are_counted_from_one() {
+        assert_eq!(request("").unwrap(), PageRequest::new(1, 25));
+        assert_eq!(request("page=3&per_page=10&other=1").unwrap().skipped(), 20);
+        assert_eq!(request("per_page=100000").unwrap().size, 100);
+        assert_eq!(
+            request("page=99999999999999999999999").unwrap().number,
+            u64::MAX >> 1
+        );
+        assert_eq!(request("p%61ge=%32").unwrap().number, 2);
+        assert_eq!(request("after=a b").unwrap().after, None);
+        for wrong in [
+            "page=0",
+            "page=-1",
+            "page=x",
+            "page=",
+            "page=1&page=2",
+            "per_page=0",
+            "per_page=1.5",
+        ] {
+            let problems = request(wrong).unwrap_err();
+            assert!(
+                problems
+                    .iter()
+                    .all(|problem| problem.code == Code::PageInvalid),
+                "{wrong}"
+            );
+        }
+        assert_eq!(request("page=0&per_page=x").unwrap_err().len(), 2);
+        // The first value counts, and the problems have their order.
+        let named = |query| {
+            request(query)
+                .unwrap_err()
+                .iter()
+                .map(|it| it.properties[0].to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            named("per_page=1&per_page=2&page=1&page=1&page=1"),
+            ["page", "per_page"]
+        );
+        assert_eq!(
+            [named("page=x&page=1").len(), named("page=1&page=x").len()],
+            [2, 1]
+        );
+    }
+}

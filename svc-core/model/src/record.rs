@@ -1,0 +1,297 @@
+//! What a backend hands over: a record as a typed value or as wire-ready bytes.
+
+pub(crate) mod raw;
+mod state;
+
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+
+use crate::{
+    describe::MemberWriter,
+    field_set::{FieldKey, LinkKey},
+    json::{Json, write_string},
+    link::{Address, Ref, ShareNames, is_relation_name},
+    model::{Kind, Resource},
+    schema::Source,
+    value::{Amount, Id, Identifier, Timestamp},
+};
+
+pub use raw::{Fields, RawRecord, members_object};
+pub use state::State;
+
+/// What every record has besides its fields (TYP-13 to TYP-16).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Meta {
+    /// The id (UND-41). It is also the record's identifier in the server's namespace (ENT-08).
+    pub id: Id,
+    /// When it was created (TYP-15).
+    pub created: Timestamp,
+    /// When it was last changed (TYP-16).
+    pub modified: Timestamp,
+    /// Its foreign identifiers.
+    pub identifiers: Identifiers,
+    /// The number of its state, where its table counts one: another one after each change. It is
+    /// never sent; entity tags and conditions depend on it (ETG-01, ETG-07).
+    pub version: Option<i64>,
+}
+
+impl Meta {
+    /// A record made at this moment, without foreign identifiers.
+    #[must_use]
+    pub fn new(id: Id, created: Timestamp) -> Self {
+        Self {
+            id,
+            created,
+            modified: created,
+            identifiers: Identifiers::default(),
+            version: None,
+        }
+    }
+
+    /// With the moment of its last change.
+    #[must_use]
+    pub fn modified(mut self, modified: Timestamp) -> Self {
+        self.modified = modified;
+        self
+    }
+
+    /// With its foreign identifiers.
+    #[must_use]
+    pub fn identifiers(mut self, identifiers: &[Identifier]) -> Self {
+        self.identifiers = Identifiers::of(identifiers);
+        self
+    }
+
+    /// With the number that its table counts with each change.
+    #[must_use]
+    pub fn version(mut self, version: i64) -> Self {
+        self.version = Some(version);
+        self
+    }
+
+    /// The state that a change is made from.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State {
+            modified: self.modified,
+            version: self.version,
+        }
+    }
+}
+
+/// The foreign identifiers of a record, ready for the wire.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identifiers(String);
+
+impl Identifiers {
+    /// These identifiers.
+    #[must_use]
+    pub fn of(identifiers: &[Identifier]) -> Self {
+        let mut json = Vec::new();
+        for (place, identifier) in identifiers.iter().enumerate() {
+            if place > 0 {
+                json.push(b',');
+            }
+            write_string(identifier.as_str(), &mut json);
+        }
+        Self(String::from_utf8(json).unwrap_or_default())
+    }
+
+    /// Elements of a JSON array of strings, separated by commas, as [`Identifiers::as_json`] gave
+    /// them.
+    #[must_use]
+    pub fn from_stored(json: String) -> Self {
+        Self(json)
+    }
+
+    /// The identifiers one by one.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<Identifier> {
+        match Json::read_kept(format!("[{}]", self.0).as_bytes()) {
+            Some(Json::Array(list)) => list
+                .iter()
+                .filter_map(Json::as_str)
+                .filter_map(Identifier::parse)
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The elements of a JSON array of strings, separated by commas.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A computed value, for a record that is handed over as bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Computed {
+    /// A number of things.
+    Count(i64),
+    /// A sum of money.
+    Amount(Amount),
+    /// A moment.
+    Timestamp(Timestamp),
+    /// The relation of a kind, sent with the dialect's prefix (UND-05).
+    Relation(Kind),
+}
+
+impl Computed {
+    /// The computed fields of a record that was just made.
+    #[must_use]
+    pub fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
+        let at_first = |source| match source {
+            Source::Outside | Source::Count(_) | Source::Accepted(_) | Source::Number(_) => {
+                Some(Self::Count(0))
+            }
+            Source::Sum(_) => Some(Self::Amount(Amount::ZERO)),
+            Source::Relation(kind) => Some(Self::Relation(kind)),
+            Source::Clock | Source::ScheduledStart | Source::ScheduledStop => None,
+        };
+        let fields = kind.schema().fields.fields.iter();
+        fields
+            .filter_map(|field| Some((field.name, field.source().and_then(at_first)?)))
+            .collect()
+    }
+}
+
+/// A record on its way to the wire.
+///
+/// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON
+/// [`Record::stored`], and nothing is parsed on the way.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Record, link::Address, model::{Kind, Petition, Signature, petition, signature}, record::{Computed, Meta}, value::{Id, Timestamp}};
+///
+/// let id = |text| Id::new(text).ok_or("id");
+/// let now = Timestamp::from_micros(0);
+///
+/// // Typed, with a computed field and where its links lead.
+/// let petition = Petition::default().title("More trees");
+/// let petition = Record::new(Meta::new(id("p1")?, now), petition)
+///     .computed(petition::key::total_signatures, Computed::Count(1));
+///
+/// // As a store keeps it: the inside of a JSON object.
+/// let signature = Record::<Signature>::stored(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
+///     .linked(signature::link::petition, Address::top(Kind::Petition, id("p1")?))
+///     .linked(signature::link::person, Address::top(Kind::Person, id("a")?));
+/// assert_eq!(signature.address(), Address::under(Kind::Signature, id("p1")?, id("s1")?));
+/// # let _ = petition;
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record<R> {
+    raw: RawRecord,
+    kind: PhantomData<fn() -> R>,
+}
+
+impl<R: Resource> Record<R> {
+    /// A record of typed fields, computed ones among them.
+    #[must_use]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a record is handed over, not lent"
+    )]
+    pub fn new(meta: Meta, fields: R) -> Self {
+        let mut bytes = Vec::new();
+        let names = ShareNames::default();
+        fields.write_members(&mut MemberWriter::new(&mut bytes, &names));
+        bytes.pop();
+        let mut raw = RawRecord::stored(R::KIND, meta, Bytes::new());
+        raw.fields = Fields::Typed(bytes.into());
+        Self::from_raw(raw)
+    }
+
+    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
+    /// without braces, without identifiers, dates, computed fields of the top level and links.
+    #[must_use]
+    pub fn stored(meta: Meta, fields: impl Into<Bytes>) -> Self {
+        Self::from_raw(RawRecord::stored(R::KIND, meta, fields))
+    }
+
+    /// The typed view of a record of this kind.
+    #[must_use]
+    pub fn from_raw(raw: RawRecord) -> Self {
+        Self {
+            raw,
+            kind: PhantomData,
+        }
+    }
+
+    /// With the value of a computed field.
+    #[must_use]
+    pub fn computed(mut self, key: FieldKey<R>, value: Computed) -> Self {
+        if let Some(field) = key.field() {
+            self.raw.add_computed(field.name, value);
+        }
+        self
+    }
+
+    /// With where a link to one record leads. The container's link gives the record its address
+    /// (COL-19).
+    #[must_use]
+    pub fn linked(mut self, key: LinkKey<R>, to: impl Into<Ref>) -> Self {
+        self.raw.add_link(key.name(), to.into());
+        self
+    }
+
+    /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of
+    /// `[a-z0-9_-]`. It is sent where the API has [`OwnRelations`](crate::api::OwnRelations);
+    /// another name is dropped, and of one name the last link counts.
+    #[must_use]
+    pub fn own_link(mut self, name: &str, href: impl Into<String>) -> Self {
+        if is_relation_name(name) {
+            self.raw.own_links.retain(|(known, _)| known != name);
+            self.raw.own_links.push((name.to_owned(), href.into()));
+        }
+        self
+    }
+
+    /// The fields as a typed value again. Share objects of stored bytes are read under their names
+    /// in the tables.
+    #[must_use]
+    pub fn fields(&self) -> R {
+        R::from_object(&self.raw.fields_object(&ShareNames::default()))
+    }
+
+    /// Id, dates and identifiers.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.raw.meta
+    }
+
+    /// Its address (COL-19).
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.raw.address()
+    }
+
+    /// The id of the container it lives in.
+    #[must_use]
+    pub fn parent(&self) -> Option<&Id> {
+        self.raw.parent()
+    }
+
+    /// Where a link to one record leads, when it is a record of this server.
+    #[must_use]
+    pub fn link_to(&self, key: LinkKey<R>) -> Option<&Address> {
+        self.raw.link(key.name())
+    }
+
+    /// The record without its type, lent.
+    #[must_use]
+    pub fn as_raw(&self) -> &RawRecord {
+        &self.raw
+    }
+
+    /// The record without its type.
+    #[must_use]
+    pub fn into_raw(self) -> RawRecord {
+        self.raw
+    }
+}

@@ -1,0 +1,261 @@
+//! A record without the type of its kind: for stores that keep every kind alike.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::{Computed, Identifiers, Meta};
+use crate::{
+    error::{Error, Result},
+    json::{Json, Object, is_items, is_members},
+    link::{Address, Ref, ShareNames},
+    names::Kind,
+    schema::Source,
+    value::Id,
+};
+
+/// The fields of a record, ready for the wire.
+#[derive(Clone, PartialEq)]
+pub enum Fields {
+    /// `"name":value` pairs separated by commas, without braces, under wire names.
+    Stored(Bytes),
+    /// The same, but share objects under the names of the tables, computed fields among them.
+    Typed(Bytes),
+}
+
+impl fmt::Debug for Fields {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (form, bytes) = match self {
+            Self::Stored(bytes) => ("Stored", bytes),
+            Self::Typed(bytes) => ("Typed", bytes),
+        };
+        f.debug_tuple(form)
+            .field(&format_args!("{} bytes", bytes.len()))
+            .finish()
+    }
+}
+
+/// A record on its way to the wire, without the type of its kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawRecord {
+    pub(crate) kind: Kind,
+    pub(crate) meta: Meta,
+    pub(crate) fields: Fields,
+    pub(crate) computed: Vec<(&'static str, Computed)>,
+    pub(crate) links: Vec<(&'static str, Ref)>,
+    pub(crate) own_links: Vec<(String, String)>,
+}
+
+impl RawRecord {
+    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
+    /// without braces, without identifiers, dates, computed fields of the top level and links.
+    #[must_use]
+    pub fn stored(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
+        let fields = Fields::Stored(fields.into());
+        Self {
+            kind,
+            meta,
+            fields,
+            computed: Vec::new(),
+            links: Vec::new(),
+            own_links: Vec::new(),
+        }
+    }
+
+    /// The same with id, dates and links alone.
+    #[must_use]
+    pub fn bare(&self) -> Self {
+        Self {
+            kind: self.kind,
+            meta: Meta {
+                identifiers: Identifiers::default(),
+                ..self.meta.clone()
+            },
+            fields: Fields::Stored(Bytes::new()),
+            computed: Vec::new(),
+            links: self.links.clone(),
+            own_links: Vec::new(),
+        }
+    }
+
+    /// Sets a computed field; a value among typed fields gives way.
+    pub fn add_computed(&mut self, name: &'static str, value: Computed) {
+        self.computed.retain(|(known, _)| *known != name);
+        if let Fields::Typed(bytes) = &self.fields {
+            let mut members = members_object(bytes);
+            if members.remove(name).is_some() {
+                let mut bytes = Vec::new();
+                members.write_members(&mut bytes);
+                self.fields = Fields::Typed(bytes.into());
+            }
+        }
+        self.computed.push((name, value));
+    }
+
+    /// Adds where a link to one record leads.
+    pub fn add_link(&mut self, name: &'static str, to: Ref) {
+        self.links.push((name, to));
+    }
+
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Id, dates and identifiers.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Returns id, dates and identifiers for changes.
+    pub fn meta_mut(&mut self) -> &mut Meta {
+        &mut self.meta
+    }
+
+    /// The fields, as they were given.
+    #[must_use]
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// Replaces the fields by others in the form of [`stored`](Self::stored).
+    pub fn set_fields(&mut self, fields: Bytes) {
+        self.fields = Fields::Stored(fields);
+    }
+
+    /// The computed fields and their values.
+    #[must_use]
+    pub fn computed(&self) -> &[(&'static str, Computed)] {
+        &self.computed
+    }
+
+    /// Gives all computed fields the values of a new record.
+    pub fn reset_computed(&mut self) {
+        self.computed = Computed::of_new(self.kind);
+    }
+
+    /// Sets the computed field with this source, or removes it. A kind without such a field stays
+    /// unchanged.
+    pub fn set_computed(&mut self, source: Source, value: Option<Computed>) {
+        let Some(field) = self.kind.schema().computed_from(source) else {
+            return;
+        };
+        self.computed.retain(|(name, _)| *name != field.name);
+        self.computed.extend(value.map(|value| (field.name, value)));
+    }
+
+    /// The links to one record, hidden ones included, and their targets.
+    #[must_use]
+    pub fn links(&self) -> &[(&'static str, Ref)] {
+        &self.links
+    }
+
+    /// Sets the target of a link to one record, or removes the link.
+    pub fn set_link(&mut self, name: &'static str, to: Option<Ref>) {
+        self.links.retain(|(known, _)| *known != name);
+        self.links.extend(to.map(|to| (name, to)));
+    }
+
+    /// The names and addresses of the vendor's own links.
+    #[must_use]
+    pub fn own_links(&self) -> &[(String, String)] {
+        &self.own_links
+    }
+
+    /// Where a link to one record leads, when it is a record of this server.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<&Address> {
+        self.links.iter().find_map(|(link, to)| match to {
+            Ref::Local(address) if *link == name => Some(address),
+            _ => None,
+        })
+    }
+
+    /// The id of the container it lives in.
+    #[must_use]
+    pub fn parent(&self) -> Option<&Id> {
+        self.link(self.kind.schema().parent?)
+            .map(|address| &address.id)
+    }
+
+    /// Its fields under the names of the tables; `names` are those of the stored bytes.
+    #[must_use]
+    pub fn fields_object(&self, names: &ShareNames) -> Object {
+        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let mut object = members_object(members);
+        if matches!(self.fields, Fields::Stored(_)) {
+            names.rename_from_wire(&mut object);
+        }
+        object
+    }
+
+    /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
+    #[must_use]
+    pub fn stored_fields(&self) -> &[u8] {
+        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        members
+    }
+
+    /// Its fields under the names of the tables, for a store that reads what it has stored itself.
+    ///
+    /// # Errors
+    ///
+    /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it
+    /// would be lost.
+    pub fn read_fields(&self, names: &ShareNames) -> Result<Object> {
+        let (Fields::Stored(members) | Fields::Typed(members)) = &self.fields;
+        let mut object = parse_members(members)
+            .ok_or_else(|| Error::unexpected("a stored record is not JSON"))?;
+        if matches!(self.fields, Fields::Stored(_)) {
+            names.rename_from_wire(&mut object);
+        }
+        Ok(object)
+    }
+
+    /// Whether its stored fields and identifiers are JSON. Nothing else is sent: a damaged file or
+    /// database has other bytes.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        is_members(self.stored_fields()) && is_items(self.meta.identifiers.as_json().as_bytes())
+    }
+
+    /// The value of the computed field with this source.
+    pub fn computed_value(&self, source: Source) -> Option<&Computed> {
+        let field = self.kind.schema().computed_from(source)?;
+        self.computed
+            .iter()
+            .find(|(name, _)| *name == field.name)
+            .map(|(_, value)| value)
+    }
+
+    /// Its address (COL-19).
+    #[must_use]
+    pub fn address(&self) -> Address {
+        let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
+        Address {
+            kind: self.kind,
+            id: self.meta.id.clone(),
+            parent,
+        }
+    }
+}
+
+/// `"name":value` pairs separated by commas, without braces, as an object.
+#[must_use]
+pub fn members_object(members: &[u8]) -> Object {
+    parse_members(members).unwrap_or_default()
+}
+
+fn parse_members(members: &[u8]) -> Option<Object> {
+    let mut json = Vec::with_capacity(members.len().saturating_add(2));
+    json.push(b'{');
+    json.extend_from_slice(members);
+    json.push(b'}');
+    match Json::read_kept(&json) {
+        Some(Json::Object(object)) => Some(object),
+        _ => None,
+    }
+}

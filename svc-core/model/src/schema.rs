@@ -1,0 +1,500 @@
+//! The tables as constant data: what every resource, nested object, link and helper of the
+//! interface looks like.
+//!
+//! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and
+//! validation, rendering, routing, the capability declaration, documentation and test generators
+//! read it.
+
+mod between;
+mod field;
+mod link;
+mod narrowing;
+mod places;
+mod share_names;
+
+use std::sync::LazyLock;
+
+use places::Places;
+
+pub use between::Rules;
+pub use field::{Field, Mode, Rule, Source, Type};
+pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, Reference};
+pub use narrowing::{Narrow, Narrowing};
+pub use share_names::ShareNames;
+
+use crate::{
+    json::Object,
+    names::{Kind, Operation},
+};
+
+/// Everything the interface says about one kind of resource.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct KindSchema {
+    /// The kind.
+    pub kind: Kind,
+    /// Singular relation without prefix, such as `person` (HAL-14).
+    pub singular: &'static str,
+    /// Plural relation without prefix, also the name of the collection, such as `people` (HAL-14).
+    pub plural: &'static str,
+    /// What it is, in a sentence.
+    pub doc: &'static str,
+    /// The kind in whose path its records live, such as `Petition` for a signature; `None` at the
+    /// top (COL-19).
+    pub home: Option<Kind>,
+    /// The link that leads to the container a record is created under, such as `petition` for a
+    /// signature.
+    pub parent: Option<&'static str>,
+    /// The link by which records under one container differ: there is one for each record that it
+    /// leads to (UND-38).
+    pub once_per: Option<&'static str>,
+    /// The operations that the interface does not have for this kind.
+    pub without: &'static [Operation],
+    /// What only a few kinds have.
+    pub peculiar: &'static [Peculiarity],
+    /// Its fields, the common ones apart.
+    pub fields: &'static ObjectSchema,
+    /// Its links, in the order in which they are sent.
+    pub links: &'static [LinkSpec],
+    /// Rules between fields, run on the whole record after a write.
+    pub rules: fn(&mut Rules<'_>),
+}
+
+impl KindSchema {
+    /// The link of this name.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<&'static LinkSpec> {
+        self.links.iter().find(|link| link.name == name)
+    }
+
+    /// The kind of the container that a record is created under.
+    #[must_use]
+    pub fn parent_kind(&self) -> Option<Kind> {
+        match self.link(self.parent?)?.target {
+            LinkTarget::One { kind, .. } => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// Whether the interface has an operation for this kind.
+    #[must_use]
+    pub fn has_operation(&self, operation: Operation) -> bool {
+        !self.without.contains(&operation)
+            && (operation != Operation::List || self.has_collection())
+    }
+
+    /// Whether the kind has something that only a few have.
+    #[must_use]
+    pub fn has(&self, peculiarity: Peculiarity) -> bool {
+        self.peculiar.contains(&peculiarity)
+    }
+
+    /// The field whose value no two records of a tenant may share (UND-02, UND-03).
+    #[must_use]
+    pub fn unique_name(&self) -> Option<&'static Field> {
+        self.fields
+            .fields
+            .iter()
+            .find(|field| field.rules.contains(&Rule::UniqueName))
+    }
+
+    /// The computed field that this is the source of.
+    #[must_use]
+    pub fn computed_from(&self, source: Source) -> Option<&'static Field> {
+        self.fields
+            .fields
+            .iter()
+            .find(|field| field.source() == Some(source))
+    }
+
+    /// The two links that no two records share, such as `tag` and `person` of a tagging: the
+    /// container's first (UND-38).
+    #[must_use]
+    pub fn unique_links(&self) -> Option<[&'static str; 2]> {
+        Some([self.parent?, self.once_per?])
+    }
+
+    /// Where records of this kind lead, each to one record: its links, and behind them the
+    /// containers under which it is listed and that no link names.
+    #[must_use]
+    pub fn references(&self) -> &'static [Reference] {
+        static OF_EACH_KIND: LazyLock<Vec<Vec<Reference>>> = LazyLock::new(|| {
+            Kind::ALL
+                .iter()
+                .map(|kind| Reference::all_of(kind.schema()))
+                .collect()
+        });
+        OF_EACH_KIND
+            .get(self.kind as usize)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a record that is created under one of this kind is recorded there only: its
+    /// container is a link of the body (RES-submission-07).
+    #[must_use]
+    pub fn is_recorded_below(&self, container: Kind) -> bool {
+        container == Kind::Submission && self.has(Peculiarity::BelowSubmission)
+    }
+
+    /// Whether there is a collection of all records of this kind (COL-01).
+    #[must_use]
+    pub fn has_collection(&self) -> bool {
+        self.home.is_none()
+    }
+
+    /// The kinds below which records of this kind are listed (COL-04 to COL-18).
+    pub fn scopes(&self) -> impl Iterator<Item = Kind> + '_ {
+        Kind::ALL.iter().copied().filter(|parent| {
+            let many = |link: &LinkSpec| {
+                link.target
+                    == LinkTarget::Many {
+                        kind: self.kind,
+                        alias: false,
+                    }
+            };
+            parent.schema().links.iter().any(many)
+        })
+    }
+}
+
+/// What only a few kinds have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Peculiarity {
+    /// Its id is sent as a member of its own (HLP-20).
+    SendsId,
+    /// A link to one that does not exist has an error code of its own (Annex C).
+    OwnNotFound,
+    /// It lives under another kind, and is addressed without its container, too (COL-05).
+    ShortAddress,
+    /// It is created below a submission, too, with a link to its container (RES-submission-07).
+    BelowSubmission,
+    /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
+    Unlisted,
+}
+
+/// The fields of a resource or of a nested object.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ObjectSchema {
+    /// Name of the object in the interface's terms, such as `postal_address`.
+    pub name: &'static str,
+    /// Its fields, in the order in which they are sent.
+    pub fields: &'static [Field],
+    /// A bit for each field that a client must set on create.
+    pub required: u64,
+    places: Places,
+}
+
+impl ObjectSchema {
+    /// The most fields of a table.
+    pub const MOST: usize = 64;
+
+    /// The table of these fields.
+    pub(crate) const fn new(name: &'static str, fields: &'static [Field]) -> Self {
+        let (mut required, mut rest, mut place) = (0, fields, 0);
+        while let [field, more @ ..] = rest {
+            required |= (matches!(field.mode, Mode::Required) as u64) << place;
+            (rest, place) = (more, place + 1);
+        }
+        Self {
+            name,
+            fields,
+            required,
+            places: Places::of(fields),
+        }
+    }
+
+    /// The place of the field of this name; also for the compiler, for names in
+    /// [`fields!`](crate::fields).
+    #[must_use]
+    pub const fn place(&self, name: &str) -> Option<usize> {
+        let (mut rest, mut place) = (self.fields, 0);
+        while let [field, more @ ..] = rest {
+            if is_same(field.name.as_bytes(), name.as_bytes()) {
+                return Some(place);
+            }
+            (rest, place) = (more, place + 1);
+        }
+        None
+    }
+
+    /// The field of this wire name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.find(name).map(|(_, field)| field)
+    }
+
+    /// The field of this name, with its place.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &'static Field)> {
+        self.places.find(self.fields, name)
+    }
+
+    /// The field that is sent under this name, with its place.
+    #[must_use]
+    pub fn sent_as(&self, name: &str, names: &ShareNames) -> Option<(usize, &'static Field)> {
+        let is_sent = |(_, field): &(usize, &'static Field)| names.to_wire(field.name) == name;
+        self.find(name)
+            .filter(is_sent)
+            .or_else(|| self.find(names.from_wire(name)).filter(is_sent))
+    }
+
+    /// Whether objects in its fields have computed members, which [`fill_nested_computed`] adds.
+    #[must_use]
+    pub fn has_nested_computed(&self) -> bool {
+        let inner = self.fields.iter().filter_map(|field| field.ty.object());
+        inner
+            .into_iter()
+            .any(|inner| inner.fields.iter().any(Field::is_computed) || inner.has_nested_computed())
+    }
+}
+
+/// Whether two texts are the same, for the compiler.
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    while let ([a, more @ ..], [b, rest @ ..]) = (one, other) {
+        if *a != *b {
+            return false;
+        }
+        (one, other) = (more, rest);
+    }
+    one.is_empty() && other.is_empty()
+}
+
+/// The fields that every resource has (TYP-13 to TYP-16).
+pub const COMMON: &ObjectSchema = &ObjectSchema::new(
+    "common",
+    &[
+        Field {
+            name: "identifiers",
+            row: "TYP-13",
+            doc: "Identifiers of the form `<system_name>:<id>`",
+            ty: Type::Array(&Type::String),
+            mode: Mode::Stored,
+            rules: &[Rule::Identifiers, Rule::Unique],
+        },
+        Field {
+            name: "created_date",
+            row: "TYP-15",
+            doc: "When the record was created",
+            ty: Type::Timestamp,
+            mode: Mode::Computed(Source::Clock),
+            rules: &[],
+        },
+        Field {
+            name: "modified_date",
+            row: "TYP-16",
+            doc: "When the record was last changed",
+            ty: Type::Timestamp,
+            mode: Mode::Computed(Source::Clock),
+            rules: &[],
+        },
+    ],
+);
+
+/// No rules between fields.
+pub fn no_rules(_: &mut Rules<'_>) {}
+
+/// Adds the nested computed members that are missing, each as zero, so that stored bytes are ready
+/// for the wire.
+///
+/// Computed fields of the top level are not touched: they are spliced in by the renderer.
+pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
+    for (name, value) in object.iter_mut() {
+        let Some(inner) = schema.field(name).and_then(|field| field.ty.object()) else {
+            continue;
+        };
+        for member in value.objects_mut() {
+            for field in inner.fields.iter().filter(|field| field.is_computed()) {
+                if !member.contains(field.name) {
+                    member.insert(field.name, crate::json::Json::integer(0));
+                }
+            }
+            fill_nested_computed(inner, member);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// UND-26: the whole table of what goes, what holds and what stays.
+    #[test]
+    fn und_26_each_link_says_what_a_delete_does() {
+        let fate = |kind: Kind, name: &str| {
+            let reference = kind
+                .schema()
+                .references()
+                .iter()
+                .find(|reference| reference.name == name);
+            reference.map(|reference| reference.on_delete)
+        };
+        for kind in [
+            Kind::Signature,
+            Kind::Submission,
+            Kind::Donation,
+            Kind::Attendance,
+            Kind::Outreach,
+        ] {
+            assert_eq!(fate(kind, "person"), Some(OnDelete::Clear), "{kind:?}");
+            assert_eq!(
+                fate(kind, kind.schema().parent.unwrap()),
+                Some(OnDelete::Restrict),
+                "{kind:?}"
+            );
+        }
+        assert_eq!(fate(Kind::Answer, "question"), Some(OnDelete::Restrict));
+        let gone = [
+            (Kind::Answer, "person"),
+            (Kind::Tagging, "person"),
+            (Kind::Item, "person"),
+            (Kind::Tagging, "tag"),
+            (Kind::Item, "list"),
+            (Kind::Canvass, "target"),
+        ];
+        for kind in Kind::ALL {
+            for reference in kind.schema().references() {
+                let is_gone = reference.on_delete == OnDelete::Cascade;
+                assert_eq!(
+                    is_gone,
+                    gone.contains(&(*kind, reference.name)),
+                    "{kind:?} {}",
+                    reference.name
+                );
+                if reference.on_delete == OnDelete::Restrict {
+                    assert_eq!(
+                        Some(reference.name),
+                        kind.schema().parent,
+                        "{kind:?}: only a container is held"
+                    );
+                }
+            }
+        }
+    }
+
+    /// COL-04 to COL-18, UND-01: every collection below a record goes by one reference, and only
+    /// these go by none that is a link.
+    #[test]
+    fn und_01_references_name_each_container_once() {
+        let mut hidden = Vec::new();
+        for kind in Kind::ALL {
+            let references = kind.schema().references();
+            for scope in kind.schema().scopes() {
+                let by: Vec<_> = references
+                    .iter()
+                    .filter(|known| known.is_scope && known.kind == scope)
+                    .collect();
+                assert_eq!(by.len(), 1, "{kind:?} under {scope:?}");
+            }
+            let unnamed = references.iter().filter(|reference| !reference.is_link);
+            hidden.extend(unnamed.map(|reference| (*kind, reference.name, reference.on_delete)));
+        }
+        let clear = OnDelete::Clear;
+        assert_eq!(
+            hidden,
+            [
+                (Kind::Answer, "submission", clear),
+                (Kind::Answer, "canvass", clear),
+                (Kind::Tagging, "canvass", clear)
+            ]
+        );
+        let of_canvass = Kind::Canvass
+            .schema()
+            .references()
+            .iter()
+            .find(|known| known.is_scope);
+        assert_eq!(
+            of_canvass.map(|known| known.name),
+            Some("target"),
+            "a canvasser is no container"
+        );
+    }
+
+    /// UND-02, UND-03, UND-38: names of tags and lists, and one tagging or item for each person.
+    #[test]
+    fn und_38_what_is_unique() {
+        let named = Kind::ALL
+            .iter()
+            .filter(|kind| kind.schema().unique_name().is_some());
+        assert_eq!(
+            named.collect::<Vec<_>>(),
+            [&Kind::Tag, &Kind::List],
+            "UND-02, UND-03"
+        );
+        let tied = Kind::ALL
+            .iter()
+            .filter_map(|kind| Some((*kind, kind.schema().unique_links()?)));
+        let expected = [
+            (Kind::Tagging, ["tag", "person"]),
+            (Kind::Item, ["list", "person"]),
+        ];
+        assert_eq!(tied.collect::<Vec<_>>(), expected, "UND-38");
+        for (kind, links) in expected {
+            for link in links {
+                assert!(
+                    kind.schema()
+                        .references()
+                        .iter()
+                        .any(|known| known.name == link),
+                    "{kind:?} {link}"
+                );
+            }
+        }
+    }
+
+    /// UND-12, UND-13, UND-38: what the interface has no operation for.
+    #[test]
+    fn und_12_operations_that_are_none() {
+        for kind in Kind::ALL {
+            let without: &[Operation] = match kind {
+                Kind::Query => &[Operation::Create, Operation::Delete],
+                Kind::Tagging | Kind::Item => &[Operation::Update],
+                Kind::Canvass => &[Operation::Create],
+                _ => &[],
+            };
+            assert_eq!(kind.schema().without, without, "{kind:?}");
+            assert_eq!(
+                kind.schema().has_operation(Operation::List),
+                kind.schema().home.is_none(),
+                "COL-01 {kind:?}"
+            );
+        }
+    }
+
+    /// What is added up is under the record, and each part of a record adds up what the record
+    /// does.
+    #[test]
+    fn res_event_16_sources_are_of_the_kind() {
+        fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {
+            for field in fields.fields {
+                if let Some(source) = field.source() {
+                    if let Some(member) = source.adds_up() {
+                        assert_eq!(
+                            member.schema().parent_kind(),
+                            Some(kind),
+                            "{kind:?} {}",
+                            field.name
+                        );
+                    }
+                    assert_ne!(source, Source::Clock, "only common fields: {}", field.name);
+                    let is_total = source == Source::Outside || source.adds_up().is_some();
+                    assert!(
+                        top || is_total,
+                        "`fill_nested_computed` writes 0 for {}",
+                        field.name
+                    );
+                }
+                if let Some(inner) = field
+                    .ty
+                    .object()
+                    .filter(|inner| !std::ptr::eq(*inner, fields))
+                {
+                    walk(kind, inner, false);
+                }
+            }
+        }
+        for kind in Kind::ALL {
+            walk(*kind, kind.schema().fields, true);
+        }
+    }
+}

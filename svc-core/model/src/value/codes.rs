@@ -1,0 +1,296 @@
+//! Lists of codes that others keep: currencies of ISO 4217, and the numbers that countries are
+//! called by.
+
+/// Currencies in use, and those withdrawn since 1990, in which older donations are recorded (ISO
+/// 4217).
+const CURRENCIES: &str = "\
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF \
+    CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD \
+    HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL \
+    MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON \
+    RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX \
+    USD USN UYI UYU UYW UZS VED VES VND VUV WST XAD XAF XAG XAU XBA XBB XBC XBD XCD XCG XDR XOF XPD XPF XPT XSU XTS XUA \
+    XXX YER ZAR ZMW ZWG \
+    ADP AFA ANG AOK AON AOR ARA ATS AYM AZM BAD BEF BGL BRE BRR BYB BYR CHC CSD CSK CUC CYP DDM DEM ECS ECV EEK ESP FIM FRF GEK GHC GRD \
+    GWP HRD HRK IEP ITL LTL LTT LUC LUF LUL LVL LVR MGF MLF MRO MTL MXP MZM NIC NLG PEI PLZ PTE ROL RUR SDD SIT SKK SLL SRG STD SUR \
+    TJR TMM TPE TRL UAK USS UYP VEB VEF XEU XFO XFU YDD YUM YUN ZAL ZMK ZRN ZRZ ZWD ZWL ZWN ZWR";
+
+/// The currency with this code, in any case; its code in capitals.
+#[must_use]
+pub fn currency(code: &str) -> Option<&'static str> {
+    CURRENCIES
+        .split(' ')
+        .find(|known| known.eq_ignore_ascii_case(code))
+}
+
+/// What a number begins with in each country: the calling code, and the countries of ISO 3166-1
+/// that share it.
+const CALLING_CODES: &[(&str, &str)] = &[
+    (
+        "1",
+        "AG AI AS BB BM BS CA DM DO GD GU JM KN KY LC MP MS PR SX TC TT UM US VC VG VI",
+    ),
+    ("7", "KZ RU"),
+    ("20", "EG"),
+    ("27", "ZA"),
+    ("30", "GR"),
+    ("31", "NL"),
+    ("32", "BE"),
+    ("33", "FR"),
+    ("34", "ES"),
+    ("36", "HU"),
+    ("39", "IT SM VA"),
+    ("40", "RO"),
+    ("41", "CH"),
+    ("43", "AT"),
+    ("44", "GB GG IM JE"),
+    ("45", "DK"),
+    ("46", "SE"),
+    ("47", "NO SJ"),
+    ("48", "PL"),
+    ("49", "DE"),
+    ("51", "PE"),
+    ("52", "MX"),
+    ("53", "CU"),
+    ("54", "AR"),
+    ("55", "BR"),
+    ("56", "CL"),
+    ("57", "CO"),
+    ("58", "VE"),
+    ("60", "MY"),
+    ("61", "AU CC CX"),
+    ("62", "ID"),
+    ("63", "PH"),
+    ("64", "NZ PN"),
+    ("65", "SG"),
+    ("66", "TH"),
+    ("81", "JP"),
+    ("82", "KR"),
+    ("84", "VN"),
+    ("86", "CN"),
+    ("90", "TR"),
+    ("91", "IN"),
+    ("92", "PK"),
+    ("93", "AF"),
+    ("94", "LK"),
+    ("95", "MM"),
+    ("98", "IR"),
+    ("211", "SS"),
+    ("212", "EH MA"),
+    ("213", "DZ"),
+    ("216", "TN"),
+    ("218", "LY"),
+    ("220", "GM"),
+    ("221", "SN"),
+    ("222", "MR"),
+    ("223", "ML"),
+    ("224", "GN"),
+    ("225", "CI"),
+    ("226", "BF"),
+    ("227", "NE"),
+    ("228", "TG"),
+    ("229", "BJ"),
+    ("230", "MU"),
+    ("231", "LR"),
+    ("232", "SL"),
+    ("233", "GH"),
+    ("234", "NG"),
+    ("235", "TD"),
+    ("236", "CF"),
+    ("237", "CM"),
+    ("238", "CV"),
+    ("239", "ST"),
+    ("240", "GQ"),
+    ("241", "GA"),
+    ("242", "CG"),
+    ("243", "CD"),
+    ("244", "AO"),
+    ("245", "GW"),
+    ("246", "IO"),
+    ("247", "SH"),
+    ("248", "SC"),
+    ("249", "SD"),
+    ("250", "RW"),
+    ("251", "ET"),
+    ("252", "SO"),
+    ("253", "DJ"),
+    ("254", "KE"),
+    ("255", "TZ"),
+    ("256", "UG"),
+    ("257", "BI"),
+    ("258", "MZ"),
+    ("260", "ZM"),
+    ("261", "MG"),
+    ("262", "RE TF YT"),
+    ("263", "ZW"),
+    ("264", "NA"),
+    ("265", "MW"),
+    ("266", "LS"),
+    ("267", "BW"),
+    ("268", "SZ"),
+    ("269", "KM"),
+    ("290", "SH"),
+    ("291", "ER"),
+    ("297", "AW"),
+    ("298", "FO"),
+    ("299", "GL"),
+    ("350", "GI"),
+    ("351", "PT"),
+    ("352", "LU"),
+    ("353", "IE"),
+    ("354", "IS"),
+    ("355", "AL"),
+    ("356", "MT"),
+    ("357", "CY"),
+    ("358", "AX FI"),
+    ("359", "BG"),
+    ("370", "LT"),
+    ("371", "LV"),
+    ("372", "EE"),
+    ("373", "MD"),
+    ("374", "AM"),
+    ("375", "BY"),
+    ("376", "AD"),
+    ("377", "MC XK"),
+    ("378", "SM"),
+    ("379", "VA"),
+    ("380", "UA"),
+    ("381", "RS XK"),
+    ("382", "ME"),
+    ("383", "XK"),
+    ("385", "HR"),
+    ("386", "SI XK"),
+    ("387", "BA"),
+    ("389", "MK"),
+    ("420", "CZ"),
+    ("421", "SK"),
+    ("423", "LI"),
+    ("500", "FK GS"),
+    ("501", "BZ"),
+    ("502", "GT"),
+    ("503", "SV"),
+    ("504", "HN"),
+    ("505", "NI"),
+    ("506", "CR"),
+    ("507", "PA"),
+    ("508", "PM"),
+    ("509", "HT"),
+    ("590", "BL GP MF"),
+    ("591", "BO"),
+    ("592", "GY"),
+    ("593", "EC"),
+    ("594", "GF"),
+    ("595", "PY"),
+    ("596", "MQ"),
+    ("597", "SR"),
+    ("598", "UY"),
+    ("599", "BQ CW"),
+    ("670", "TL"),
+    ("672", "AQ NF"),
+    ("673", "BN"),
+    ("674", "NR"),
+    ("675", "PG"),
+    ("676", "TO"),
+    ("677", "SB"),
+    ("678", "VU"),
+    ("679", "FJ"),
+    ("680", "PW"),
+    ("681", "WF"),
+    ("682", "CK"),
+    ("683", "NU"),
+    ("685", "WS"),
+    ("686", "KI"),
+    ("687", "NC"),
+    ("688", "TV"),
+    ("689", "PF"),
+    ("690", "TK"),
+    ("691", "FM"),
+    ("692", "MH"),
+    ("850", "KP"),
+    ("852", "HK"),
+    ("853", "MO"),
+    ("855", "KH"),
+    ("856", "LA"),
+    ("880", "BD"),
+    ("886", "TW"),
+    ("960", "MV"),
+    ("961", "LB"),
+    ("962", "JO"),
+    ("963", "SY"),
+    ("964", "IQ"),
+    ("965", "KW"),
+    ("966", "SA"),
+    ("967", "YE"),
+    ("968", "OM"),
+    ("970", "PS"),
+    ("971", "AE"),
+    ("972", "IL PS"),
+    ("973", "BH"),
+    ("974", "QA"),
+    ("975", "BT"),
+    ("976", "MN"),
+    ("977", "NP"),
+    ("992", "TJ"),
+    ("993", "TM"),
+    ("994", "AZ"),
+    ("995", "GE"),
+    ("996", "KG"),
+    ("997", "KZ"),
+    ("998", "UZ"),
+];
+
+/// What phone numbers of a country begin with; nothing for a country that this is not known of.
+pub fn calling_codes(country: &str) -> impl Iterator<Item = &'static str> {
+    let has = move |countries: &str| {
+        countries
+            .split(' ')
+            .any(|known| known.eq_ignore_ascii_case(country))
+    };
+    CALLING_CODES
+        .iter()
+        .filter(move |(_, countries)| has(countries))
+        .map(|(code, _)| *code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_stands_once() {
+        let mut currencies: Vec<&str> = CURRENCIES.split(' ').collect();
+        assert!(
+            currencies
+                .iter()
+                .all(|code| code.len() == 3
+                    && code.bytes().all(|letter| letter.is_ascii_uppercase()))
+        );
+        let countries = CALLING_CODES
+            .iter()
+            .flat_map(|(_, countries)| countries.split(' '));
+        assert!(
+            countries
+                .into_iter()
+                .all(|code| code.len() == 2 && code.bytes().all(|it| it.is_ascii_uppercase()))
+        );
+        let mut codes: Vec<&str> = CALLING_CODES.iter().map(|(code, _)| *code).collect();
+        for codes in [&mut currencies, &mut codes] {
+            let number = codes.len();
+            codes.sort_unstable();
+            codes.dedup();
+            assert_eq!(codes.len(), number);
+        }
+    }
+
+    /// No calling code is the beginning of another one: a number has one country code only.
+    #[test]
+    fn no_calling_code_begins_another() {
+        for (code, _) in CALLING_CODES {
+            let begun = CALLING_CODES
+                .iter()
+                .filter(|(other, _)| other.starts_with(code))
+                .count();
+            assert_eq!(begun, 1, "{code}");
+        }
+    }
+}

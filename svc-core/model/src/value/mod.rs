@@ -1,0 +1,28 @@
+//! Value types of the interface.
+
+mod amount;
+mod codes;
+mod date;
+mod decimal;
+mod digest;
+mod flex_enum;
+mod hex;
+mod id;
+mod identifier;
+mod timestamp;
+
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use amount::Amount;
+pub use codes::{calling_codes, currency};
+pub use date::Date;
+pub use date::digits;
+pub use decimal::Parts;
+pub use digest::{digest, short_digest};
+pub use flex_enum::{ClosedEnum, FlexEnum};
+pub use hex::HEX_DIGITS;
+pub use hex::hex_digits;
+pub use id::Id;
+pub use identifier::Identifier;
+pub use timestamp::Timestamp;
