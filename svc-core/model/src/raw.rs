@@ -5,7 +5,7 @@
 //! [`Patch<R>`](crate::Patch), [`Page<R>`](crate::Page), [`Plan<H>`](crate::helper::Plan) and
 //! [`Outcome<H>`](crate::helper::Outcome). Each has `from_raw`, `as_raw` and `into_raw`, none of
 //! which copies a field. The raw ones are for programs that treat every kind alike, such as a store
-//! that keeps records as bytes ([`store::Store`](crate::store::Store)), an import, or a test.
+//! that keeps records as bytes (`store::Store`), an import, or a test.
 //!
 //! ```
 //! use svc_core::{Draft, model::{Kind, Tag}, raw::RawDraft};

@@ -241,7 +241,7 @@ impl<R: Resource> Record<R> {
     }
 
     /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of
-    /// `[a-z0-9_-]`. It is sent where the API has [`OwnRelations`](crate::api::OwnRelations);
+    /// `[a-z0-9_-]`. It is sent where the API has `OwnRelations`;
     /// another name is dropped, and of one name the last link counts.
     #[must_use]
     pub fn own_link(mut self, name: &str, href: impl Into<String>) -> Self {

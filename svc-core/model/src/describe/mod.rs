@@ -195,7 +195,7 @@ macro_rules! resource {
 
         /// The links of the table that lead to one record, for
         /// [`Record::linked`](crate::Record::linked), [`Draft::linked`](crate::Draft::linked) and
-        /// [`Exposure::without_link`](crate::api::Exposure::without_link).
+        /// `Exposure::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
             $( $crate::describe::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");

@@ -58,14 +58,14 @@ pub enum ErrorKind {
     /// The addressed record or container does not exist for this tenant: 404 (UND-37).
     NotFound,
     /// The record was changed after the one that the change was made from: see
-    /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match). The library reads it again; to
+    /// `UpdateRequest::if_match`. The library reads it again; to
     /// a client it is 503.
     Conflict,
     /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
     PreconditionFailed,
     /// The database undid the transaction because of others, as in a deadlock or where it could not
     /// be serialized. The library runs the call again, a few times, where
-    /// [`Transactions`](crate::Transactions) are registered; to a client it is 503.
+    /// `Transactions` are registered; to a client it is 503.
     RolledBack,
     /// The store cannot answer now: 503 with `Retry-After` (UND-36).
     Unavailable {

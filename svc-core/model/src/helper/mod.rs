@@ -1,7 +1,7 @@
 //! Helpers: one POST that records an action and its person (HLP-01 to HLP-23).
 //!
 //! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own
-//! [`Helper`](crate::Helper), or the default runner that composes the registered operations.
+//! `Helper`, or the default runner that composes the registered operations.
 
 mod choices;
 mod functions;

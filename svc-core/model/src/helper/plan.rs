@@ -94,7 +94,7 @@ impl<H: HelperSpec> Plan<H> {
 
     /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
     /// its action keeps those of its identifiers that nothing else has (UND-24): see
-    /// [`unclaimed`](crate::rules::unclaimed).
+    /// `unclaimed`.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.raw.anonymous

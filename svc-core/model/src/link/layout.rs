@@ -10,7 +10,7 @@ use super::Target;
 /// # Behaviour
 ///
 /// - The law: `route(path(t)) == Some(t)` for every target `t` whose [`Address`](super::Address)es
-///   are complete. [`ApiBuilder::build`](crate::ApiBuilder::build) tries it on one target of each
+///   are complete. `ApiBuilder::build` tries it on one target of each
 ///   sort that is offered.
 /// - `path` appends a path without a leading slash; the entry point's is empty.
 /// - `route` takes a path without a leading slash and without a query. A trailing slash makes no

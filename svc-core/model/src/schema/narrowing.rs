@@ -10,8 +10,8 @@ use crate::value::Amount;
 /// tables.
 ///
 /// Registration fills it (`.required(...)`, `.values(...)`, ... of
-/// [`Exposure`](crate::api::Exposure)); a program that learns it when it starts, such as from its
-/// tables, hands it over with [`ApiBuilder::narrow`](crate::ApiBuilder::narrow).
+/// `Exposure`); a program that learns it when it starts, such as from its
+/// tables, hands it over with `ApiBuilder::narrow`.
 ///
 /// # Examples
 ///
