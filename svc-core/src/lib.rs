@@ -139,7 +139,6 @@ pub mod memory;
 pub mod operation;
 pub mod ops;
 pub mod read;
-pub mod rules;
 pub mod store;
 #[cfg(test)]
 #[path = "../model/src/value/testing.rs"]
@@ -158,5 +157,7 @@ pub use svc_model::{
     Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error, field,
     field_set, fields, filter, helper, link, model, page, raw, record, schema, value, writable,
 };
+
+pub use svc_rules::rules;
 
 use svc_model::{json, names};

@@ -279,7 +279,9 @@ impl Store for MemoryStore {
         );
         let turn = Turn::new((self.now)().after(last), &ids, &names, &*self.matching);
         let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
-        let Decision { changes, outcome } = decided.map_err(|pause| match pause {
+        let Decision {
+            changes, outcome, ..
+        } = decided.map_err(|pause| match pause {
             Pause::Failed(error) => error,
             // Everything is at hand, and no call was before this one.
             other => Error::unexpected(other.to_string()),

@@ -15,13 +15,9 @@
 //! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`Address`] and
 //! nothing else.
 
-mod backoff;
-mod bell;
 mod changes;
-mod deliver;
 mod helper;
 mod idempotency;
-mod kept;
 mod lock;
 mod requests;
 mod revision;
@@ -31,14 +27,9 @@ mod webhooks;
 
 use async_trait::async_trait;
 
-pub use backoff::Backoff;
-pub use bell::{Bells, Listening};
 pub use changes::{ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, FeedEntry, What};
-pub use deliver::{Deliver, Delivered, Dispatch, ToSend};
 pub use helper::Helper;
 pub use idempotency::Idempotency;
-pub use kept::Kept;
-pub(crate) use kept::oldest;
 pub use lock::LockKey;
 pub use requests::{CreateRequest, DeleteRequest, UpdateRequest};
 pub use revision::Revision;
@@ -46,6 +37,11 @@ pub(crate) use transactions::{AnyTransactions, End};
 pub use transactions::{Savepoint, Transactions};
 #[cfg(feature = "webhooks")]
 pub use webhooks::{StoredWebhook, WebhookWrite, Webhooks};
+
+pub use svc_rules::{
+    outbox::{Backoff, Bells, Deliver, Delivered, Dispatch, Listening, ToSend},
+    store::Kept,
+};
 
 use crate::{
     context::Context,

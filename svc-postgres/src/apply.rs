@@ -197,11 +197,6 @@ impl<'a> Apply<'a> {
                 self.settle();
                 self.step(&self.texts.recall_outbox, values![self.tenant, message]);
             }
-            other => {
-                return Err(StoreError::unexpected(format!(
-                    "this store does not know the change {other:?}"
-                )));
-            }
         }
         Ok(())
     }
@@ -510,9 +505,6 @@ fn bottom(set: &Set) -> Result<Uuid> {
     match set {
         Set::One(at, _) => known(&at.id),
         Set::Under(_, _, inner) => bottom(inner),
-        other => Err(StoreError::unexpected(format!(
-            "this store does not know the set {other:?}"
-        ))),
     }
 }
 

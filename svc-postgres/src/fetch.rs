@@ -88,7 +88,7 @@ impl Ties {
                         .push((side, place, code(*kind), identifier(it)));
                 }
                 Key::Email(address) => self.emails.push((side, place, email(address))),
-                _ => {}
+                Key::Link(..) => {}
             }
         }
     }
@@ -235,7 +235,6 @@ impl Sorted {
                     });
                 }
             }
-            _ => {}
         }
     }
 

@@ -45,7 +45,7 @@ impl Condition {
                     .unwrap_or_default();
                 Self::leading_to(column, inner)
             }
-            _ => Self::Itself,
+            Set::One(..) => Self::Itself,
         }
     }
 

@@ -379,7 +379,6 @@ impl Database {
                         .await?;
                 }
                 Err(Pause::Failed(error)) => return Ok(Err(error)),
-                Err(other) => return Err(StoreError::unexpected(other.to_string())),
             }
         }
     }

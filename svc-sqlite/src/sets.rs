@@ -113,7 +113,7 @@ fn has_parts(table: &KindTable) -> bool {
 fn condition(set: &Set) -> String {
     match set {
         Set::Under(_, link, inner) => leads_to(link, inner),
-        _ => "id = ?2".to_owned(),
+        Set::One(..) => "id = ?2".to_owned(),
     }
 }
 
@@ -124,7 +124,7 @@ fn leads_to(column: &str, set: &Set) -> String {
             let (name, condition) = (table(*kind).name, condition(set));
             format!("{column} IN (SELECT id FROM {name} WHERE tenant = ?1 AND {condition})")
         }
-        _ => format!("{column} = ?2"),
+        Set::One(..) => format!("{column} = ?2"),
     }
 }
 

@@ -308,10 +308,7 @@ fn own_key(record: &RawRecord) -> Key {
 
 fn stored(record: RawRecord) -> Stored {
     // Operations tell no place: the older one is the one that was created before.
-    Stored {
-        row: record.meta().created.micros(),
-        record,
-    }
+    Stored::new(record.meta().created.micros(), record)
 }
 
 impl Ground for Operations<'_> {
@@ -320,22 +317,14 @@ impl Ground for Operations<'_> {
         let Address {
             kind, id, parent, ..
         } = address.clone();
-        Ok(Some(Found {
-            kind,
-            id,
-            row: 0,
-            parent,
-        }))
+        Ok(Some(Found::new(kind, id, 0, parent)))
     }
 
     fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
         match key {
-            Key::Id(kind, id) if !self.is_read(*kind) => Ok(Some(Found {
-                kind: *kind,
-                id: id.clone(),
-                row: 0,
-                parent: None,
-            })),
+            Key::Id(kind, id) if !self.is_read(*kind) => {
+                Ok(Some(Found::new(*kind, id.clone(), 0, None)))
+            }
             key => Ok(self.record(key)?.map(|stored| stored.found())),
         }
     }

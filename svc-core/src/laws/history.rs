@@ -1,8 +1,6 @@
 //! Random calls, the same ones for equal stores: a step of a history is a function of its seed and
 //! of what the calls before it came to.
 
-use std::sync::Arc;
-
 use super::shown::in_short;
 use crate::{
     draft::{RawDraft, RawPatch},
@@ -11,7 +9,6 @@ use crate::{
         Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling,
         Strangers, Trigger, Triggers,
     },
-    json::Caps,
     link::Address,
     model::Kind,
     names::Operation,
@@ -112,20 +109,15 @@ impl Caller<'_> {
         let may_repeat =
             self.dice.once_in(6) && !is_refused && matches!(work, Work::Create(_) | Work::Help(_));
         let key = self.dice.below(4);
-        Call {
-            received: self.moment(),
-            caller,
-            caps: Caps::default(),
-            namespace: Arc::default(),
-            work,
-            is_refused,
-            condition: None,
-            keep: may_repeat.then(|| {
-                Keep::new(format!("key {key}").into(), |outcome| {
-                    Ok(in_short(outcome).into())
-                })
-            }),
-        }
+        let mut call = Call::received_at(self.moment(), work);
+        call.caller = caller;
+        call.is_refused = is_refused;
+        call.keep = may_repeat.then(|| {
+            Keep::new(format!("key {key}").into(), |outcome| {
+                Ok(in_short(outcome).into())
+            })
+        });
+        call
     }
 
     /// A history about events begins with tickets that change places, of which one loses its
@@ -374,7 +366,7 @@ impl Caller<'_> {
         }
         draft.recorded_by =
             (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
-        Work::Load(Box::new(Load { id, created, draft }))
+        Work::Load(Box::new(Load::new(id, created, draft)))
     }
 
     fn update(&mut self) -> Work {

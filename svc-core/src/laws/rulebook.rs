@@ -129,7 +129,9 @@ impl<'a> Batch<'a> {
                     }
                     self.time = self.time.after(self.time);
                     return Ok(match decided {
-                        Ok(Decision { changes, outcome }) => {
+                        Ok(Decision {
+                            changes, outcome, ..
+                        }) => {
                             self.overlay.settle(&changes);
                             self.changes.extend(changes);
                             Ok(outcome)

@@ -162,7 +162,9 @@ impl MappedStore {
                 &mut transaction,
             )
             .await;
-        let Decision { changes, outcome } = match decided {
+        let Decision {
+            changes, outcome, ..
+        } = match decided {
             Ok(decision) if decision.changes.is_empty() => {
                 transaction.roll_back().await;
                 return Ok(decision.outcome);

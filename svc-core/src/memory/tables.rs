@@ -115,7 +115,7 @@ impl Tables {
                 );
             }
         }
-        Some(Stored { row, record })
+        Some(Stored::new(row, record))
     }
 
     /// The rows of a collection, in creation order; `None` where there is no such collection or

@@ -173,12 +173,11 @@ impl Batch {
         // What it comes to follows from what is behind it.
         let mut new = record.clone();
         new.reset_computed();
-        self.changes.push(Change::Insert(Box::new(Insert {
-            record: new,
-            identifiers,
-            name,
-            emails,
-        })));
+        let mut insert = Insert::new(new);
+        insert.identifiers = identifiers;
+        insert.name = name;
+        insert.emails = emails;
+        self.changes.push(Change::Insert(Box::new(insert)));
         if let Some(members) = kind
             .schema()
             .fields

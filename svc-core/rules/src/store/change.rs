@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::{Kept, Sum};
 use crate::{
     model::Kind,
-    ops::Dispatch,
+    outbox::Dispatch,
     record::{Identifiers, RawRecord},
     value::{Id, Identifier, Timestamp},
 };
@@ -15,7 +15,6 @@ use crate::{
 ///
 /// What finds and counts a record follows from the record: see each change.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum Change {
     /// A new record, the youngest of its kind. It is found by its id, its identifiers, its unique
     /// name and its e-mail addresses, and counts in the collection of all and in each that its
@@ -193,7 +192,6 @@ pub struct Replace {
 
 /// Records, named by what they have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Set {
     /// One record, with the e-mail addresses that a person is found by.
     One(At, Vec<String>),

@@ -14,7 +14,7 @@ use crate::{
     json::{Json, Object},
     link::Address,
     model::Kind,
-    ops::ToSend,
+    outbox::ToSend,
     store::{Found, Key, Pause, Stored},
     value::Id,
 };

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use crate::{
     context::Tenant,
     error::Result,
-    ops::{Backoff, Delivered, Dispatch, Listening},
+    outbox::{Backoff, Delivered, Dispatch, Listening},
     value::{Timestamp, short_digest},
 };
 
@@ -119,7 +119,6 @@ impl Claim {
 
     /// The same as a store has it. What another version has written is told of, and stays for that
     /// version.
-    #[cfg(any(feature = "store", feature = "mapped"))]
     #[must_use]
     pub fn stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
         let dispatch = Dispatch::from_stored(body);
@@ -174,7 +173,7 @@ impl Claim {
 mod tests {
     use super::*;
     use crate::{
-        ops::ToSend,
+        outbox::ToSend,
         value::{Id, short_digest},
     };
 

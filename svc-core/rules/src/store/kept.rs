@@ -4,12 +4,11 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use super::Outcome;
+use super::{Kept, Outcome};
 use crate::{
     error::Result,
     link::Ref,
     model::Kind,
-    ops::Kept,
     record::RawRecord,
     value::{Id, Timestamp},
 };
@@ -28,7 +27,8 @@ pub struct Keep {
 }
 
 impl Keep {
-    pub(crate) fn new(
+    /// A key, and the function that renders the response of a call.
+    pub fn new(
         key: Arc<str>,
         answer: impl Fn(&Outcome) -> Result<Bytes> + Send + Sync + 'static,
     ) -> Self {
@@ -46,7 +46,11 @@ impl Keep {
     }
 
     /// What is kept of a call that came to this, at this moment, and noted these people in tickets.
-    pub(crate) fn of(
+    ///
+    /// # Errors
+    ///
+    /// The response cannot be rendered.
+    pub fn of(
         &self,
         at: Timestamp,
         outcome: &Outcome,

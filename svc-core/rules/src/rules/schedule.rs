@@ -6,7 +6,7 @@ use crate::{
     error::{Code, Error, Problem},
     helper::Scheduling,
     link::Address,
-    ops::ToSend,
+    outbox::ToSend,
     record::Computed,
     schema::Source,
     store::{Change, Key, Stored},

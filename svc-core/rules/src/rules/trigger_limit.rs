@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::{Asked, Case, update::list};
 use crate::{
     helper::{RawPlan, TriggerName, normal_email},
-    ops::ToSend,
+    outbox::ToSend,
     store::{Change, Kept},
     value::{ClosedEnum, Id, digest},
 };

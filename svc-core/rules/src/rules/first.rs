@@ -105,7 +105,7 @@ pub fn first_questions_once(
 }
 
 /// What a helper over a vendor's operations looks up first.
-pub(crate) fn first_keys(plan: &RawPlan, matching: &dyn PersonMatching) -> Vec<Key> {
+pub fn first_keys(plan: &RawPlan, matching: &dyn PersonMatching) -> Vec<Key> {
     let mut first = First {
         questions: Vec::new(),
         seen: HashSet::new(),

@@ -21,7 +21,7 @@ pub struct Condition {
 impl Condition {
     /// A condition; `is_of_state` says whether it is one of what the record holds, not only of its
     /// being there.
-    pub(crate) fn new(
+    pub fn new(
         is_of_state: bool,
         holds: impl Fn(&RawRecord) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -32,7 +32,8 @@ impl Condition {
     }
 
     /// Whether a record that was changed since it was judged has to be judged again.
-    pub(crate) fn is_of_state(&self) -> bool {
+    #[must_use]
+    pub fn is_of_state(&self) -> bool {
         self.is_of_state
     }
 

@@ -39,18 +39,19 @@ impl Kept {
     /// What is older than this may be thrown away when the answer is kept.
     #[must_use]
     pub fn oldest(&self) -> Timestamp {
-        oldest(self.at)
+        Self::oldest_at(self.at)
+    }
+
+    /// The time before which responses are deleted at `now`.
+    #[must_use]
+    pub fn oldest_at(now: Timestamp) -> Timestamp {
+        Timestamp::from_micros(now.micros().saturating_sub(KEPT_FOR))
     }
 
     /// Whether it is given to a call at this moment.
     pub(crate) fn is_in_force(&self, now: Timestamp) -> bool {
-        self.at >= oldest(now)
+        self.at >= Self::oldest_at(now)
     }
-}
-
-/// The time before which responses are deleted at `now`.
-pub(crate) fn oldest(now: Timestamp) -> Timestamp {
-    Timestamp::from_micros(now.micros().saturating_sub(KEPT_FOR))
 }
 
 impl fmt::Debug for Kept {

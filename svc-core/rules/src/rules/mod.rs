@@ -25,12 +25,14 @@ mod trigger_limit;
 mod update;
 
 pub use action::{recorded, unclaimed};
-pub(crate) use caps::grown;
+pub use caps::grown;
 pub use delete::removal;
-pub(crate) use first::first_keys;
+pub use first::first_keys;
 pub use first::{first_questions, first_questions_once};
-pub(crate) use ground::{Asked, Ground, Holders, New};
-pub(crate) use help::help;
+#[doc(hidden)]
+pub use ground::{Asked, Ground, Holders, New};
+#[doc(hidden)]
+pub use help::help;
 pub use person::{Candidate, Known, Wanted};
 pub use repair::{Repair, Rounded};
 
@@ -39,7 +41,7 @@ use crate::{
     json::Object,
     link::{Address, Ref, ShareNames},
     model::Kind,
-    ops::{Dispatch, ToSend},
+    outbox::{Dispatch, ToSend},
     record::RawRecord,
     store::{Answers, Call, Change, Found, Key, Ledger, Outcome, Overlay, Pause, Turn, Work},
     value::Id,
@@ -176,8 +178,12 @@ impl Case<'_> {
     }
 }
 
-/// Ends a rule when something is wrong, with all of it.
-pub(crate) fn check(problems: Vec<Problem>) -> Result<(), Error> {
+/// Ends a rule if there are problems.
+///
+/// # Errors
+///
+/// All of the problems.
+pub fn check(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         Ok(())
     } else {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// What of a record would be over a cap after a change, and more than it was before.
-pub(crate) fn grown(
+pub fn grown(
     caps: &Caps,
     stored: &Stored,
     before: &Object,

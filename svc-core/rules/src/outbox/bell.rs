@@ -112,7 +112,8 @@ impl Listening {
     }
 
     /// After which time to look again although nothing was heard.
-    pub(crate) fn again(&self) -> Option<Duration> {
+    #[must_use]
+    pub fn again(&self) -> Option<Duration> {
         self.again
     }
 }

@@ -13,7 +13,6 @@ use crate::{
 
 /// Names one record of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Key {
     /// The record with this id.
     Id(Kind, Id),
@@ -70,7 +69,6 @@ impl From<&Address> for Key {
 ///
 /// Questions are compared and hashed, so that a store that fetches them together asks each once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Question {
     /// Whether there is such a record, and where: [`Answer::Found`].
     Find(Key),
@@ -195,7 +193,6 @@ pub trait Answers {
 
 /// Why a run of the rulebook ended before its decision.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Pause {
     /// Questions were not answered yet. Fetch all of them, and run again: nothing was changed.
     Missing(Vec<Question>),

@@ -45,10 +45,21 @@ impl Call {
     #[must_use]
     pub fn new(cx: &Context, work: Work) -> Self {
         Self {
-            received: cx.now,
             caller: cx.caller.person().cloned(),
             caps: cx.caps,
             namespace: Arc::clone(&cx.namespace),
+            ..Self::received_at(cx.now, work)
+        }
+    }
+
+    /// A call without a caller and without a namespace, for tests of stores.
+    #[must_use]
+    pub fn received_at(received: Timestamp, work: Work) -> Self {
+        Self {
+            received,
+            caller: None,
+            caps: Caps::default(),
+            namespace: Arc::default(),
             work,
             is_refused: false,
             condition: None,
@@ -58,7 +69,7 @@ impl Call {
 
     /// The same call, if this is true of the record that it changes or deletes.
     #[must_use]
-    pub(crate) fn only_if(self, condition: Option<&Condition>) -> Self {
+    pub fn only_if(self, condition: Option<&Condition>) -> Self {
         Self {
             condition: condition.cloned(),
             ..self
@@ -67,7 +78,7 @@ impl Call {
 
     /// The same call, whose answer is kept.
     #[must_use]
-    pub(crate) fn keeping(self, keep: &Keep) -> Self {
+    pub fn keeping(self, keep: &Keep) -> Self {
         Self {
             keep: Some(keep.clone()),
             ..self
@@ -93,7 +104,6 @@ impl Call {
 
 /// What a call asks for.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum Work {
     /// To create a record (CRU-01).
     Create(RawDraft),
@@ -131,7 +141,6 @@ impl Load {
 
 /// What a call came to.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one of it for a call, and two records are what a helper comes to"

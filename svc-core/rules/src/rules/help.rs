@@ -15,13 +15,17 @@ use crate::{
     json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    ops::ToSend,
+    outbox::ToSend,
     store::{Found, Key, Pause, Stored},
     value::{Id, Timestamp},
 };
 
 /// Does what a plan says: everything, or everything but what fails alone.
-pub(crate) fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
+///
+/// # Errors
+///
+/// An answer is missing, or the call fails.
+pub fn help<G: Ground>(ground: &mut G, plan: &RawPlan) -> Asked<RawOutcome> {
     let container = match &plan.container {
         Some(address) => Some(
             ground

@@ -8,16 +8,22 @@ use crate::{
     json::Object,
     link::{Address, ShareNames},
     model::Kind,
-    ops::ToSend,
+    outbox::ToSend,
     store::{Found, Key, Pause, Stored},
     value::{Id, Timestamp},
 };
 
 /// What a rule gets, or why it has to stop.
-pub(crate) type Asked<T> = Result<T, Pause>;
+pub type Asked<T> = Result<T, Pause>;
 
-/// What the rules of helpers ask and do.
-pub(crate) trait Ground {
+/// The questions and changes of the rules of helpers.
+///
+/// Every method fails with [`Pause`]: an answer is missing, or the call fails.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "the documentation of the trait names the errors of all methods"
+)]
+pub trait Ground {
     /// The record at an address, without reading it; one with another parent is not there (COL-19).
     fn find_at(&mut self, address: &Address) -> Asked<Option<Found>>;
     /// Whether there is such a record, and where.
@@ -58,9 +64,9 @@ pub(crate) trait Ground {
 
 /// How a new record comes about.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct New {
+pub struct New {
     /// The person that the action is by, whoever the draft names.
-    pub(crate) person: Option<Address>,
+    pub person: Option<Address>,
     /// Its id and moment, where they are given.
     pub(crate) given: Option<(Id, Timestamp)>,
     /// What is done about people named in tickets.
@@ -69,7 +75,7 @@ pub(crate) struct New {
 
 /// What is done about people named in the tickets of a new attendance (RES-attendance-14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holders {
+pub enum Holders {
     /// They are recognised or made, as a posted person is.
     Recognise(Merge),
     /// Those who are known are noted, nobody is changed or made.
