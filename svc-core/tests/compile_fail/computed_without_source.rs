@@ -1,6 +1,6 @@
 //# error: a computed field names its source: `= count Signature`, `= sum Donation`, `= outside`, ...
 // The macro by which the tables read what stands behind the `=` of a field.
-#[path = "../../src/describe/mode.rs"]
+#[path = "../../model/src/describe/mode.rs"]
 mod mode;
 
 fn main() {

@@ -1,6 +1,6 @@
 //# error: no field is `= count`: see `mode!` for what there is
 // The macro by which the tables read what stands behind the `=` of a field.
-#[path = "../../src/describe/mode.rs"]
+#[path = "../../model/src/describe/mode.rs"]
 mod mode;
 
 fn main() {

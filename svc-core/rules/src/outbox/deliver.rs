@@ -15,7 +15,7 @@ use crate::{
 /// Sends server responses that helper calls trigger (HAF-11), and messages whose scheduled start
 /// has come (SCH-01).
 ///
-/// [`ApiBuilder::deliver`](crate::ApiBuilder::deliver) registers one. With it the action function
+/// `ApiBuilder::deliver` registers one. With it the action function
 /// `triggers` and the schedule helper of a store are offered, and without it neither is: nobody
 /// would send what is asked for.
 ///

@@ -65,9 +65,9 @@ pub struct Decision {
 /// # Errors
 ///
 /// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
-/// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) and every problem that only the store knows
+/// `ErrorKind::Invalid` and every problem that only the store knows
 /// (ERR-39), also where there is none but the call [is refused already](Call::is_refused); with
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a container that does not exist, and
+/// `ErrorKind::NotFound` for a container that does not exist, and
 /// with trouble of the store.
 pub fn decide(
     call: &Call,

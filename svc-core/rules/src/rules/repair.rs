@@ -74,7 +74,7 @@ impl Repair {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for fields that cannot be read.
+    /// `ErrorKind::Unexpected` for fields that cannot be read.
     pub fn record(&mut self, stored: &Stored) -> Result<Vec<Change>> {
         // They are written under the names that they were read by, whatever the share objects are
         // called.
@@ -161,7 +161,7 @@ impl Repair {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::ErrorKind::Unexpected) for fields that cannot be read.
+    /// `ErrorKind::Unexpected` for fields that cannot be read.
     pub fn holders(stored: &Stored, matching: &dyn PersonMatching) -> Result<Vec<(i64, Vec<Key>)>> {
         if stored.record.kind() != Kind::Attendance {
             return Ok(Vec::new());

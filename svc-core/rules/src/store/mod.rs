@@ -59,7 +59,7 @@ use crate::{
 };
 
 /// A store that keeps records of every kind and runs all eight helpers;
-/// [`ApiBuilder::store`](crate::ApiBuilder::store) registers all of it with one call.
+/// `ApiBuilder::store` registers all of it with one call.
 ///
 /// It is not generic over the kind: raw records go in and come out.
 ///
@@ -130,11 +130,11 @@ use crate::{
     note = "implement `svc_core::store::Store`, or implement `List`, `Get`, `Create`, ... for the kinds that it has"
 )]
 pub trait Store: Send + Sync + 'static {
-    /// One page of a collection (COL-20 to COL-31), in creation order; see [`List`](crate::List).
+    /// One page of a collection (COL-20 to COL-31), in creation order; see `List`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container.
+    /// `ErrorKind::NotFound` where there is no such container.
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage>;
 
     /// What the collection of all records of a kind can be filtered by, and ordered by where it is
@@ -160,7 +160,7 @@ pub trait Store: Send + Sync + 'static {
     async fn write(&self, cx: &Context, call: Call) -> Result<Outcome>;
 
     /// How the store's turns decide whether a posted person is known already ([`Turn::matching`],
-    /// HLP-04): what [`ApiBuilder::store`](crate::ApiBuilder::store) publishes (HLP-05).
+    /// HLP-04): what `ApiBuilder::store` publishes (HLP-05).
     fn matching(&self) -> Arc<dyn PersonMatching> {
         Arc::new(StockMatching)
     }
