@@ -102,9 +102,7 @@
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
 //! | [`store`] | what a store of every kind is asked and told: [`store::Store`], questions, changes |
 //! | [`rules`] | the rulebook: what each write means, decided once for every store |
-//! | `mapped` | feature: a store over the tables of a program that is there already |
 //! | `webhook` | feature: messages about changes, signed: the rules of webhooks |
-//! | `memory`, `laws` | features: a store in memory, and the laws that any store keeps, as a test kit |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
 //!
 //! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions),
@@ -130,16 +128,9 @@ pub mod fair_queue;
 mod hal;
 #[doc(hidden)]
 pub mod internal;
-#[cfg(feature = "store-tests")]
-pub mod laws;
-#[cfg(feature = "mapped")]
-pub mod mapped;
-#[cfg(feature = "memory")]
-pub mod memory;
 pub mod operation;
 pub mod ops;
 pub mod read;
-pub mod store;
 #[cfg(test)]
 #[path = "../model/src/value/testing.rs"]
 mod testing;
@@ -155,9 +146,10 @@ pub use ops::{
 pub use svc_model::{
     Base, Code, Context, Draft, Error, ErrorKind, ListRequest, Next, Page, PageRequest, Patch,
     Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error, field,
-    field_set, fields, filter, helper, link, model, page, raw, record, schema, value, writable,
+    field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
+    writable,
 };
 
-pub use svc_rules::rules;
+pub use svc_rules::{rules, store};
 
-use svc_model::{json, names};
+use svc_model::names;

@@ -5,12 +5,14 @@ mod records;
 
 use std::collections::{BTreeMap, HashMap};
 
+use records::{Inserts, Updates, place};
 use svc_core::{
     model::Kind,
     ops::Dispatch,
-    store::{At, Change, Insert, Kept, Replace, Set, Stored, Sum, feed::Told, lookup},
+    store::{At, Change, Insert, Kept, Replace, Set, Stored, Sum},
     value::{Id, Timestamp},
 };
+use svc_store::{feed::Told, lookup};
 use uuid::Uuid;
 
 use crate::{
@@ -21,7 +23,6 @@ use crate::{
     sets::Removal,
     texts::Texts,
 };
-use records::{Inserts, Updates, place};
 
 /// Who has the row of a kept answer itself.
 const NOBODY: Uuid = Uuid::nil();

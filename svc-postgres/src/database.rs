@@ -6,10 +6,8 @@ use std::{
     time::Instant,
 };
 
-use svc_core::{
-    ops::Bells,
-    store::{commits::Commits, written::Written},
-};
+use svc_core::ops::Bells;
+use svc_store::{commits::Commits, written::Written};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

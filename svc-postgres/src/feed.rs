@@ -1,10 +1,7 @@
 //! What is read of the change feed.
 
-use svc_core::{
-    link::Address,
-    ops::ChangedRecord,
-    store::feed::{FeedPlace, FeedQuery, FeedRead, told},
-};
+use svc_core::{link::Address, ops::ChangedRecord};
+use svc_store::feed::{FeedPlace, FeedQuery, FeedRead, told};
 use tokio_postgres::Row;
 use uuid::Uuid;
 

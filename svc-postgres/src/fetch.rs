@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use svc_core::{
     model::Kind,
-    store::{Answer, Fetched, Holding, Kept, Key, Question, Stored, Sum, lookup},
+    store::{Answer, Fetched, Holding, Kept, Key, Question, Stored, Sum},
     value::{Amount, Identifier, Timestamp},
 };
+use svc_store::lookup;
 use tokio_postgres::Row;
 use uuid::Uuid;
 

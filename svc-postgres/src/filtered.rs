@@ -7,8 +7,9 @@ use svc_core::{
     link::Scope,
     model::Kind,
     raw::RawPage,
-    store::{Answer, Key, Question, cursor::OrderedStart, filtered::Ordered, lookup},
+    store::{Answer, Key, Question},
 };
+use svc_store::{cursor::OrderedStart, filtered::Ordered, lookup};
 use uuid::Uuid;
 
 use crate::{

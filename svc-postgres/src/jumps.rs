@@ -10,8 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use svc_core::store::offset_index::{Move, OffsetIndex};
-
+use svc_store::offset_index::{Move, OffsetIndex};
 use tokio_postgres::Row;
 
 use crate::{

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use svc_core::{
     model::{Kind, PerKind},
     schema::Reference,
-    store::KindTable,
 };
+use svc_store::KindTable;
 use uuid::Uuid;
 
 /// The columns that links have in the table `record`, but for `modified_by`.

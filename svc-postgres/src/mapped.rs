@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use svc_core::mapped::{Database, Engine, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, Engine, Row, Statement, Transaction, Trouble};
 use tokio_postgres::error::SqlState;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A PostgreSQL database whose tables are a vendor's own: for
-/// [`MappedStore::connect`](svc_core::mapped::MappedStore::connect).
+/// [`MappedStore::connect`](svc_sql::MappedStore::connect).
 pub struct Mapped {
     pool: Arc<Pool>,
     patience: Duration,

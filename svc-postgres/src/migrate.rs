@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use svc_core::{
-    store::migration::{Migration, Mismatch, missing},
-    value::Timestamp,
-};
+use svc_core::value::Timestamp;
+use svc_store::migration::{Migration, Mismatch, missing};
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
 use crate::{cluster::Topology, error::ConnectError, options::Options, texts::containers};

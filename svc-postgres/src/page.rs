@@ -4,11 +4,11 @@ use svc_core::{
     Error, ListRequest,
     model::Kind,
     raw::{RawPage, RawRecord},
-    store::{
-        Stored,
-        cursor::{Cursors, REREADS, Start},
-        filtered::Ordered,
-    },
+    store::Stored,
+};
+use svc_store::{
+    cursor::{Cursors, REREADS, Start},
+    filtered::Ordered,
 };
 use tokio_postgres::Row;
 use uuid::Uuid;

@@ -4,8 +4,8 @@ use svc_core::{
     Error,
     link::{Address, Scope},
     model::Kind,
-    store::offset_index::{self, Collection},
 };
+use svc_store::offset_index::{self, Collection};
 use uuid::Uuid;
 
 use crate::{

@@ -16,16 +16,11 @@ use std::{
     time::Duration,
 };
 
-use svc_core::{
-    Result, Revision, Tenant,
-    api::ApiBuilder,
-    link::ShareNames,
-    store::{
-        cursor::Cursors,
-        feed::FeedCursors,
-        keys::{KeyCache, KeyEpochs},
-    },
-    value::Timestamp,
+use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp};
+use svc_store::{
+    cursor::Cursors,
+    feed::FeedCursors,
+    keys::{KeyCache, KeyEpochs},
 };
 
 use crate::{

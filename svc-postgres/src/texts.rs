@@ -11,14 +11,14 @@ mod parts;
 mod passing;
 mod webhooks;
 
-use svc_core::model::Kind;
-
-use crate::layout::{SLOTS, layout};
 use dates::Dated;
-pub(crate) use parts::containers;
 use parts::{LIFT, arrays, columns, each, oldest, ties, totals};
 use passing::{of_kept, of_outbox};
+use svc_core::model::Kind;
 use webhooks::of_webhooks;
+
+use crate::layout::{SLOTS, layout};
+pub(crate) use parts::containers;
 
 /// Names the texts, and lists them for the tests.
 macro_rules! texts {

@@ -12,9 +12,10 @@ use std::{
 use svc_core::{
     Error,
     rules::{Decision, decide, first_questions},
-    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn, feed::Telling},
+    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
     value::Timestamp,
 };
+use svc_store::feed::Telling;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -338,7 +339,7 @@ impl Database {
                 // Several calls of one caller have a transaction of their own, which ends here: see
                 // `Store::seed`.
                 Err(error) if !is_alone => {
-                    return Err(StoreError::Refused(svc_core::store::at_fault(call, error)));
+                    return Err(StoreError::Refused(svc_store::at_fault(call, error)));
                 }
                 Err(error) => return Ok(Err(StoreError::Refused(error))),
             }

@@ -6,11 +6,12 @@ use rusqlite::{Connection, ToSql};
 use svc_core::{
     model::Kind,
     record::Identifiers,
-    store::{
-        At, Change, Insert, Replace, Set, Stored, Sum, Tally, lookup,
-        offset_index::{Move, collection},
-    },
+    store::{At, Change, Insert, Replace, Set, Stored, Sum},
     value::{Id, Identifier, Timestamp},
+};
+use svc_store::{
+    Tally, lookup,
+    offset_index::{Move, collection},
 };
 
 use crate::{

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use futures_channel::oneshot;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
-use svc_core::store::Tally;
-use svc_core::store::commits::Commits;
+use svc_store::Tally;
+use svc_store::commits::Commits;
 
 use crate::error::{Result, StoreError};
 use crate::options::{Hold, Options};

@@ -1,13 +1,10 @@
 //! Everything of a tenant as changes, for another store.
 
 use rusqlite::Connection;
-use svc_core::{
-    model::Kind,
-    ops::Dispatch,
-    store::{
-        Tally,
-        transfer::{Batch, Position},
-    },
+use svc_core::{model::Kind, ops::Dispatch};
+use svc_store::{
+    Tally,
+    transfer::{Batch, Position},
 };
 
 use crate::{

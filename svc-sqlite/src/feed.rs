@@ -5,9 +5,9 @@ use svc_core::{
     link::Address,
     model::Kind,
     ops::{ChangedRecord, What},
-    store::feed::{FeedPlace, FeedQuery, FeedRead, Told, told},
     value::Timestamp,
 };
+use svc_store::feed::{FeedPlace, FeedQuery, FeedRead, Told, told};
 
 use crate::{
     apply::bottom,

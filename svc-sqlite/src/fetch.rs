@@ -6,9 +6,10 @@ use rusqlite::{Connection, OptionalExtension};
 use svc_core::{
     Error,
     model::Kind,
-    store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum, lookup},
+    store::{Answer, Answers, Found, Key, Pause, Question, Stored, Sum},
     value::{Amount, Id},
 };
+use svc_store::lookup;
 
 use crate::{
     error::{Result, StoreError},

@@ -8,8 +8,9 @@ use svc_core::{
     link::Scope,
     model::Kind,
     raw::RawPage,
-    store::{Key, Stored, cursor::OrderedStart, filtered::Ordered, lookup},
+    store::{Key, Stored},
 };
+use svc_store::{cursor::OrderedStart, filtered::Ordered, lookup};
 
 use crate::{
     error::{Result, StoreError},

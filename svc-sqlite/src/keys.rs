@@ -5,9 +5,9 @@ use rusqlite::{Connection, Row};
 use svc_core::{
     Tenant,
     auth::Caller,
-    store::keys::{IssuedKey, KeyCache, KeyError, KeyInfo, TokenHash},
     value::{Id, Timestamp},
 };
+use svc_store::keys::{IssuedKey, KeyCache, KeyError, KeyInfo, TokenHash};
 
 use crate::{
     data_version::DataVersion,

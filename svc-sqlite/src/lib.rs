@@ -108,4 +108,4 @@ pub use mapped::Mapped;
 pub use options::Options;
 pub use stats::Stats;
 pub use store::Store;
-pub use svc_core::store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+pub use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};

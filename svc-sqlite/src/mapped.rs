@@ -15,7 +15,7 @@ use rusqlite::{
     ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
-use svc_core::mapped::{Database, Engine, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, Engine, Row, Statement, Transaction, Trouble};
 
 /// Threads that read.
 const READERS: usize = 2;
@@ -37,7 +37,7 @@ enum Step {
 }
 
 /// A data file whose tables are a vendor's own: for
-/// [`MappedStore::connect`](svc_core::mapped::MappedStore::connect). Its journal and its durability
+/// [`MappedStore::connect`](svc_sql::MappedStore::connect). Its journal and its durability
 /// are as the vendor has set them; with `PRAGMA journal_mode = WAL` reads and writes do not wait
 /// for each other.
 pub struct Mapped {

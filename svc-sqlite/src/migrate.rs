@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
-use svc_core::{
-    store::migration::{Migration, Mismatch, missing},
-    value::Timestamp,
-};
+use svc_core::value::Timestamp;
+use svc_store::migration::{Migration, Mismatch, missing};
 
 use crate::file::{FileError, sqlite};
 use crate::repair::repair;

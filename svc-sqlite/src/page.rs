@@ -3,13 +3,8 @@
 
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};
-use svc_core::{
-    Error,
-    link::Scope,
-    model::Kind,
-    raw::RawRecord,
-    store::offset_index::{Collection, Load, collection},
-};
+use svc_core::{Error, link::Scope, model::Kind, raw::RawRecord};
+use svc_store::offset_index::{Collection, Load, collection};
 
 use crate::{
     error::Result,

@@ -2,7 +2,8 @@
 //! the migrations.
 
 use rusqlite::Connection;
-use svc_core::{helper::StockMatching, rules::Repair, store::Tally};
+use svc_core::{helper::StockMatching, rules::Repair};
+use svc_store::Tally;
 
 use crate::{apply::Apply, error::Result, fetch, record_id::RecordId, rows, schema::table};
 

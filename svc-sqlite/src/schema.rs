@@ -8,8 +8,8 @@ use std::{ops::Deref, sync::LazyLock};
 use svc_core::{
     model::{Kind, PerKind},
     schema::Reference,
-    store::KindTable,
 };
+use svc_store::KindTable;
 
 use crate::statements::Statements;
 

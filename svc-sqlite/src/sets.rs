@@ -1,11 +1,8 @@
 //! The text of statements about a [`Set`] of records. `?1` is the tenant, `?2` the id of the record
 //! that the set begins with.
 
-use svc_core::{
-    model::Kind,
-    schema::Source,
-    store::{KindTable, Set},
-};
+use svc_core::{model::Kind, schema::Source, store::Set};
+use svc_store::KindTable;
 
 use crate::schema::{Table, table};
 

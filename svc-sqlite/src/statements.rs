@@ -1,7 +1,8 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each
 //! says.
 
-use svc_core::{model::Kind, schema::Source, store::KindTable};
+use svc_core::{model::Kind, schema::Source};
+use svc_store::KindTable;
 
 /// The statements about ranges of one date; empty where there is no collection of all.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! What the store says of its own work, for metrics.
 
-use svc_core::store::commits::Committed;
+use svc_store::commits::Committed;
 
 /// The work of a store since it was opened, and what it has to do at this moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

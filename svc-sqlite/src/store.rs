@@ -18,11 +18,9 @@ use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
 use svc_core::ops::Bells;
-use svc_core::store::{
-    cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex,
-};
 use svc_core::value::Timestamp;
 use svc_core::{Revision, Tenant};
+use svc_store::{cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex};
 
 use crate::data_version::DataVersion;
 use crate::file::{FileError, Lock, open_writer, sqlite};

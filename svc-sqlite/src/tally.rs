@@ -1,7 +1,8 @@
 //! The clocks and totals of tenants, which a transaction writes once.
 
 use rusqlite::Connection;
-use svc_core::{store::Tally, value::Timestamp};
+use svc_core::value::Timestamp;
+use svc_store::Tally;
 
 use crate::{error::Result, fetch::ALL, record_id::RecordId, schema::table};
 

@@ -10,15 +10,14 @@ use std::time::Instant;
 use futures_channel::oneshot;
 use rusqlite::{Connection, ErrorCode};
 use svc_core::fair_queue::FairQueue;
-use svc_core::store::commits::Commits;
+use svc_store::commits::Commits;
 
+pub(crate) use crate::batch::Job;
 use crate::batch::{Engine, Task, Work};
 use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, sqlite};
 use crate::options::Options;
 use crate::readers::Snapshots;
-
-pub(crate) use crate::batch::Job;
 
 /// Writes that share a transaction at most while several tenants write, unless more tenants wait: a
 /// write waits for the transaction in progress.

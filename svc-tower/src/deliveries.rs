@@ -37,7 +37,8 @@ const SLOW: Duration = Duration::from_secs(5);
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, memory::MemoryStore, ops::{Delivered, Dispatch}};
+/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{Delivered, Dispatch}};
+/// use svc_store::memory::MemoryStore;
 /// use svc_core::auth::{FixedKeys, Rights};
 /// use svc_tower::SvcService;
 ///

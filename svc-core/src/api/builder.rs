@@ -6,15 +6,15 @@ mod contradictions;
 mod deliver;
 mod functions;
 mod idempotency;
-#[cfg(feature = "mapped")]
-mod mapped;
 mod narrowed;
+mod partial_store;
 mod stores;
 #[cfg(feature = "webhooks")]
 mod webhooks;
 mod withheld;
 
 pub(crate) use classify::Classify;
+pub use partial_store::KeptKind;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,

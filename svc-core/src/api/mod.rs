@@ -41,7 +41,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use crate::link::OwnRelations;
 pub use batch::{Batch, Entry, MOST_ENTRIES};
-pub use builder::{ApiBuilder, BuildError};
+pub use builder::{ApiBuilder, BuildError, KeptKind};
 pub use call::Call;
 pub use capabilities::{capabilities, json_schema_names, type_name};
 pub use conditional::IfMatch;

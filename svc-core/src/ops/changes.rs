@@ -195,7 +195,6 @@ impl ChangedRecord {
 
 /// What became of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum What {
     /// It is new.
     Created,

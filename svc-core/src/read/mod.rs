@@ -16,6 +16,5 @@ pub use link::Links;
 pub use narrow::Taken;
 pub(crate) use narrow::wrong_default;
 pub(crate) use surplus::BodyOf;
-#[cfg(feature = "mapped")]
-pub(crate) use surplus::nearest;
+pub use surplus::nearest;
 pub(crate) use validate::{MOST_PROBLEMS, Validator};

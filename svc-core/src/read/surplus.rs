@@ -418,7 +418,7 @@ fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
 }
 
 /// The name that was meant, where one is near.
-pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let far = name.chars().count().div_ceil(3);
     let near = names.map(|known| (strsim::osa_distance(name, known), known));
     near.filter(|(distance, _)| *distance <= far)

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use svc_core::api::{Reply, Request, Timer, WaitLimits};
 use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Rights};
 use svc_core::error::Code;
-use svc_core::memory::MemoryStore;
 use svc_core::ops::Listening;
 use svc_core::value::Timestamp;
 use svc_core::{Api, Changes, ChangesRequest, Context, Feed, Tenant, Vendor};
+use svc_store::memory::MemoryStore;
 
 fn api(store: &MemoryStore) -> Api {
     let api = store

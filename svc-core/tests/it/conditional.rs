@@ -18,9 +18,9 @@ use svc_core::{
     Base, Revision, Tenant,
     api::{IfMatch, Reply, Request},
     auth::{Caller, Identity, Rights},
-    memory::MemoryStore,
     value::Timestamp,
 };
+use svc_store::memory::MemoryStore;
 
 use crate::support::{
     memory::Memory,

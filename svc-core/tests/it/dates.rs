@@ -5,12 +5,12 @@ use svc_core::{
     auth::Caller,
     draft::Draft,
     link::Address,
-    memory::MemoryStore,
     model::{Kind, Person, Tag},
     raw::RawPatch,
     store::{Call, Load, Outcome, Store, Work},
     value::{Id, Timestamp},
 };
+use svc_store::memory::MemoryStore;
 
 /// CRU-19: each update has a later date than the one before, also where a record was loaded with a
 /// date to come that the clock of the tenant reaches meanwhile.

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::laws::{
-    Broken, Laws, NumberedPages, check, check_feed, check_feed_among_writers, check_filters,
-    check_outgoing, check_rulebook, check_webhooks,
-};
 use svc_core::link::Address;
-use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
 use svc_core::store::{Call, Key, Outcome, Store};
 use svc_core::{Changes, ChangesRequest, Context, Feed, ListRequest, Tenant};
+use svc_store::laws::{
+    Broken, Laws, NumberedPages, check, check_feed, check_feed_among_writers, check_filters,
+    check_outgoing, check_rulebook, check_webhooks,
+};
+use svc_store::memory::MemoryStore;
 
 /// Compared with another one of its kind: undo, clock, together; and that equal histories are equal
 /// at all.

@@ -11,13 +11,13 @@ use svc_core::helper::{
     Functions, HelperName, Merge, Named, QuestionRef, ResponseInput, Scheduling, StockMatching,
 };
 use svc_core::link::{Address, ShareNames};
-use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
 use svc_core::raw::{RawDraft, RawPatch, RawPlan};
 use svc_core::read::{Json, Object};
 use svc_core::rules::{Decision, decide, first_questions};
 use svc_core::store::{Call, Change, Fetched, Ids, Insert, Outcome, Overlay, Pause, Turn, Work};
 use svc_core::value::{Id, Identifier, Timestamp};
+use svc_store::memory::MemoryStore;
 
 /// A store behind a wire: it counts how often it is asked.
 struct Remote {

@@ -205,12 +205,12 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
         Api, Context, ListRequest, Result, Tenant, Vendor,
         auth::FixedKeys,
         link::Address,
-        memory::MemoryStore,
         model::Kind,
         ops::{Delivered, Dispatch},
         raw::{RawPage, RawRecord},
         store::{Call, Key, Outcome, Outgoing, Store},
     };
+    use svc_store::memory::MemoryStore;
 
     /// It has what is to be sent, and stores no responses.
     struct Forgetful(Arc<MemoryStore>);

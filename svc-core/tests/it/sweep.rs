@@ -9,10 +9,10 @@ use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
-    memory::MemoryStore,
     store::{Answer, Question},
     value::Timestamp,
 };
+use svc_store::memory::MemoryStore;
 
 const HOUR: i64 = 60 * 60 * 1_000_000;
 

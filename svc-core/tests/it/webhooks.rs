@@ -10,12 +10,12 @@ use svc_core::{
     api::{Reply, Request},
     auth::{Caller, FixedKeys, Identity, Operation, Right, Rights, Tenant},
     link::Target,
-    memory::MemoryStore,
     model::Kind,
     ops::Webhooks,
     value::Timestamp,
     webhook::{MOST_WEBHOOKS, Webhook, disable_webhooks},
 };
+use svc_store::memory::MemoryStore;
 
 fn api(store: &Arc<MemoryStore>) -> Api {
     let api = Api::builder(Vendor::new("Acme", "CRM"))

@@ -12,9 +12,10 @@ use svc_core::{
     model::Kind,
     ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
-    store::{self, Answer, Call, Key, Load, Outcome, Outgoing, Work, feed::FeedQuery},
+    store::{self, Answer, Call, Key, Load, Outcome, Outgoing, Work},
     value::Timestamp,
 };
+use svc_store::feed::FeedQuery;
 
 use super::Store;
 use crate::{

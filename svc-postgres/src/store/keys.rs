@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
     auth::{Authenticator, Caller, Credentials},
-    store::keys::{
-        IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash,
-    },
     value::{Id, Timestamp},
     webhook::disable_webhooks,
+};
+use svc_store::keys::{
+    IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash,
 };
 use tokio_postgres::Row;
 

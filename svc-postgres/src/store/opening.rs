@@ -1,9 +1,7 @@
 //! What a database remembers of the store that was opened on it first.
 
-use svc_core::{
-    link::ShareNames,
-    store::{cursor::Cursors, feed::FeedCursors},
-};
+use svc_core::link::ShareNames;
+use svc_store::{cursor::Cursors, feed::FeedCursors};
 
 use crate::{
     database::Database,

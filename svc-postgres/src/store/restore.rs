@@ -1,15 +1,11 @@
 //! What another store has exported, taken over as it is: no rule is asked.
 
 use async_trait::async_trait;
-use svc_core::{
-    Result, Tenant,
-    model::Kind,
-    store::{
-        Stored,
-        compare::Scan,
-        keys::{IssuedKey, KeyError, KeyWebhooks},
-        transfer::Batch,
-    },
+use svc_core::{Result, Tenant, model::Kind, store::Stored};
+use svc_store::{
+    compare::Scan,
+    keys::{IssuedKey, KeyError, KeyWebhooks},
+    transfer::Batch,
 };
 
 use super::Store;

@@ -3,12 +3,8 @@
 use std::sync::PoisonError;
 
 use async_trait::async_trait;
-use svc_core::{
-    Error, Result, Tenant,
-    auth::AnonymousTenant,
-    link::Address,
-    store::{KindTable, new_tenant},
-};
+use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address};
+use svc_store::{KindTable, new_tenant};
 use uuid::Uuid;
 
 use super::Store;

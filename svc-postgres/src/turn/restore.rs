@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use svc_core::{
-    Error,
-    store::{Change, feed::Telling, transfer::Batch},
-};
+use svc_core::{Error, store::Change};
+use svc_store::{feed::Telling, transfer::Batch};
 
 use crate::{
     database::Database,

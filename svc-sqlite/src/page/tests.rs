@@ -7,9 +7,9 @@ use svc_core::context::Context;
 use svc_core::model::Kind;
 use svc_core::page::{ListRequest, Next, PageRequest};
 use svc_core::raw::RawDraft;
-use svc_core::store::offset_index::{Move, OffsetIndex, collection};
 use svc_core::store::{Call, Work};
 use svc_core::value::Timestamp;
+use svc_store::offset_index::{Move, OffsetIndex, collection};
 
 use crate::error::Result;
 use crate::{Options, Store};
@@ -64,7 +64,7 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
 
 async fn nth(store: &Store, index: &Arc<OffsetIndex>, kind: i64, position: u64) -> Option<i64> {
     let name = [u8::try_from(kind).unwrap()];
-    let read = |mut load: svc_core::store::offset_index::Load| {
+    let read = |mut load: svc_store::offset_index::Load| {
         store.readers().spawn(1, move |file| {
             rows(file, kind)?
                 .into_iter()

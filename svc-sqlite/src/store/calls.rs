@@ -15,13 +15,14 @@ use svc_core::{
     ops::{Changes, ChangesRequest, Feed, Listening},
     raw::{RawPage, RawRecord},
     rules::decide,
-    store::{
-        self, Call, Change, Ids, Key, Load, Outcome, Outgoing, Turn, Work, at_fault,
-        cursor::Start,
-        feed::{FeedQuery, Telling},
-        filtered::Ordered,
-    },
+    store::{self, Call, Change, Ids, Key, Load, Outcome, Outgoing, Turn, Work},
     value::Timestamp,
+};
+use svc_store::{
+    at_fault,
+    cursor::Start,
+    feed::{FeedQuery, Telling},
+    filtered::Ordered,
 };
 
 use super::Store;

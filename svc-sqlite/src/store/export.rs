@@ -1,15 +1,11 @@
 //! Everything of the store, for another one.
 
 use async_trait::async_trait;
-use svc_core::{
-    Result, Tenant,
-    model::Kind,
-    store::{
-        Stored,
-        compare::Scan,
-        keys::IssuedKey,
-        transfer::{Batch, Position},
-    },
+use svc_core::{Result, Tenant, model::Kind, store::Stored};
+use svc_store::{
+    compare::Scan,
+    keys::IssuedKey,
+    transfer::{Batch, Position},
 };
 
 use super::Store;

@@ -5,9 +5,9 @@ use svc_core::{
     Result, Tenant,
     auth::{Authenticator, Caller, Credentials},
     error::Error,
-    store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation},
     webhook::disable_webhooks,
 };
+use svc_store::keys::{IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
 
 use super::Store;
 use crate::keys;

@@ -1,7 +1,8 @@
 //! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
 
 use async_trait::async_trait;
-use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address, store::new_tenant};
+use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address};
+use svc_store::new_tenant;
 
 use super::Store;
 use crate::tenants;

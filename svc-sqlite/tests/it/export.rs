@@ -7,20 +7,20 @@ use async_trait::async_trait;
 use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
-    laws::Laws,
     link::{Address, Scope},
-    memory::MemoryStore,
     model::Kind,
     page::PageRequest,
     raw::{RawPage, RawRecord},
-    store::{
-        Answer, Call, Change, Key, Outcome, Question, Store as _, Stored, Work,
-        compare::{Compared, Scan, compare},
-        transfer::{Batch, Position},
-    },
+    store::{Answer, Call, Change, Key, Outcome, Question, Store as _, Stored, Work},
     value::{Id, Timestamp},
 };
 use svc_sqlite::{KeyOptions, KeyWebhooks, Options, Store};
+use svc_store::{
+    compare::{Compared, Scan, compare},
+    laws::Laws,
+    memory::MemoryStore,
+    transfer::{Batch, Position},
+};
 
 /// A store in memory, whose records can be read one after the other: those that came, as long as
 /// they are there.
@@ -291,7 +291,7 @@ async fn keys_and_marks_are_told() {
     assert!(
         keys[0]
             .hash
-            .is(svc_core::store::keys::TokenHash::of(&key.token).as_bytes())
+            .is(svc_store::keys::TokenHash::of(&key.token).as_bytes())
     );
     assert!(keys[1].info.revoked.is_some());
     assert_eq!(

@@ -3,7 +3,11 @@
 
 use crate::server::Server;
 use serde_json::{Value, json};
-use svc_core::{Tenant, laws, laws::Broken, memory::MemoryStore};
+use svc_core::Tenant;
+use svc_store::{
+    laws::{self, Broken},
+    memory::MemoryStore,
+};
 
 /// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation
 /// of each record shows.

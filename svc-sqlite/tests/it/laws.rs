@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
 use svc_core::Tenant;
-use svc_core::laws::{
+use svc_core::value::Timestamp;
+use svc_sqlite::{Options, Store};
+use svc_store::laws::{
     Broken, NumberedPages, check, check_feed, check_feed_among_writers, check_feed_expires,
     check_outgoing, check_webhooks,
 };
-use svc_core::value::Timestamp;
-use svc_sqlite::{Options, Store};
 
 /// One file, with new tenants for each history.
 struct File {

@@ -5,13 +5,13 @@ use async_trait::async_trait;
 use svc_conformance::{InProcess, Keys, Outcome, Suite};
 use svc_core::api::{Api, IfMatch};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right, Rights};
-use svc_core::memory::MemoryStore;
 use svc_core::model::Kind;
 use svc_core::ops::{Delivered, Dispatch};
 use svc_core::raw::RawDraft;
 use svc_core::store::{Call, Load, Store, Work};
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Context, Result, Tenant, Vendor};
+use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
 const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";

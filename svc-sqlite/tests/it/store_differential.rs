@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use svc_core::laws::{Broken, Laws};
 use svc_sqlite::{Options, Store};
+use svc_store::laws::{Broken, Laws};
 
 async fn histories(histories: u64, calls: usize, seed: u64) -> Result<(), Broken> {
     let folder = tempfile::tempdir().unwrap();

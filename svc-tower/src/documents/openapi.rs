@@ -7,12 +7,11 @@ mod repeats;
 mod routes;
 
 #[cfg(feature = "pages")]
-pub(super) use routes::{Route, routes};
-
 use serde_json::{Map, Value, json};
 use svc_core::{api::Api, context::Base, model::Kind};
 
 use super::json_schema::Definitions;
+pub(super) use routes::{Route, routes};
 
 /// The name of the security scheme: a key in the header of the dialect.
 const KEY: &str = "key";

@@ -2,7 +2,8 @@
 //!
 //! ```no_run
 //! # use std::sync::Arc;
-//! # use svc_core::{Api, Vendor, auth::FixedKeys, memory::MemoryStore};
+//! # use svc_core::{Api, Vendor, auth::FixedKeys};
+//! # use svc_store::memory::MemoryStore;
 //! use svc_tower::webhooks::Sender;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

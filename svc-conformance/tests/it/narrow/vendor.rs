@@ -12,7 +12,6 @@ use svc_core::api::{Api, ApiBuilder, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::helper::{EntryStatus, MatchKey, Outcome, PersonSignup, Plan};
 use svc_core::link::Address;
-use svc_core::memory::MemoryStore;
 use svc_core::model::{Person, Resource};
 use svc_core::store::{self, Key, Outcome as Done, Store, Work};
 use svc_core::{
@@ -20,6 +19,7 @@ use svc_core::{
     List, ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
 };
 use svc_self_test::transport::{Call, Transport};
+use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
 /// Where the suite reaches it.

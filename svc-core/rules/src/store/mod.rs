@@ -118,10 +118,10 @@ use crate::{
 /// # Testing a store
 ///
 /// With the feature `store-tests` a test checks the laws of a store over random histories, by one
-/// line; see the module `svc_core::laws`:
+/// line; see the module `svc_store::laws`:
 ///
 /// ```text
-/// svc_core::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
+/// svc_store::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(

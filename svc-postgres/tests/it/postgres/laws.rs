@@ -10,15 +10,12 @@ use std::{
     time::Duration,
 };
 
-use svc_core::{
-    Tenant,
-    laws::{
-        Broken, Laws, NumberedPages, check_feed_among_writers, check_feed_expires, check_filters,
-        check_outgoing, check_webhooks,
-    },
-    value::Timestamp,
-};
+use svc_core::{Tenant, value::Timestamp};
 use svc_postgres::{Options, Store};
+use svc_store::laws::{
+    Broken, Laws, NumberedPages, check_feed_among_writers, check_feed_expires, check_filters,
+    check_outgoing, check_webhooks,
+};
 
 /// A database, with new tenants for each history.
 struct Database {

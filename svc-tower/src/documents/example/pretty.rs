@@ -1,6 +1,7 @@
 //! JSON for people: indented, with what is short on one line.
 
 use std::fmt::Write as _;
+
 use svc_core::read::{Json, write_string};
 
 /// How many characters a value may have that is written on one line.

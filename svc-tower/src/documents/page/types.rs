@@ -1,6 +1,7 @@
 //! One page for each type of fields: the plain ones, and every nested object (TYP-01 to TYP-12).
 
 use std::sync::LazyLock;
+
 use svc_core::{
     helper::{FunctionFields, ScheduleFields},
     model::Kind,

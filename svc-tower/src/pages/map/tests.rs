@@ -1,9 +1,9 @@
 use std::collections::BTreeSet;
 
 use svc_core::{
-    Vendor, api::Api, auth::FixedKeys, helper::HelperName, memory::MemoryStore, model::Kind,
-    schema::LinkTarget,
+    Vendor, api::Api, auth::FixedKeys, helper::HelperName, model::Kind, schema::LinkTarget,
 };
+use svc_store::memory::MemoryStore;
 
 use super::{
     file, is_helped,

@@ -10,10 +10,10 @@ use svc_core::{
     Api, Deliver, Result, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
-    memory::MemoryStore,
     ops::{Delivered, Dispatch},
     value::Timestamp,
 };
+use svc_store::memory::MemoryStore;
 use svc_tower::{Deliveries, SvcService};
 use tokio::{sync::mpsc, time::Instant};
 

@@ -8,9 +8,9 @@ use svc_core::{
     api::IfMatch,
     auth::FixedKeys,
     error::Code,
-    memory::MemoryStore,
     ops::{Delivered, Dispatch},
 };
+use svc_store::memory::MemoryStore;
 use svc_tower::documents::Docs;
 
 /// What can happen to any request, and is told on the page of errors alone; and what is not served

@@ -20,11 +20,11 @@ use svc_core::{
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
     link::Target,
-    memory::MemoryStore,
     ops::Webhooks,
     value::{Id, Timestamp},
     webhook::{ATTEMPTS, Reach, Status, Webhook},
 };
+use svc_store::memory::MemoryStore;
 use svc_tower::webhooks::Sender;
 use tokio::{sync::oneshot, task::JoinHandle};
 

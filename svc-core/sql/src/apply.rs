@@ -1,0 +1,460 @@
+//! Changes of the rulebook as statements over the tables.
+
+mod lists;
+
+use std::collections::HashMap;
+
+use svc_core::{
+    error::Result,
+    json::Object,
+    link::ShareNames,
+    model::Kind,
+    store::{At, Change, Insert, Key, Replace, Set},
+    value::{Id, Identifier, Timestamp},
+};
+
+use super::{
+    database::{Engine, Statement},
+    outgoing,
+    resolved::{Column, Mapped, Member, Resolved, Stored},
+    row::{at, to_column},
+    select::{IDENTIFIERS, id_value},
+    sql::{Sql, read},
+    texts::check_texts,
+};
+
+/// What a turn writes, in order.
+pub(super) struct Writes<'a> {
+    mapping: &'a Resolved,
+    tenant: &'a str,
+    pub(super) statements: Vec<Statement>,
+    /// The fields of records that this turn has written.
+    written: HashMap<(Kind, Id), Object>,
+}
+
+impl<'a> Writes<'a> {
+    pub(super) fn new(mapping: &'a Resolved, tenant: &'a str) -> Self {
+        Self {
+            mapping,
+            tenant,
+            statements: Vec::new(),
+            written: HashMap::new(),
+        }
+    }
+
+    fn sql(&self) -> Sql {
+        Sql::new(self.mapping.engine, self.tenant)
+    }
+
+    /// Adds what a change means. `known` gives the fields that a record had before.
+    pub(super) fn add(
+        &mut self,
+        change: &Change,
+        known: impl Fn(&At) -> Option<Object>,
+    ) -> Result<()> {
+        let written = &mut self.written;
+        let mut before = |at: &At| {
+            written
+                .remove(&(at.kind, at.id.clone()))
+                .or_else(|| known(at))
+        };
+        match change {
+            Change::Insert(insert) => self.insert(insert)?,
+            Change::Replace(replace) => {
+                let before = before(&replace.at);
+                self.replace(replace, before.as_ref())?;
+            }
+            Change::SetFields { at, fields } => {
+                let fields = svc_core::record::RawRecord::stored(
+                    at.kind,
+                    svc_core::record::Meta::new(at.id.clone(), Timestamp::MIN),
+                    fields.clone(),
+                );
+                let before = before(at);
+                let fields = fields.read_fields(&ShareNames::default())?;
+                self.update(at, &fields, before.as_ref(), None);
+                self.written.insert((at.kind, at.id.clone()), fields);
+            }
+            Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
+            Change::Delete(set) => self.delete(set),
+            Change::ClearLink { kind, link, to } => {
+                self.clear_link(&Set::Under(*kind, link, Box::new(to.clone())), link);
+            }
+            Change::Forget(person) => {
+                let mut sql = self.sql();
+                sql.push("DELETE FROM svc_dispatches WHERE tenant = ")
+                    .tenant(None)
+                    .push(" AND person = ")
+                    .text(person.as_str());
+                self.statements.push(sql.finish());
+            }
+            Change::Outbox(dispatch) => {
+                let sql = self.sql();
+                self.statements.push(outgoing::put(sql, dispatch));
+            }
+            // Messages are in no mapping that schedules them. Sums are counted when they are asked
+            // for; tickets, schedules and answers are in no table of a mapping.
+            Change::SetSum { .. }
+            | Change::SetPart { .. }
+            | Change::SetSchedule { .. }
+            | Change::Recall(_)
+            | Change::Hold { .. }
+            | Change::MoveHolders { .. }
+            | Change::Keep(_) => {}
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, insert: &Insert) -> Result<()> {
+        let record = &insert.record;
+        let Some(table) = self.mapping.of(record.kind()) else {
+            return Ok(());
+        };
+        let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
+        let engine = self.mapping.engine;
+        check_texts(engine, table, &fields)?;
+        let mut columns: Vec<(&Column, Value)> = vec![
+            (&table.id, Value::Text(id_value(&table.id, &meta.id))),
+            (&table.created, Value::Text(Some(meta.created.to_string()))),
+        ];
+        if table.modified != table.created {
+            columns.push((
+                &table.modified,
+                Value::Text(Some(meta.modified.to_string())),
+            ));
+        }
+        for member in &table.members {
+            if let Stored::Column { column, values } = &member.stored {
+                let value = to_column(engine, column, values, at(&fields, member));
+                if is_written(column, value.as_deref()) {
+                    columns.push((column, Value::Text(value)));
+                }
+            }
+        }
+        columns.extend(
+            table
+                .constants
+                .iter()
+                .map(|(column, value)| (column, Value::Text(Some(value.clone())))),
+        );
+        for link in &table.links {
+            if let Some(to) = record.link(link.name) {
+                columns.push((&link.column, Value::Key(Key::from(to))));
+            }
+        }
+        let mut sql = self.sql();
+        sql.push("INSERT INTO ").push(&table.name).push(" (");
+        if let super::resolved::Whose::Column { column, .. } = &table.whose {
+            sql.push(&column.name).push(", ");
+        }
+        sql.push(
+            &columns
+                .iter()
+                .map(|(column, _)| column.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        )
+        .push(") VALUES (");
+        if let super::resolved::Whose::Column { column, via } = &table.whose {
+            match via {
+                None => _ = sql.tenant(Some(column)),
+                Some(via) => {
+                    sql.push("(SELECT ")
+                        .push(&via.key.name)
+                        .push(" FROM ")
+                        .push(&via.table)
+                        .push(" WHERE ");
+                    sql.push(&via.name.name)
+                        .push(" = ")
+                        .tenant(Some(&via.name))
+                        .push(")");
+                }
+            }
+            sql.push(", ");
+        }
+        for (place, (column, value)) in columns.into_iter().enumerate() {
+            if place > 0 {
+                sql.push(", ");
+            }
+            match value {
+                Value::Text(text) => _ = sql.value(column, text),
+                Value::Key(key) => match key.kind().and_then(|kind| self.mapping.of(kind)) {
+                    Some(target) => self.mapping.key_of(&mut sql, target, &key),
+                    None => _ = sql.push("NULL"),
+                },
+            }
+        }
+        sql.push(")");
+        self.statements.push(sql.finish());
+        for member in &table.members {
+            self.rows(table, &meta.id, member, None, at(&fields, member));
+        }
+        self.tie(table, &meta.id, &insert.identifiers);
+        self.written.insert((table.kind, meta.id.clone()), fields);
+        Ok(())
+    }
+
+    fn replace(&mut self, replace: &Replace, before: Option<&Object>) -> Result<()> {
+        let Some(table) = self.mapping.of(replace.at.kind) else {
+            return Ok(());
+        };
+        let meta = svc_core::record::Meta::new(replace.at.id.clone(), replace.modified);
+        let fields =
+            svc_core::record::RawRecord::stored(replace.at.kind, meta, replace.fields.clone());
+        let fields = fields.read_fields(&ShareNames::default())?;
+        check_texts(self.mapping.engine, table, &fields)?;
+        self.update(&replace.at, &fields, before, Some(replace.modified));
+        self.written
+            .insert((replace.at.kind, replace.at.id.clone()), fields);
+        if table.link("modified_by").is_some() {
+            self.set_link(&replace.at, "modified_by", replace.modified_by.as_ref());
+        }
+        if !replace.identifiers_freed.is_empty() || !replace.identifiers_tied.is_empty() {
+            let mut sql = self.sql();
+            sql.push(&format!(
+                "DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ",
+                table.kind.singular()
+            ));
+            sql.tenant(None)
+                .push(" AND record = ")
+                .text(replace.at.id.as_str());
+            self.statements.push(sql.finish());
+            self.tie(table, &replace.at.id, &replace.identifiers.to_vec());
+        }
+        Ok(())
+    }
+
+    /// Writes the columns and rows of a record.
+    fn update(
+        &mut self,
+        record: &At,
+        fields: &Object,
+        before: Option<&Object>,
+        modified: Option<Timestamp>,
+    ) {
+        let Some(table) = self.mapping.of(record.kind) else {
+            return;
+        };
+        let engine = self.mapping.engine;
+        let mut sql = self.sql();
+        sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
+        let modified = modified.filter(|_| table.modified != table.created);
+        let modified = modified.map(|modified| (&table.modified, Some(modified.to_string())));
+        let changed = changed(engine, &table.members, fields, before);
+        let sets = assign(&mut sql, modified.into_iter().chain(changed));
+        sql.push(" WHERE ");
+        self.mapping.owned(&mut sql, table, "t");
+        self.mapping.named(
+            &mut sql,
+            table,
+            "t",
+            &Key::Id(record.kind, record.id.clone()),
+        );
+        if sets {
+            self.statements.push(sql.finish());
+        }
+        for member in &table.members {
+            self.rows(table, &record.id, member, before, at(fields, member));
+        }
+    }
+
+    fn set_link(&mut self, record: &At, link: &str, to: Option<&Id>) {
+        let Some((table, link)) = self
+            .mapping
+            .of(record.kind)
+            .and_then(|table| Some((table, table.link(link)?)))
+        else {
+            return;
+        };
+        let mut sql = self.sql();
+        sql.push("UPDATE ")
+            .push(&table.name)
+            .push(" AS t SET ")
+            .push(&link.column.name)
+            .push(" = ");
+        match to.zip(self.mapping.of(link.kind)) {
+            Some((to, target)) => {
+                self.mapping
+                    .key_of(&mut sql, target, &Key::Id(link.kind, to.clone()));
+            }
+            None => _ = sql.push("NULL"),
+        }
+        sql.push(" WHERE ");
+        self.mapping.owned(&mut sql, table, "t");
+        self.mapping.named(
+            &mut sql,
+            table,
+            "t",
+            &Key::Id(record.kind, record.id.clone()),
+        );
+        self.statements.push(sql.finish());
+    }
+
+    /// ` WHERE` of the records of a set; `false` where there are none in these tables.
+    fn of_set(&self, sql: &mut Sql, table: &Mapped, alias: &str, set: &Set) -> bool {
+        self.mapping.owned(sql, table, alias);
+        match set {
+            Set::One(at, _) => {
+                self.mapping
+                    .named(sql, table, alias, &Key::Id(at.kind, at.id.clone()));
+                true
+            }
+            Set::Under(_, link, inner) => {
+                let Some((link, of)) = table.link(link).zip(self.mapping.of(inner.kind())) else {
+                    return false;
+                };
+                let within = format!("{alias}u");
+                let begin = format!(
+                    " AND {alias}.{} IN (SELECT {within}.{} FROM {} {within} WHERE ",
+                    link.column.name, of.key.name, of.name
+                );
+                sql.push(&begin);
+                let holds = self.of_set(sql, of, &within, inner);
+                sql.push(")");
+                holds
+            }
+        }
+    }
+
+    fn delete(&mut self, set: &Set) {
+        let Some(table) = self.mapping.of(set.kind()) else {
+            return;
+        };
+        // What other tables' foreign keys take along leaves its identifiers behind: they lead to
+        // nothing, and are taken over by whoever has them next.
+        let mut free = self.sql();
+        free.push(&format!(
+            "DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ",
+            table.kind.singular()
+        ));
+        free.tenant(None)
+            .push(" AND record IN (SELECT ")
+            .push(&read(self.mapping.engine, "d", &table.id));
+        free.push(" FROM ").push(&table.name).push(" d WHERE ");
+        let has_any = self.of_set(&mut free, table, "d", set);
+        free.push(")");
+        if !has_any {
+            return;
+        }
+        self.statements.push(free.finish());
+        for member in &table.members {
+            if let Stored::Rows {
+                table: rows,
+                parent,
+                ..
+            } = &member.stored
+            {
+                let mut sql = self.sql();
+                sql.push(&format!(
+                    "DELETE FROM {rows} WHERE {} IN (SELECT d.{} FROM {} d WHERE ",
+                    parent.name, table.key.name, table.name
+                ));
+                self.of_set(&mut sql, table, "d", set);
+                sql.push(")");
+                self.statements.push(sql.finish());
+            }
+        }
+        let mut sql = self.sql();
+        sql.push("DELETE FROM ")
+            .push(&table.name)
+            .push(" AS t WHERE ");
+        self.of_set(&mut sql, table, "t", set);
+        self.statements.push(sql.finish());
+    }
+
+    /// Empties a link. Where its column cannot be empty, the table's own foreign key says what
+    /// becomes of the row.
+    fn clear_link(&mut self, set: &Set, link: &str) {
+        let Some((table, link)) = self
+            .mapping
+            .of(set.kind())
+            .and_then(|table| Some((table, table.link(link)?)))
+        else {
+            return;
+        };
+        if !link.column.nullable {
+            return;
+        }
+        let mut sql = self.sql();
+        sql.push("UPDATE ")
+            .push(&table.name)
+            .push(" AS t SET ")
+            .push(&link.column.name)
+            .push(" = NULL WHERE ");
+        if self.of_set(&mut sql, table, "t", set) {
+            self.statements.push(sql.finish());
+        }
+    }
+
+    /// A record has these identifiers from now on.
+    fn tie(&mut self, table: &Mapped, id: &Id, identifiers: &[Identifier]) {
+        for (place, identifier) in identifiers.iter().enumerate() {
+            let mut sql = self.sql();
+            let kind = table.kind.singular();
+            sql.push(&format!(
+                "INSERT INTO {IDENTIFIERS} (kind, tenant, identifier, record, place) VALUES ('{kind}', "
+            ));
+            sql.tenant(None)
+                .push(", ")
+                .text(identifier.as_str())
+                .push(", ")
+                .text(id.as_str())
+                .push(", ");
+            sql.number(i64::try_from(place).unwrap_or(i64::MAX));
+            // Whoever had it is gone, or the rulebook had refused it.
+            sql.push(") ON CONFLICT (tenant, kind, identifier) DO UPDATE SET record = excluded.record, place = excluded.place");
+            self.statements.push(sql.finish());
+        }
+    }
+}
+
+/// Whether a new row names a column: what is missing has the default of its column.
+fn is_written(column: &Column, value: Option<&str>) -> bool {
+    value.is_some() || column.nullable && !column.has_default
+}
+
+/// The columns of which the values are others now.
+fn changed<'m>(
+    engine: Engine,
+    members: &'m [Member],
+    now: &'m Object,
+    before: Option<&'m Object>,
+) -> impl Iterator<Item = (&'m Column, Option<String>)> {
+    members
+        .iter()
+        .filter_map(move |member| match &member.stored {
+            Stored::Column { column, values } => {
+                let value = at(now, member);
+                let is_same = before.is_some_and(|before| at(before, member) == value);
+                (!is_same).then(|| (column, to_column(engine, column, values, value)))
+            }
+            Stored::Rows { .. } => None,
+        })
+}
+
+/// What follows `SET`; `false` where that is nothing.
+fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<String>)>) -> bool {
+    let mut has_any = false;
+    for (column, value) in columns {
+        sql.push(if has_any { ", " } else { "" })
+            .push(&column.name)
+            .push(" = ");
+        // Of a column that must not be empty, what is emptied has its default.
+        match (&value, column.nullable, sql.engine(), &column.default_sql) {
+            (None, false, Engine::Postgres, _) => _ = sql.push("DEFAULT"),
+            (None, false, Engine::Sqlite, Some(default)) => {
+                _ = sql.push("(").push(default).push(")");
+            }
+            _ => _ = sql.value(column, value),
+        }
+        has_any = true;
+    }
+    has_any
+}
+
+/// A value of a new row.
+enum Value {
+    Text(Option<String>),
+    /// What refers to this record.
+    Key(Key),
+}

@@ -1,0 +1,238 @@
+//! A list of a record as the rows of another table.
+//!
+//! A row stays with the entry that it was made for, so that columns which are in no mapping stay as
+//! they are: it is changed where the entry says something else now, and goes with it. Rows that
+//! somebody else has added since the list was read are nobody's entries, and stay.
+
+use std::ops::Range;
+
+use svc_core::{
+    helper::entry_key,
+    json::{Json, Object},
+    store::Key,
+    value::Id,
+};
+
+use super::{Sql, Writes, assign, changed, is_written};
+use crate::{
+    resolved::{Column, Mapped, Member, Stored},
+    row::{at, to_column},
+};
+
+/// The table of a list, and the record whose list it is.
+struct Rows<'m> {
+    of: &'m Mapped,
+    id: &'m Id,
+    table: &'m str,
+    parent: &'m Column,
+    order: &'m Column,
+    members: &'m [Member],
+}
+
+impl Writes<'_> {
+    /// Writes a list that was as `before` has it and is as `now` says.
+    pub(super) fn rows(
+        &mut self,
+        of: &Mapped,
+        id: &Id,
+        member: &Member,
+        before: Option<&Object>,
+        now: Option<&Json>,
+    ) {
+        let Stored::Rows {
+            table,
+            parent,
+            order,
+            members,
+        } = &member.stored
+        else {
+            return;
+        };
+        let rows = Rows {
+            of,
+            id,
+            table,
+            parent,
+            order,
+            members,
+        };
+        let field = member.field().map_or("", |field| field.name);
+        let (was, now) = (
+            entries(before.and_then(|before| at(before, member))),
+            entries(now),
+        );
+        let changes = Changes::between(field, &was, &now);
+        for (place, entry) in &changes.kept {
+            if let Some((was, now)) = was
+                .get(*place)
+                .zip(now.get(*entry))
+                .filter(|(was, now)| was != now)
+            {
+                self.change_row(&rows, *place, was, now);
+            }
+        }
+        // From the end, so that the places before stay what they are.
+        for gone in changes.gone.iter().rev() {
+            self.delete_rows(&rows, gone);
+        }
+        for entry in now.get(changes.kept.len()..).unwrap_or_default() {
+            self.insert_row(&rows, entry);
+        }
+    }
+
+    fn change_row(&mut self, rows: &Rows<'_>, place: usize, was: &Object, now: &Object) {
+        let mut sql = self.sql();
+        sql.push("UPDATE ").push(rows.table).push(" SET ");
+        let has_any = assign(
+            &mut sql,
+            changed(self.mapping.engine, rows.members, now, Some(was)),
+        );
+        self.at_places(&mut sql, rows, place..place.saturating_add(1));
+        if has_any {
+            self.statements.push(sql.finish());
+        }
+    }
+
+    fn delete_rows(&mut self, rows: &Rows<'_>, places: &Range<usize>) {
+        let mut sql = self.sql();
+        sql.push("DELETE FROM ").push(rows.table);
+        self.at_places(&mut sql, rows, places.clone());
+        self.statements.push(sql.finish());
+    }
+
+    fn insert_row(&mut self, rows: &Rows<'_>, entry: &Object) {
+        let engine = self.mapping.engine;
+        let columns = rows
+            .members
+            .iter()
+            .filter_map(|member| match &member.stored {
+                Stored::Column { column, values } => {
+                    Some((column, to_column(engine, column, values, at(entry, member))))
+                }
+                Stored::Rows { .. } => None,
+            });
+        let columns: Vec<_> = columns
+            .filter(|(column, value)| is_written(column, value.as_deref()))
+            .collect();
+        let mut sql = self.sql();
+        sql.push("INSERT INTO ")
+            .push(rows.table)
+            .push(" (")
+            .push(&rows.parent.name);
+        for (column, _) in &columns {
+            sql.push(", ").push(&column.name);
+        }
+        sql.push(") VALUES (");
+        self.record_of(&mut sql, rows);
+        for (column, value) in columns {
+            sql.push(", ").value(column, value);
+        }
+        sql.push(")");
+        self.statements.push(sql.finish());
+    }
+
+    /// ` WHERE` of the rows at these places of the record's list.
+    fn at_places(&self, sql: &mut Sql, rows: &Rows<'_>, places: Range<usize>) {
+        let (table, parent, order) = (rows.table, &rows.parent.name, &rows.order.name);
+        sql.push(&format!(
+            " WHERE {order} IN (SELECT r.{order} FROM {table} r WHERE r.{parent} = "
+        ));
+        self.record_of(sql, rows);
+        let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        sql.push(&format!(" ORDER BY r.{order} LIMIT "))
+            .number(number(places.len()));
+        sql.push(" OFFSET ")
+            .number(number(places.start))
+            .push(&format!(") AND {parent} = "));
+        self.record_of(sql, rows);
+    }
+
+    fn record_of(&self, sql: &mut Sql, rows: &Rows<'_>) {
+        self.mapping
+            .key_of(sql, rows.of, &Key::Id(rows.of.kind, rows.id.clone()));
+    }
+}
+
+fn entries(list: Option<&Json>) -> Vec<&Object> {
+    let entries = list.and_then(Json::as_array).unwrap_or_default();
+    entries.iter().filter_map(Json::as_object).collect()
+}
+
+/// What becomes of the rows of a list.
+struct Changes {
+    /// The places of the rows that stay, each with the place of its entry; the entries behind them
+    /// are new.
+    kept: Vec<(usize, usize)>,
+    /// The places of the rows that go.
+    gone: Vec<Range<usize>>,
+}
+
+impl Changes {
+    /// New rows are the last ones of their table, so that no row stays behind an entry that is new.
+    fn between(field: &str, was: &[&Object], now: &[&Object]) -> Self {
+        let keys: Vec<_> = was.iter().map(|entry| entry_key(field, entry)).collect();
+        let (mut kept, mut gone, mut next) = (Vec::new(), Vec::new(), 0_usize);
+        for (place, entry) in now.iter().enumerate() {
+            let key = entry_key(field, entry);
+            let rest = keys.get(next..).unwrap_or_default();
+            let Some(skipped) = rest.iter().position(|known| *known == key) else {
+                break;
+            };
+            let found = next.saturating_add(skipped);
+            gone.push(next..found);
+            kept.push((found, place));
+            next = found.saturating_add(1);
+        }
+        gone.push(next..was.len());
+        gone.retain(|places| !places.is_empty());
+        Self { kept, gone }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places that are kept, each with that of its entry, and where what goes begins and ends.
+    type Places = (Vec<(usize, usize)>, Vec<(usize, usize)>);
+
+    fn changes(was: &[&str], now: &[&str]) -> Places {
+        let list = |addresses: &[&str]| -> Vec<Object> {
+            addresses
+                .iter()
+                .map(|address| [("address", Json::from(*address))].into_iter().collect())
+                .collect()
+        };
+        let (was, now) = (list(was), list(now));
+        let (was, now): (Vec<&Object>, Vec<&Object>) = (was.iter().collect(), now.iter().collect());
+        let Changes { kept, gone } = Changes::between("email_addresses", &was, &now);
+        (
+            kept,
+            gone.into_iter()
+                .map(|places| (places.start, places.end))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn res_person_29_a_row_stays_with_its_entry() {
+        let same = changes(&["a", "b", "c"], &["A", "b", "c"]);
+        assert_eq!(
+            same,
+            (vec![(0, 0), (1, 1), (2, 2)], vec![]),
+            "addresses are compared without case"
+        );
+        assert_eq!(
+            changes(&["a", "b", "c", "d"], &["b", "d", "e"]),
+            (vec![(1, 0), (3, 1)], vec![(0, 1), (2, 3)])
+        );
+        let before = changes(&["a", "b"], &["x", "a", "b"]);
+        assert_eq!(
+            before,
+            (vec![], vec![(0, 2)]),
+            "what follows a new entry is new"
+        );
+        assert_eq!(changes(&["a", "b"], &[]), (vec![], vec![(0, 2)]));
+        assert_eq!(changes(&["a", "a"], &["a"]), (vec![(0, 0)], vec![(1, 2)]));
+    }
+}

@@ -1,0 +1,177 @@
+//! Questions of the rulebook as statements, and the rows as answers.
+
+use svc_core::{
+    error::{Error, Result},
+    model::{Kind, Person, Resource as _, attendance::AttendanceStatus},
+    store::{Answer, Key, Question, Sum},
+    value::{Amount, ClosedEnum as _},
+};
+
+use super::{
+    database::{Engine, Row, Statement},
+    resolved::{Mapped, Resolved},
+    sql::{Sql, counted},
+};
+
+impl Resolved {
+    /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
+    /// is asked.
+    pub(super) fn asks(&self, tenant: &str, question: &Question) -> Option<Statement> {
+        let mut sql = Sql::new(self.engine, tenant);
+        match question {
+            Question::Find(key) => self.one(&mut sql, key, false, true)?,
+            Question::Record(key) => self.one(&mut sql, key, true, true)?,
+            Question::Members {
+                kind,
+                groups,
+                people,
+            } => {
+                let table = self.of(*kind)?;
+                self.tied(&mut sql, table, groups, people)?;
+            }
+            Question::Answered { people, questions } => {
+                let table = self.of(Kind::Answer)?;
+                self.tied(&mut sql, table, questions, people)?;
+            }
+            Question::Count { kind, of } => {
+                let table = self.of(*kind)?;
+                sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
+                self.under(&mut sql, table, of)?;
+            }
+            Question::Sum(of) => {
+                let table = self.of(summed(of)?)?;
+                self.accepted(&mut sql, table);
+                self.under(&mut sql, table, of)?;
+            }
+            Question::Parts(_) | Question::Holdings(_) | Question::Kept(_) => return None,
+        }
+        Some(sql.finish())
+    }
+
+    /// What the rows say; no rows where nothing was asked.
+    pub(super) fn answers(&self, question: &Question, rows: &[Row]) -> Result<Answer> {
+        let number = || {
+            rows.first()
+                .and_then(|row| row.first()?.as_deref()?.parse::<i64>().ok())
+                .unwrap_or_default()
+        };
+        Ok(match question {
+            Question::Find(key) => {
+                let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
+                Answer::Found(
+                    found
+                        .map(|(row, table)| self.found(table, row))
+                        .transpose()?,
+                )
+            }
+            Question::Record(key) => {
+                let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
+                Answer::Record(
+                    found
+                        .map(|(row, table)| self.record(table, row))
+                        .transpose()?,
+                )
+            }
+            Question::Members { kind, .. } => self.all(*kind, rows)?,
+            Question::Answered { .. } => self.all(Kind::Answer, rows)?,
+            Question::Count { .. } => Answer::Number(u64::try_from(number()).unwrap_or_default()),
+            Question::Sum(_) => Answer::Sum(Sum::new(number(), 0, Amount::ZERO)),
+            Question::Parts(_) => Answer::Parts(Vec::new()),
+            Question::Holdings(_) => Answer::Holdings(Vec::new()),
+            Question::Kept(_) => Answer::Kept(None),
+        })
+    }
+
+    fn all(&self, kind: Kind, rows: &[Row]) -> Result<Answer> {
+        let Some(table) = self.of(kind) else {
+            return Ok(Answer::Records(Vec::new()));
+        };
+        Ok(Answer::Records(
+            rows.iter()
+                .map(|row| self.record(table, row))
+                .collect::<Result<_>>()?,
+        ))
+    }
+
+    /// One record or its head. Locked, others may read it, and refer to it, but not change it.
+    pub(super) fn one(&self, sql: &mut Sql, key: &Key, whole: bool, locked: bool) -> Option<()> {
+        let table = self.of(key.kind()?)?;
+        if whole {
+            self.records(sql, table);
+        } else {
+            self.heads(sql, table);
+        }
+        self.named(sql, table, "t", key);
+        sql.push(" ORDER BY t.")
+            .push(&table.order.name)
+            .push(" LIMIT 1");
+        if locked && self.engine == Engine::Postgres {
+            sql.push(if whole {
+                " FOR NO KEY UPDATE OF t"
+            } else {
+                " FOR KEY SHARE OF t"
+            });
+        }
+        Some(())
+    }
+
+    /// The records that tie one of these people to one of these groups.
+    fn tied(&self, sql: &mut Sql, table: &Mapped, groups: &[Key], people: &[Key]) -> Option<()> {
+        let (group, person) = (table.container()?, table.link(Person::SCHEMA.singular)?);
+        self.records(sql, table);
+        self.leads_to(sql, group, groups);
+        self.leads_to(sql, person, people);
+        sql.push(" ORDER BY t.").push(&table.order.name);
+        Some(())
+    }
+
+    /// `SELECT` the number of attendances that count: those that do not say otherwise
+    /// (RES-event-18).
+    fn accepted(&self, sql: &mut Sql, table: &Mapped) {
+        let Some((column, values)) = table.column("status") else {
+            sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
+            return;
+        };
+        // A number reads as text as soon as it is joined to one.
+        sql.push("SELECT '' || count(CASE");
+        for status in AttendanceStatus::VALUES
+            .iter()
+            .filter(|status| **status != AttendanceStatus::Accepted.as_str())
+        {
+            let stored = values
+                .iter()
+                .find(|(value, _)| value == status)
+                .map(|(_, stored)| stored.as_str());
+            if let Some(stored) = stored.or(values.is_empty().then_some(*status)) {
+                sql.push(" WHEN t.")
+                    .push(&column.name)
+                    .push(" = ")
+                    .value(column, Some(stored.to_owned()))
+                    .push(" THEN NULL");
+            }
+        }
+        sql.push(" WHEN 1 = 1 THEN 1 END)");
+    }
+
+    /// `FROM ... WHERE` of the records under the one that a key names.
+    fn under(&self, sql: &mut Sql, table: &Mapped, of: &Key) -> Option<()> {
+        let link = table.scope(of.kind()?)?;
+        sql.push(" FROM ").push(&table.name).push(" t WHERE ");
+        self.owned(sql, table, "t");
+        self.leads_to(sql, link, std::slice::from_ref(of));
+        Some(())
+    }
+}
+
+/// The kind whose records a record adds up.
+fn summed(of: &Key) -> Option<Kind> {
+    match of.kind()? {
+        Kind::Event => Some(Kind::Attendance),
+        _ => None,
+    }
+}
+
+/// For the answer to what was not asked.
+pub(super) fn unasked() -> Error {
+    Error::unexpected("a database gave fewer answers than it was asked for")
+}

@@ -1,0 +1,179 @@
+//! What a mapped store asks of a database: statements whose values and columns are all text, so
+//! that any client fits.
+
+use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use svc_core::error::{Code, Error, Problem};
+
+/// How long a client waits after what passes by itself.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Which SQL a database speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Engine {
+    /// PostgreSQL 12 and later.
+    Postgres,
+    /// `SQLite` 3.38 and later.
+    Sqlite,
+}
+
+/// One statement. Values are bound to `$1`, `$2`, ... (PostgreSQL) or `?1`, `?2`, ... (`SQLite`),
+/// each as a text or NULL; the statement says itself what it makes of them.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statement {
+    /// The SQL. It holds names of the mapping, and never what a client sent; there are few
+    /// different ones, so that they may be prepared and kept.
+    pub text: Arc<str>,
+    /// The values.
+    pub values: Vec<Option<String>>,
+}
+
+impl Statement {
+    /// A statement with its values.
+    pub fn new(text: impl Into<Arc<str>>, values: Vec<Option<String>>) -> Self {
+        Self {
+            text: text.into(),
+            values,
+        }
+    }
+}
+
+impl fmt::Debug for Statement {
+    /// Without values: they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{} values]", self.text, self.values.len())
+    }
+}
+
+/// A row of an answer: every column is text or NULL.
+pub type Row = Vec<Option<String>>;
+
+/// Why a database did not do what it was asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// Another transaction was faster: a serialization failure, a deadlock. The call is run again.
+    Conflict(Box<dyn StdError + Send + Sync>),
+    /// Another row is in the way: it has a value that there is once, or needs what is to go. The
+    /// call is run again, for the row may be new, or be gone by then; after that the client is
+    /// answered 400.
+    Taken(Box<dyn StdError + Send + Sync>),
+    /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
+    Refused(Box<dyn StdError + Send + Sync>),
+    /// It cannot be reached, or is too busy: the client is answered 503 and tries again (UND-36).
+    Away(Box<dyn StdError + Send + Sync>),
+    /// Whatever else: the client is answered 500, the cause is for the log.
+    Other(Box<dyn StdError + Send + Sync>),
+}
+
+impl Trouble {
+    /// Nothing that a client sends is in the way of a read: what the database refuses there is the
+    /// server's own matter.
+    pub(super) fn of_a_read(self) -> Self {
+        match self {
+            Self::Taken(cause) | Self::Refused(cause) => Self::Other(cause),
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict(cause) => write!(f, "another transaction was faster: {cause}"),
+            Self::Taken(cause) => write!(f, "another row is in the way: {cause}"),
+            Self::Refused(cause) => write!(f, "a value that the tables do not take: {cause}"),
+            Self::Away(cause) => write!(f, "the database cannot be used now: {cause}"),
+            Self::Other(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl From<Trouble> for Error {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Conflict(cause) | Trouble::Away(cause) => Self::unavailable(SOON).caused_by(cause),
+            Trouble::Taken(cause) => {
+                refused("Another record is in the way: it needs this one, or has a value that only one may have.")
+                    .caused_by(cause)
+            }
+            Trouble::Refused(cause) => refused("A value is not taken by the tables of this server.").caused_by(cause),
+            Trouble::Other(cause) => Self::unexpected(cause),
+        }
+    }
+}
+
+fn refused(what: &'static str) -> Error {
+    Error::refused(vec![Problem::general(Code::FieldInvalid, what)])
+}
+
+/// A database, seen by a mapped store: some pool of connections and how it is spoken to. See
+/// `svc_postgres::Mapped` and `svc_sqlite::Mapped`; around another client it is some 60 lines.
+#[async_trait]
+pub trait Database: Send + Sync + 'static {
+    /// Which SQL it speaks.
+    fn engine(&self) -> Engine;
+
+    /// Runs statements that only read, in one round trip where the client can, and gives the rows
+    /// of each.
+    ///
+    /// # Errors
+    ///
+    /// The first that failed.
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
+
+    /// Begins a transaction (READ COMMITTED or stricter; `SQLite`: IMMEDIATE) with these
+    /// statements, in one round trip where the client can, and gives the rows of each.
+    ///
+    /// # Errors
+    ///
+    /// The first that failed; the transaction is undone then.
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble>;
+}
+
+/// A transaction. Dropped in the middle of a call it is undone, too, though its connection may be
+/// lost by that.
+#[async_trait]
+pub trait Transaction: Send {
+    /// Runs statements, and gives the rows of each.
+    ///
+    /// # Errors
+    ///
+    /// The first that failed.
+    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
+
+    /// Runs statements and commits, in one round trip where the client can.
+    ///
+    /// # Errors
+    ///
+    /// The first that failed; the transaction is undone then, unless the answer to COMMIT itself
+    /// was lost.
+    async fn commit(self: Box<Self>, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
+
+    /// Undoes everything; the connection serves others again.
+    async fn roll_back(self: Box<Self>);
+}
+
+#[async_trait]
+impl<D: Database + ?Sized> Database for Arc<D> {
+    fn engine(&self) -> Engine {
+        (**self).engine()
+    }
+
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+        (**self).read(statements).await
+    }
+
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+        (**self).begin(statements).await
+    }
+}

@@ -1,0 +1,340 @@
+//! What a database really has: the columns and indexes of the tables that a mapping names.
+
+use std::collections::BTreeMap;
+
+use svc_core::json::Json;
+
+use super::{
+    database::{Engine, Row, Statement},
+    sql::quoted_table,
+};
+
+/// What a column can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Text,
+    Uuid,
+    /// Whole numbers up to this one, and down to its negative.
+    Integer(i64),
+    /// Numbers with a fraction.
+    Decimal,
+    Boolean,
+    Moment,
+    Date,
+    Json,
+    /// An array of texts.
+    Texts,
+    Other,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone)]
+pub(super) struct LiveColumn {
+    pub(super) name: String,
+    /// As a cast names it.
+    pub(super) sql_type: String,
+    pub(super) class: Class,
+    pub(super) nullable: bool,
+    pub(super) has_default: bool,
+    /// What a row has that says nothing, where that is always the same.
+    pub(super) default: Option<String>,
+    /// The same as SQL, in a database that cannot be asked for it by `DEFAULT`.
+    pub(super) default_sql: Option<String>,
+    pub(super) longest: Option<u32>,
+    /// The only values that it takes.
+    pub(super) values: Option<Vec<String>>,
+}
+
+/// An index of a table: its columns in order, or expressions as the database writes them.
+#[derive(Debug, Clone)]
+pub(super) struct LiveIndex {
+    pub(super) columns: Vec<String>,
+    pub(super) is_unique: bool,
+    pub(super) is_primary: bool,
+    /// Whether it has every row.
+    pub(super) is_whole: bool,
+}
+
+/// A table.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LiveTable {
+    pub(super) columns: Vec<LiveColumn>,
+    pub(super) indexes: Vec<LiveIndex>,
+}
+
+impl LiveTable {
+    pub(super) fn column(&self, name: &str) -> Option<&LiveColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The only column of the primary key.
+    pub(super) fn primary(&self) -> Option<&LiveColumn> {
+        let index = self.indexes.iter().find(|index| index.is_primary)?;
+        match index.columns.as_slice() {
+            [only] => self.column(only),
+            _ => None,
+        }
+    }
+
+    /// Whether an index begins with these columns; of two columns the order does not matter.
+    pub(super) fn finds_by(&self, columns: &[&str]) -> bool {
+        self.indexes.iter().any(|index| {
+            let begins = index.columns.get(..columns.len());
+            index.is_whole
+                && begins
+                    .is_some_and(|begins| columns.iter().all(|it| begins.iter().any(|of| of == it)))
+        })
+    }
+
+    /// Whether no two rows have the same in these columns.
+    pub(super) fn is_unique(&self, columns: &[&str]) -> bool {
+        let within = |index: &LiveIndex| {
+            index
+                .columns
+                .iter()
+                .all(|column| columns.contains(&column.as_str()))
+        };
+        self.indexes
+            .iter()
+            .any(|index| index.is_unique && index.is_whole && within(index))
+    }
+}
+
+/// Some tables of a database, under their quoted names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Live(pub(super) BTreeMap<String, LiveTable>);
+
+impl Live {
+    pub(super) fn table(&self, name: &str) -> Option<&LiveTable> {
+        self.0
+            .get(&quoted_table(name))
+            .filter(|table| !table.columns.is_empty())
+    }
+
+    /// What the answers to [`statements`] say.
+    pub(super) fn read(engine: Engine, answers: &[Vec<Row>]) -> Self {
+        let mut live = Self::default();
+        let [columns, indexes, checks] = answers else {
+            return live;
+        };
+        for row in columns {
+            let text = |place: usize| row.get(place).cloned().flatten();
+            let (Some(table), Some(name), Some(sql_type)) = (text(0), text(1), text(2)) else {
+                continue;
+            };
+            let is = |place: usize| {
+                text(place).is_some_and(|it| matches!(it.as_str(), "true" | "t" | "1"))
+            };
+            let base = text(3).unwrap_or_else(|| sql_type.clone());
+            let labels = text(7).map(|labels| texts(&labels));
+            live.0.entry(table).or_default().columns.push(LiveColumn {
+                name,
+                class: if labels.is_some() {
+                    Class::Text
+                } else {
+                    class(&base)
+                },
+                longest: text(6)
+                    .or_else(|| declared_length(engine, &sql_type))
+                    .and_then(|it| it.parse().ok()),
+                sql_type,
+                nullable: is(4),
+                has_default: is(5),
+                default: text(8).as_deref().and_then(constant),
+                default_sql: text(8).filter(|_| engine == Engine::Sqlite),
+                values: labels,
+            });
+        }
+        for row in indexes {
+            let text = |place: usize| row.get(place).cloned().flatten();
+            let (Some(table), Some(columns)) = (text(0), text(1)) else {
+                continue;
+            };
+            let is = |place: usize| {
+                text(place).is_some_and(|it| matches!(it.as_str(), "true" | "t" | "1"))
+            };
+            let columns = texts(&columns)
+                .into_iter()
+                .map(|column| unquoted(&column))
+                .collect();
+            let index = LiveIndex {
+                columns,
+                is_unique: is(2),
+                is_primary: is(3),
+                is_whole: is(4),
+            };
+            live.0.entry(table).or_default().indexes.push(index);
+        }
+        for row in checks {
+            let text = |place: usize| row.get(place).cloned().flatten();
+            let (Some(table), Some(column), Some(rule)) = (text(0), text(1), text(2)) else {
+                continue;
+            };
+            let found = live.0.get_mut(&table);
+            let column =
+                found.and_then(|table| table.columns.iter_mut().find(|it| it.name == column));
+            if let (Some(column), Some(listed)) = (column, listed(&rule)) {
+                column.values = Some(listed);
+            }
+        }
+        live
+    }
+}
+
+/// The statements that ask for columns, indexes and checks of these tables.
+pub(super) fn statements<'a>(
+    engine: Engine,
+    tables: impl Iterator<Item = &'a str>,
+) -> Vec<Statement> {
+    let mut names: Vec<String> = tables.map(quoted_table).collect();
+    names.sort_unstable();
+    names.dedup();
+    let mut json = Vec::new();
+    json.push(b'[');
+    for (place, name) in names.iter().enumerate() {
+        if place > 0 {
+            json.push(b',');
+        }
+        svc_core::json::write_string(name, &mut json);
+    }
+    json.push(b']');
+    let values = vec![Some(String::from_utf8(json).unwrap_or_default())];
+    let texts = match engine {
+        Engine::Postgres => POSTGRES,
+        Engine::Sqlite => SQLITE,
+    };
+    texts
+        .map(|text| Statement::new(text, values.clone()))
+        .into()
+}
+
+const POSTGRES: [&str; 3] = [
+    "SELECT n.value, a.attname::text, format_type(a.atttypid, CASE WHEN t.typname = 'bpchar' THEN -1 END), \
+     format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL), (NOT a.attnotnull)::text, \
+     (d.adbin IS NOT NULL OR a.attidentity <> '')::text, \
+     CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN (a.atttypmod - 4)::text END, \
+     CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder)::text FROM pg_enum e \
+     WHERE e.enumtypid = t.oid) END, pg_get_expr(d.adbin, d.adrelid) \
+     FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
+     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+     JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
+     ORDER BY n.value, a.attnum",
+    "SELECT n.value, (SELECT json_agg(pg_get_indexdef(i.indexrelid, k, true) ORDER BY k)::text \
+     FROM generate_series(1, i.indnkeyatts) k), i.indisunique::text, i.indisprimary::text, (i.indpred IS NULL)::text \
+     FROM json_array_elements_text($1::text::json) n(value) JOIN pg_index i ON i.indrelid = to_regclass(n.value) \
+     WHERE i.indisvalid ORDER BY n.value, i.indexrelid",
+    "SELECT n.value, a.attname::text, pg_get_constraintdef(k.oid) \
+     FROM json_array_elements_text($1::text::json) n(value) \
+     JOIN pg_constraint k ON k.conrelid = to_regclass(n.value) AND k.contype = 'c' AND array_length(k.conkey, 1) = 1 \
+     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1] ORDER BY n.value, a.attnum",
+];
+
+/// `SQLite` has no rule of a column by itself: the third one gives the text of the table, and
+/// nothing is read from it.
+const SQLITE: [&str; 3] = [
+    "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
+     CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \
+     FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
+    "SELECT n.value, (SELECT json_group_array(coalesce(i.name, '')) FROM pragma_index_info(l.name) i), \
+     CAST(l.\"unique\" AS TEXT), CAST(l.origin = 'pk' AS TEXT), CAST(l.partial = 0 AS TEXT) \
+     FROM json_each(?1) n JOIN pragma_index_list(replace(n.value, '\"', '')) l \
+     UNION ALL SELECT n.value, json_group_array(p.name), '1', '1', '1' \
+     FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p WHERE p.pk > 0 GROUP BY n.value",
+    "SELECT NULL, NULL, NULL FROM json_each(?1) WHERE 0",
+];
+
+/// The elements of a JSON array of texts.
+fn texts(json: &str) -> Vec<String> {
+    match Json::read_kept(json.as_bytes()) {
+        Some(Json::Array(list)) => list
+            .iter()
+            .filter_map(Json::as_str)
+            .map(str::to_owned)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The name of a column without its quotes; an expression stays as it is.
+fn unquoted(column: &str) -> String {
+    let inner = column
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    inner.map_or_else(|| column.to_owned(), |inner| inner.replace("\"\"", "\""))
+}
+
+/// The values of `CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text])))`; `None` for any other
+/// rule.
+fn listed(rule: &str) -> Option<Vec<String>> {
+    let (_, list) = rule.split_once("= ANY ")?;
+    let mut values = Vec::new();
+    let mut parts = list.split('\'').skip(1);
+    while let Some(value) = parts.next() {
+        values.push(value.to_owned());
+        parts.next();
+    }
+    Some(values)
+}
+
+/// The value of a default that is always the same: `'yes'::text`, `0`, `false`.
+fn constant(default: &str) -> Option<String> {
+    if let Some(rest) = default.strip_prefix('\'') {
+        let (value, behind) = rest.split_once('\'')?;
+        return (behind.is_empty() || behind.starts_with("::")).then(|| value.to_owned());
+    }
+    let is_number = default.parse::<i64>().is_ok();
+    (is_number || matches!(default, "true" | "false")).then(|| default.to_owned())
+}
+
+/// 20 of `varchar(20)`, which PostgreSQL tells elsewhere.
+fn declared_length(engine: Engine, sql_type: &str) -> Option<String> {
+    let (_, rest) = sql_type
+        .split_once('(')
+        .filter(|_| engine == Engine::Sqlite)?;
+    let (length, _) = rest.split_once(')')?;
+    (class(sql_type) == Class::Text).then(|| length.trim().to_owned())
+}
+
+/// What a type can hold, by its name in either database.
+fn class(sql_type: &str) -> Class {
+    let name = sql_type.to_ascii_lowercase();
+    let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
+    match name.as_str() {
+        "smallint" => Class::Integer(i64::from(i16::MAX)),
+        // In SQLite `INTEGER` has 64 bits, and so has `INT`; PostgreSQL's `integer` has 32.
+        "integer" => Class::Integer(i64::from(i32::MAX)),
+        "text[]" | "character varying[]" => Class::Texts,
+        _ if name.ends_with("[]") => Class::Other,
+        "int" | "bigint" | "int2" | "int8" | "tinyint" | "mediumint" => Class::Integer(i64::MAX),
+        _ if begins(&[
+            "text",
+            "character",
+            "bpchar",
+            "varchar",
+            "char",
+            "nvarchar",
+            "citext",
+            "clob",
+        ]) =>
+        {
+            Class::Text
+        }
+        _ if begins(&["uuid"]) => Class::Uuid,
+        _ if begins(&["bool"]) => Class::Boolean,
+        _ if begins(&["timestamp", "datetime"]) => Class::Moment,
+        "date" => Class::Date,
+        _ if begins(&["json"]) => Class::Json,
+        _ if begins(&["numeric", "decimal", "double", "real", "float"]) => Class::Decimal,
+        _ => Class::Other,
+    }
+}
+
+impl LiveColumn {
+    /// The largest number that it holds.
+    pub(super) fn most(&self, engine: Engine) -> i64 {
+        match self.class {
+            Class::Integer(most) if engine == Engine::Postgres => most,
+            _ => i64::MAX,
+        }
+    }
+}

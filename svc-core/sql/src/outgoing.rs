@@ -1,0 +1,154 @@
+//! What is to be sent, in a table of this library's own (HAF-11).
+
+use async_trait::async_trait;
+use svc_core::{
+    context::Tenant,
+    error::{Error, Result},
+    ops::{Dispatch, Listening},
+    store::{Claim, Claimed, Outgoing},
+    value::Timestamp,
+};
+
+use super::{
+    MappedStore,
+    ask::unasked,
+    database::{Row, Statement, Trouble},
+    sql::{Sql, counted},
+};
+
+/// Notes something to send.
+pub(super) fn put(mut sql: Sql, dispatch: &Dispatch) -> Statement {
+    sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (")
+        .tenant(None)
+        .push(", ");
+    match dispatch.person() {
+        Some(person) => _ = sql.text(person.as_str()),
+        None => _ = sql.push("NULL"),
+    }
+    sql.push(", ")
+        .number(dispatch.due().micros())
+        .push(", 0, ")
+        .text(dispatch.to_stored())
+        .push(")");
+    sql.finish()
+}
+
+impl MappedStore {
+    fn sql(&self) -> Sql {
+        Sql::new(self.mapping().engine, "")
+    }
+
+    /// When something is due next.
+    fn next_due(&self) -> Statement {
+        let mut sql = self.sql();
+        sql.push("SELECT ")
+            .push(&counted(self.mapping().engine, "min(due)"))
+            .push(" FROM svc_dispatches");
+        sql.finish()
+    }
+
+    /// Changes a row by statements that say which one.
+    async fn change(&self, sql: Sql) -> Result<()> {
+        let (transaction, _) = self.shared.database.begin(vec![sql.finish()]).await?;
+        transaction.commit(Vec::new()).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Outgoing for MappedStore {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+        let engine = self.mapping().engine;
+        let mut sql = self.sql();
+        sql.push("SELECT ")
+            .push(&counted(engine, "id"))
+            .push(" FROM svc_dispatches WHERE due <= ");
+        sql.number(now.micros())
+            .push(" ORDER BY due, id LIMIT ")
+            .number(most.into());
+        let found = self
+            .shared
+            .database
+            .read(vec![sql.finish(), self.next_due()])
+            .await
+            .map_err(Trouble::of_a_read)?;
+        let ids = found
+            .first()
+            .into_iter()
+            .flatten()
+            .map(|row| number(row, 0));
+        let mut ids: Vec<i64> = ids.collect::<Result<_>>()?;
+        if ids.is_empty() {
+            return Ok(Claimed::new(Vec::new(), moment(found.get(1))));
+        }
+        // Always in the same order, so that two who ask do not wait for each other.
+        ids.sort_unstable();
+        let claim = |id: &i64| {
+            let mut sql = self.sql();
+            sql.push("UPDATE svc_dispatches SET attempts = attempts + 1, due = ")
+                .number(until.micros());
+            sql.push(" WHERE id = ")
+                .number(*id)
+                .push(" AND due <= ")
+                .number(now.micros());
+            sql.push(" RETURNING tenant, body, ")
+                .push(&counted(engine, "id"))
+                .push(", ");
+            sql.push(&counted(engine, "attempts"));
+            sql.finish()
+        };
+        let claims = ids.iter().map(claim).chain([self.next_due()]).collect();
+        let (transaction, mut given) = self.shared.database.begin(claims).await?;
+        transaction.commit(Vec::new()).await?;
+        let next = given.pop();
+        let mut claims = Vec::with_capacity(ids.len());
+        for row in given.iter().flatten() {
+            let tenant = Tenant::new(text(row, 0)?);
+            claims.extend(Claim::stored(
+                tenant,
+                number(row, 2)?,
+                number(row, 3)?,
+                text(row, 1)?,
+            ));
+        }
+        Ok(Claimed::new(claims, moment(next.as_ref())))
+    }
+
+    async fn done(&self, claim: &Claim) -> Result<()> {
+        let mut sql = self.sql();
+        sql.push("DELETE FROM svc_dispatches WHERE id = ")
+            .number(claim.row);
+        self.change(sql).await
+    }
+
+    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+        let mut sql = self.sql();
+        sql.push("UPDATE svc_dispatches SET due = ")
+            .number(at.micros())
+            .push(" WHERE id = ")
+            .number(claim.row);
+        sql.push(" AND attempts = ").number(claim.attempts.into());
+        self.change(sql).await
+    }
+
+    fn listen(&self) -> Listening {
+        self.shared.outgoing.listen(())
+    }
+}
+
+fn text(row: &Row, place: usize) -> Result<&str> {
+    row.get(place)
+        .and_then(Option::as_deref)
+        .ok_or_else(unasked)
+}
+
+fn number(row: &Row, place: usize) -> Result<i64> {
+    text(row, place)?.parse().map_err(Error::unexpected)
+}
+
+/// The only value of an answer, where it has one.
+fn moment(rows: Option<&Vec<Row>>) -> Option<Timestamp> {
+    Some(Timestamp::from_micros(
+        rows?.first()?.first()?.as_deref()?.parse().ok()?,
+    ))
+}

@@ -1,0 +1,152 @@
+//! Pages of a collection (COL-20 to COL-31): by cursor where there is one, by number otherwise.
+
+use svc_core::{
+    error::{Error, Result},
+    link::Scope,
+    model::Kind,
+    page::{ListRequest, RawPage},
+    store::Key,
+};
+use svc_store::cursor::{Cursors, Start};
+
+use super::{
+    ask::unasked,
+    database::{Row, Statement},
+    resolved::{Mapped, Resolved},
+    sql::{Sql, counted},
+};
+
+/// Cursors are bound to the tenant by name.
+const NUMBER: i64 = 0;
+
+impl Resolved {
+    /// The page, how many records there are, and the container where there is one: asked together.
+    pub(super) fn asks_page(
+        &self,
+        cursors: &Cursors,
+        tenant: &str,
+        kind: Kind,
+        request: &ListRequest,
+    ) -> Result<Vec<Statement>> {
+        let table = self.of(kind).ok_or_else(Error::not_found)?;
+        let mut page = Sql::new(self.engine, tenant);
+        self.records(&mut page, table);
+        self.within(&mut page, table, &request.scope)?;
+        let start = start(cursors, tenant, kind, request);
+        // The first page begins with the first row, whatever its number.
+        if let Start::After(row) = start
+            && (row != 0 || request.page.after.is_some() && request.page.number > 1)
+        {
+            page.push(" AND t.")
+                .push(&table.order.name)
+                .push(" > ")
+                .number(row);
+        }
+        let size = i64::from(request.page.size).saturating_add(1);
+        page.push(" ORDER BY t.")
+            .push(&table.order.name)
+            .push(" LIMIT ")
+            .number(size);
+        if let Start::At(skipped) = start {
+            page.push(" OFFSET ")
+                .number(i64::try_from(skipped).unwrap_or(i64::MAX));
+        }
+        let mut total = Sql::new(self.engine, tenant);
+        total
+            .push("SELECT ")
+            .push(&counted(self.engine, "count(*)"))
+            .push(" FROM ")
+            .push(&table.name)
+            .push(" t WHERE ");
+        self.owned(&mut total, table, "t");
+        self.within(&mut total, table, &request.scope)?;
+        let mut statements = vec![page.finish(), total.finish()];
+        if let Scope::Under(address) = &request.scope {
+            let container = self.of(address.kind).ok_or_else(Error::not_found)?;
+            let mut sql = Sql::new(self.engine, tenant);
+            self.heads(&mut sql, container);
+            self.named(&mut sql, container, "t", &Key::from(address));
+            statements.push(sql.finish());
+        }
+        Ok(statements)
+    }
+
+    /// ` AND` the condition that a record is in a collection.
+    fn within(&self, sql: &mut Sql, table: &Mapped, scope: &Scope) -> Result<()> {
+        let Scope::Under(address) = scope else {
+            return Ok(());
+        };
+        let link = table.scope(address.kind).ok_or_else(Error::not_found)?;
+        self.leads_to(sql, link, &[Key::from(address)]);
+        Ok(())
+    }
+
+    /// What the rows of these statements are.
+    pub(super) fn page(
+        &self,
+        cursors: &Cursors,
+        tenant: &str,
+        kind: Kind,
+        request: &ListRequest,
+        answers: &[Vec<Row>],
+    ) -> Result<RawPage> {
+        let table = self.of(kind).ok_or_else(Error::not_found)?;
+        let [rows, total, container @ ..] = answers else {
+            return Err(unasked());
+        };
+        if let Scope::Under(address) = &request.scope {
+            let parent = self.of(address.kind).ok_or_else(Error::not_found)?;
+            let found = container
+                .first()
+                .and_then(|rows| rows.first())
+                .ok_or_else(Error::not_found)?;
+            let found = self.found(parent, found)?;
+            if !address.admits_parent(found.parent.as_ref()) {
+                return Err(Error::not_found());
+            }
+        }
+        let total = total
+            .first()
+            .and_then(|row| row.first()?.as_deref()?.parse().ok())
+            .ok_or_else(unasked)?;
+        let size = usize::try_from(request.page.size).unwrap_or(usize::MAX);
+        let placed = rows
+            .iter()
+            .take(size)
+            .map(|row| self.record(table, row))
+            .collect::<Result<Vec<_>>>()?;
+        let last = placed
+            .last()
+            .filter(|_| rows.len() > size)
+            .map(|placed| placed.row);
+        let next = cursors.next(
+            NUMBER,
+            &collection(tenant, kind, &request.scope),
+            &request.page,
+            last,
+        );
+        Ok(RawPage::new(
+            placed.into_iter().map(|placed| placed.record).collect(),
+            total,
+        )
+        .with_next(next))
+    }
+}
+
+/// Where a page begins.
+pub(super) fn start(cursors: &Cursors, tenant: &str, kind: Kind, request: &ListRequest) -> Start {
+    cursors.start(
+        NUMBER,
+        &collection(tenant, kind, &request.scope),
+        &request.page,
+    )
+}
+
+/// What a cursor belongs to.
+fn collection(tenant: &str, kind: Kind, scope: &Scope) -> Vec<u8> {
+    let of = match scope {
+        Scope::All => String::new(),
+        Scope::Under(address) => format!("{}/{}", address.kind.singular(), address.id),
+    };
+    format!("{}/{of}/{}{tenant}", kind.singular(), tenant.len()).into_bytes()
+}

@@ -1,0 +1,463 @@
+//! A mapping against the live tables: what it means, or everything that is wrong with it and the
+//! SQL that mends it.
+
+mod lookups;
+mod members;
+
+use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
+
+use super::{
+    Engine, MappingError,
+    live::{Class, Live, LiveColumn, LiveTable},
+    mapping::{Mapping, Table, Whose as Named},
+    own_tables,
+    resolved::{Column, Link, Mapped, Resolved, Via, Whose},
+    sql::quoted,
+};
+
+/// Our own tables, which are looked up with the vendor's.
+const OWN: [&str; 4] = [
+    "svc_turns",
+    "svc_identifiers",
+    "svc_secrets",
+    "svc_dispatches",
+];
+
+impl Mapping {
+    /// Every table that it names, and ours.
+    pub(super) fn table_names(&self) -> impl Iterator<Item = &str> {
+        let tenants = match &self.tenants.0 {
+            Named::Table { table, .. } => Some(table.as_str()),
+            Named::One(_) => None,
+        };
+        let rows = self
+            .tables
+            .iter()
+            .flat_map(|table| table.lists.iter().map(|(_, rows)| rows.table.as_str()));
+        tenants
+            .into_iter()
+            .chain(self.tables.iter().map(|table| table.name.as_str()))
+            .chain(rows)
+            .chain(OWN)
+    }
+}
+
+/// What a mapping means in these tables.
+pub(super) fn resolve(
+    mapping: &Mapping,
+    engine: Engine,
+    live: &Live,
+) -> Result<Resolved, MappingError> {
+    let mut check = Check {
+        mapping,
+        engine,
+        live,
+        problems: Vec::new(),
+    };
+    check.own_tables();
+    let tables: Vec<Mapped> = mapping
+        .tables
+        .iter()
+        .filter_map(|table| check.table(table))
+        .collect();
+    check.repeated();
+    mapping.tables.iter().for_each(|table| check.lookups(table));
+    if !check.problems.is_empty() {
+        return Err(MappingError::Tables(check.problems));
+    }
+    let only = match &mapping.tenants.0 {
+        Named::One(name) => Some(name.clone()),
+        Named::Table { .. } => None,
+    };
+    Ok(Resolved {
+        engine,
+        only,
+        tables,
+    })
+}
+
+struct Check<'a> {
+    mapping: &'a Mapping,
+    engine: Engine,
+    live: &'a Live,
+    problems: Vec<String>,
+}
+
+impl<'a> Check<'a> {
+    fn wrong(&mut self, problem: String) {
+        self.problems.push(problem);
+    }
+
+    fn own_tables(&mut self) {
+        let missing: Vec<&str> = OWN
+            .into_iter()
+            .filter(|name| self.live.table(name).is_none())
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        let is_needed = |text: &&&str| missing.iter().any(|name| text.contains(name));
+        let all = own_tables(self.engine);
+        let sql: Vec<String> = all
+            .iter()
+            .filter(is_needed)
+            .map(|text| format!("{text};"))
+            .collect();
+        self.wrong(format!(
+            "the tables of this library are missing: call `MappedStore::create_own_tables`, or run\n      {}",
+            sql.join("\n      ")
+        ));
+    }
+
+    /// Each kind has one table.
+    fn repeated(&mut self) {
+        for kind in Kind::ALL {
+            let tables: Vec<&str> = self
+                .mapping
+                .tables
+                .iter()
+                .filter(|it| it.kind == *kind)
+                .map(|it| it.name.as_str())
+                .collect();
+            if tables.len() > 1 {
+                self.wrong(format!(
+                    "{} are mapped to {}: a kind has one table",
+                    kind.plural(),
+                    tables.join(" and ")
+                ));
+            }
+        }
+    }
+
+    fn live_table(&mut self, name: &str) -> Option<&'a LiveTable> {
+        let found = self.live.table(name);
+        if found.is_none() {
+            self.wrong(format!(
+                "there is no table `{name}`: correct its name, or create it"
+            ));
+        }
+        found
+    }
+
+    /// A column, or the problem that there is none.
+    fn column(
+        &mut self,
+        table: &str,
+        live: &LiveTable,
+        name: &str,
+        sql_type: &str,
+    ) -> Option<Column> {
+        let Some(found) = live.column(name) else {
+            let names = live.columns.iter().map(|column| column.name.as_str());
+            let meant = nearest(name, names)
+                .map(|meant| format!("did you mean `{meant}`? Or "))
+                .unwrap_or_default();
+            self.wrong(format!(
+                "`{table}` has no column `{name}`: {meant}run\n      ALTER TABLE {table} ADD COLUMN {} {sql_type};",
+                plain(name)
+            ));
+            return None;
+        };
+        Some(self.column_of(found))
+    }
+
+    fn column_of(&self, found: &LiveColumn) -> Column {
+        Column {
+            name: quoted(&found.name),
+            raw: found.name.clone(),
+            sql_type: found.sql_type.clone(),
+            class: found.class,
+            nullable: found.nullable,
+            has_default: found.has_default,
+            default: found.default.clone(),
+            default_sql: found.default_sql.clone(),
+            longest: found.longest,
+            most: found.most(self.engine),
+        }
+    }
+
+    fn table(&mut self, table: &Table) -> Option<Mapped> {
+        let live = self.live_table(&table.name)?;
+        let schema = table.kind.schema();
+        let before = self.problems.len();
+        let moment = if self.engine == Engine::Postgres {
+            "timestamptz NOT NULL DEFAULT now()"
+        } else {
+            "TEXT NOT NULL"
+        };
+        let key = match &table.key {
+            Some(name) => self.column(&table.name, live, name, "bigint"),
+            None => live.primary().map(|column| self.column_of(column)),
+        };
+        let order = match &table.order {
+            Some(name) => self.column(&table.name, live, name, "bigserial UNIQUE"),
+            None => live
+                .primary()
+                .filter(|it| matches!(it.class, Class::Integer(_)))
+                .map(|it| self.column_of(it)),
+        };
+        if order.is_none() && table.order.is_none() {
+            let name = &table.name;
+            let fix = match self.engine {
+                Engine::Postgres => format!(
+                    "name such a column with `.order(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_order bigserial \
+                     UNIQUE;"
+                ),
+                Engine::Sqlite => "make it anew with an INTEGER PRIMARY KEY".to_owned(),
+            };
+            self.wrong(format!(
+                "`{name}` has no primary key of whole numbers that rise from record to record (UND-20): {fix}"
+            ));
+        }
+        let key = key.or_else(|| order.clone());
+        let own_key = key.as_ref().filter(|key| Some(*key) != order.as_ref());
+        self.by_itself(table, live, own_key, "what other tables refer to");
+        self.by_itself(table, live, order.as_ref(), "the order of records (UND-20)");
+        if let Some(order) = order
+            .as_ref()
+            .filter(|order| !matches!(order.class, Class::Integer(_)))
+        {
+            self.wrong(format!(
+                "`{}.{}` is no column of whole numbers (UND-20): name another one with `.order(...)`",
+                table.name, order.name
+            ));
+        }
+        let id = self.id(table, live);
+        let created = self.column(&table.name, live, &table.created, moment);
+        let modified = self.column(&table.name, live, &table.modified, moment);
+        for date in [&created, &modified].into_iter().flatten() {
+            if date.class != Class::Moment
+                && !(date.class == Class::Text && self.engine == Engine::Sqlite)
+            {
+                let (name, date_type) = (&date.raw, &date.sql_type);
+                self.wrong(format!(
+                    "`{}.{name}` is {date_type}, which cannot hold a date and time (TYP-15, TYP-16): name another column with \
+                     `.dates(...)`, or run\n      ALTER TABLE {} ADD COLUMN svc_{name} {moment};",
+                    table.name, table.name
+                ));
+            }
+        }
+        let links = self.links(table, live);
+        let whose = self.whose(table, live, &links);
+        let mut members = self.members(
+            &table.name,
+            live,
+            &table.fields,
+            schema.fields,
+            schema.plural,
+        );
+        for (field, rows) in &table.lists {
+            members.extend(self.rows(field, rows, schema));
+        }
+        members.sort_by(|one, other| one.places.cmp(&other.places));
+        let constants: Vec<(Column, String)> = table
+            .constants
+            .iter()
+            .filter_map(|(name, value)| {
+                Some((self.column(&table.name, live, name, "text")?, value.clone()))
+            })
+            .collect();
+        let defaults = self.defaults(table, schema);
+        self.sources(table, live);
+        if self.problems.len() > before {
+            return None;
+        }
+        Some(Mapped {
+            kind: table.kind,
+            name: super::sql::quoted_table(&table.name),
+            whose: whose?,
+            key: key?,
+            order: order?,
+            id: id?,
+            created: created?,
+            modified: modified?,
+            links,
+            members,
+            constants,
+            once_per_person: table.once_per_person,
+            defaults,
+        })
+    }
+
+    /// A column that is never empty, and different in every row of the table, whosever it is.
+    fn by_itself(&mut self, table: &Table, live: &LiveTable, column: Option<&Column>, what: &str) {
+        let Some(column) = column else { return };
+        let (table, name) = (&table.name, &*column.raw);
+        let is_primary = live.primary().is_some_and(|primary| primary.name == name);
+        if !live.is_unique(&[name]) {
+            let sql = self.index_sql("UNIQUE INDEX", table, &[name]);
+            self.wrong(format!(
+                "`{table}.{name}` is {what}, and two rows may have the same: run\n      {sql}"
+            ));
+        } else if column.nullable && !is_primary {
+            let fix = self.not_null(table, name);
+            self.wrong(format!(
+                "`{table}.{name}` is {what}, and may be empty: {fix}"
+            ));
+        }
+    }
+
+    /// How a column is made one that is never empty.
+    fn not_null(&self, table: &str, name: &str) -> String {
+        match self.engine {
+            Engine::Postgres => format!(
+                "run\n      ALTER TABLE {table} ALTER COLUMN {} SET NOT NULL;",
+                plain(name)
+            ),
+            Engine::Sqlite => "make the table anew with NOT NULL".to_owned(),
+        }
+    }
+
+    /// The column with the ids that clients see: nobody else has one, and it is given before the
+    /// row is there.
+    fn id(&mut self, table: &Table, live: &LiveTable) -> Option<Column> {
+        let (name, id) = (&table.name, plain(&table.id));
+        let sql_type = match self.engine {
+            Engine::Postgres => "uuid NOT NULL UNIQUE DEFAULT gen_random_uuid()".to_owned(),
+            // A column that is added may be empty: a trigger fills it for the program that knows
+            // nothing of it.
+            Engine::Sqlite => format!(
+                "TEXT; UPDATE {name} SET {id} = lower(hex(randomblob(16))); CREATE TRIGGER svc_{name}_{id} AFTER INSERT ON {name} \
+                 WHEN new.{id} IS NULL BEGIN UPDATE {name} SET {id} = lower(hex(randomblob(16))) WHERE rowid = new.rowid; END"
+            ),
+        };
+        let column = self.column(name, live, &table.id, &sql_type)?;
+        if !matches!(column.class, Class::Uuid | Class::Text) {
+            self.wrong(format!(
+                "the ids of {} are given before a row is made, so `{name}.{id}` has to be a uuid or a text, not {}: name \
+                 another column with `.id(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_id {sql_type};",
+                table.kind.plural(),
+                column.sql_type
+            ));
+        } else if !live.is_unique(&[table.id.as_str()]) {
+            let sql = self.index_sql("UNIQUE INDEX", name, &[&table.id]);
+            self.wrong(format!(
+                "two rows of `{name}` may have the same `{id}` (UND-41): run\n      {sql}"
+            ));
+        } else if column.nullable && self.engine == Engine::Postgres {
+            let fix = self.not_null(name, &table.id);
+            self.wrong(format!(
+                "`{name}.{id}` may be empty, and what has no id has no address (UND-41): {fix}"
+            ));
+        }
+        Some(column)
+    }
+
+    fn links(&mut self, table: &Table, live: &LiveTable) -> Vec<Link> {
+        let mut links = Vec::new();
+        let schema = table.kind.schema();
+        for (name, column) in &table.links {
+            let known = schema.links.iter().filter_map(|link| match link.target {
+                LinkTarget::One { kind, .. } => Some((link.name, kind)),
+                _ => None,
+            });
+            let Some((link, kind)) = known.clone().find(|(known, _)| known == name) else {
+                let names: Vec<&str> = known.map(|(name, _)| name).collect();
+                self.wrong(format!(
+                    "{} have no link `{name}`: use one of {}",
+                    schema.plural,
+                    names.join(", ")
+                ));
+                continue;
+            };
+            if kind.schema().home.is_some() {
+                self.wrong(format!(
+                    "the link `{name}` of {} leads below another record, which a mapping cannot follow: leave it out",
+                    schema.plural
+                ));
+            } else if !self.mapping.tables.iter().any(|table| table.kind == kind) {
+                self.wrong(format!(
+                    "the link `{name}` of {} leads to {}, which have no table: map them, too, or leave it out",
+                    schema.plural,
+                    kind.plural()
+                ));
+            } else if let Some(column) = self.column(&table.name, live, column, "bigint") {
+                links.push(Link {
+                    name: link,
+                    kind,
+                    column,
+                });
+            }
+        }
+        // A record without what it is created under, or without the person that it needs, cannot be
+        // made.
+        for link in schema.links {
+            let is_needed = Some(link.name) == schema.parent
+                || matches!(
+                    link.target,
+                    LinkTarget::One {
+                        write: svc_core::schema::LinkWrite::Required,
+                        ..
+                    }
+                );
+            if is_needed && !table.links.iter().any(|(name, _)| name == link.name) {
+                self.wrong(format!(
+                    "{} need the link `{}`: name its column with `.link(\"{}\", ...)`",
+                    schema.plural, link.name, link.name
+                ));
+            }
+        }
+        links
+    }
+
+    fn whose(&mut self, table: &Table, live: &LiveTable, links: &[Link]) -> Option<Whose> {
+        let named = match &self.mapping.tenants.0 {
+            Named::One(_) => return Some(Whose::Only),
+            Named::Table { table, key, name } => (table, key, name),
+        };
+        let Some(column) = &table.tenant else {
+            let container = links
+                .iter()
+                .position(|link| Some(link.name) == table.kind.schema().parent);
+            if container.is_none() {
+                self.wrong(format!(
+                    "nothing says whose the rows of `{}` are (COL-02): name the column with `.tenant(...)`",
+                    table.name
+                ));
+            }
+            return container.map(Whose::Container);
+        };
+        let column = self.column(&table.name, live, column, "bigint NOT NULL")?;
+        if column.nullable {
+            let fix = self.not_null(&table.name, &column.raw);
+            self.wrong(format!(
+                "the rows of `{}` may be nobody's (COL-02): {fix}",
+                table.name
+            ));
+        }
+        let (tenants, key, name) = named;
+        if key == name {
+            return Some(Whose::Column { column, via: None });
+        }
+        let found = self.live_table(tenants)?;
+        if !found.is_unique(&[name.as_str()]) {
+            let sql = self.index_sql("UNIQUE INDEX", tenants, &[name]);
+            self.wrong(format!(
+                "two tenants may be called the same (COL-02): run\n      {sql}"
+            ));
+        }
+        let (key, name) = (
+            self.column(tenants, found, key, "bigserial")?,
+            self.column(tenants, found, name, "text")?,
+        );
+        Some(Whose::Column {
+            column,
+            via: Some(Box::new(Via {
+                table: super::sql::quoted_table(tenants),
+                key,
+                name,
+            })),
+        })
+    }
+}
+
+/// A name as people write it in SQL.
+fn plain(name: &str) -> String {
+    let is_plain =
+        |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
+    if name.bytes().all(is_plain) {
+        name.to_owned()
+    } else {
+        quoted(name)
+    }
+}

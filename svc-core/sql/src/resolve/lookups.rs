@@ -1,0 +1,213 @@
+//! What the tables have to have besides columns: indexes for what is looked up, and uniqueness of
+//! what there is once.
+
+use super::{Check, plain};
+use crate::{Engine, live::LiveTable, mapping::Table};
+
+impl Check<'_> {
+    /// Columns that have to be filled, and that nothing fills.
+    pub(super) fn sources(&mut self, table: &Table, live: &LiveTable) {
+        let fixed = [
+            Some(&table.id),
+            Some(&table.created),
+            Some(&table.modified),
+            table.tenant.as_ref(),
+            table.order.as_ref(),
+        ];
+        let named = fixed.into_iter().flatten().map(String::as_str);
+        let named = named.chain(table.fields.iter().map(|field| field.column.as_str()));
+        let named = named.chain(table.links.iter().map(|(_, column)| column.as_str()));
+        let named: Vec<&str> = named
+            .chain(table.constants.iter().map(|(column, _)| column.as_str()))
+            .collect();
+        self.sourceless(&table.name, live, &named);
+    }
+
+    pub(super) fn sourceless(&mut self, table: &str, live: &LiveTable, named: &[&str]) {
+        for column in live
+            .columns
+            .iter()
+            .filter(|it| !it.nullable && !it.has_default && !named.contains(&it.name.as_str()))
+        {
+            if live
+                .primary()
+                .is_some_and(|primary| primary.name == column.name)
+                && self.engine == Engine::Sqlite
+            {
+                continue;
+            }
+            let name = plain(&column.name);
+            let sql = match self.engine {
+                Engine::Postgres => format!(
+                    ", or run\n      ALTER TABLE {table} ALTER COLUMN {name} SET DEFAULT ...;"
+                ),
+                Engine::Sqlite => String::new(),
+            };
+            self.wrong(format!(
+                "`{table}.{name}` must not be empty, and nothing fills it: map it, set it with `.new_rows_have(\"{}\", \
+                 ...)`{sql}",
+                column.name
+            ));
+        }
+    }
+
+    /// What is looked up has an index.
+    pub(super) fn lookups(&mut self, table: &Table) {
+        let Some(live) = self.live.table(&table.name) else {
+            return;
+        };
+        let (name, kind) = (&table.name, table.kind);
+        let has = |column: &str| live.column(column).is_some();
+        let order = table
+            .order
+            .as_deref()
+            .or_else(|| live.primary().map(|column| column.name.as_str()));
+        let order = order.unwrap_or("id");
+        if let Some(tenant) = table.tenant.as_deref().filter(|tenant| has(tenant))
+            && !live.finds_by(&[tenant])
+        {
+            self.index(
+                name,
+                &[tenant, order],
+                &format!("{} are listed by", kind.plural()),
+            );
+        }
+        for (link, column) in table.links.iter().filter(|(_, column)| has(column)) {
+            let is_scope = kind
+                .schema()
+                .references()
+                .iter()
+                .any(|it| it.name == link && it.is_scope);
+            if is_scope && !live.finds_by(&[column]) {
+                self.index(
+                    name,
+                    &[column, order],
+                    &format!("{} are listed by", kind.plural()),
+                );
+            }
+        }
+        self.addresses(table);
+        self.unique(table, live);
+    }
+
+    /// People are found by their e-mail addresses.
+    fn addresses(&mut self, table: &Table) {
+        let Some((_, rows)) = table
+            .lists
+            .iter()
+            .find(|(field, _)| field == "email_addresses")
+        else {
+            return;
+        };
+        let Some(field) = rows.fields.iter().find(|field| field.path == "address") else {
+            return;
+        };
+        let live = self
+            .live
+            .table(&rows.table)
+            .filter(|live| live.column(&field.column).is_some());
+        let Some(live) = live else { return };
+        let expression = format!("lower({})", field.column);
+        // SQLite does not tell the expression of an index.
+        let is_expression = |column: &String| column.is_empty() && self.engine == Engine::Sqlite;
+        let mut begins = live
+            .indexes
+            .iter()
+            .filter_map(|index| index.columns.first());
+        if !begins.any(|first| *first == expression || is_expression(first)) {
+            self.index(
+                &rows.table,
+                &[&expression],
+                "people are matched (HLP-04) by",
+            );
+        }
+    }
+
+    /// What the interface has once, the tables have once: another program may write at the same
+    /// moment.
+    fn unique(&mut self, table: &Table, live: &LiveTable) {
+        let (name, kind) = (&table.name, table.kind);
+        let unique_name = kind
+            .schema()
+            .unique_name()
+            .and_then(|unique| table.fields.iter().find(|it| it.path == unique.name));
+        if let Some(field) = unique_name {
+            let columns: Vec<&str> = table
+                .tenant
+                .as_deref()
+                .into_iter()
+                .chain([field.column.as_str()])
+                .collect();
+            if !live.is_unique(&columns) {
+                let sql = self.index_sql("UNIQUE INDEX", name, &columns);
+                self.wrong(format!(
+                    "two {} may have one name (UND-02, UND-03): run\n      {sql}",
+                    kind.plural()
+                ));
+            }
+        }
+        let of = |link: &str| {
+            table
+                .links
+                .iter()
+                .find(|(name, _)| name == link)
+                .map(|(_, column)| column.as_str())
+        };
+        let parent = kind.schema().parent.and_then(of);
+        if (kind.schema().unique_links().is_some() || table.once_per_person)
+            && let (Some(group), Some(person)) = (parent, of("person"))
+            && !live.is_unique(&[group, person])
+        {
+            let (sql, of) = (
+                self.index_sql("UNIQUE INDEX", name, &[group, person]),
+                kind.schema().parent,
+            );
+            let of = of.unwrap_or("record");
+            self.wrong(format!(
+                "two {} may tie one person to one {of} (UND-38): run\n      {sql}",
+                kind.plural()
+            ));
+        }
+        let is_unique = |pair: Option<(&str, &str)>| {
+            pair.is_some_and(|(group, person)| live.is_unique(&[group, person]))
+        };
+        if !table.once_per_person
+            && kind.schema().unique_links().is_none()
+            && is_unique(parent.zip(of("person")))
+        {
+            self.wrong(format!(
+                "`{name}` has one row for each person: say so with `.once_per_person()`, so that a second call changes it"
+            ));
+        }
+    }
+
+    pub(super) fn index(&mut self, table: &str, columns: &[&str], what: &str) {
+        let sql = self.index_sql("INDEX", table, columns);
+        self.wrong(format!(
+            "{what} `{}`, and `{table}` has no index for it: run\n      {sql}",
+            columns.join(", ")
+        ));
+    }
+
+    /// The SQL of an index; `SQLite` wants a name.
+    pub(super) fn index_sql(&self, what: &str, table: &str, columns: &[&str]) -> String {
+        let columns = columns.iter().map(|column| {
+            if column.contains('(') {
+                (*column).to_owned()
+            } else {
+                plain(column)
+            }
+        });
+        let columns = columns.collect::<Vec<_>>().join(", ");
+        let name = match self.engine {
+            Engine::Postgres => String::new(),
+            Engine::Sqlite => {
+                let words =
+                    columns.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+                format!(" svc_{}_{}", table.replace('.', "_"), words.join("_"))
+            }
+        };
+        format!("CREATE {what}{name} ON {table} ({columns});")
+    }
+}

@@ -1,0 +1,282 @@
+//! The members of a record: fields in columns, lists in rows, and what they are that nobody sends.
+
+use svc_core::{
+    read::nearest,
+    schema::{Field, KindSchema, ObjectSchema, Type},
+};
+
+use super::{Check, plain};
+use crate::{
+    Engine,
+    live::{Class, LiveTable},
+    mapping::{self, Rows, Table},
+    resolved::{Member, Stored},
+    sql::quoted_table,
+};
+
+impl Check<'_> {
+    pub(super) fn members(
+        &mut self,
+        table: &str,
+        live: &LiveTable,
+        fields: &[mapping::Field],
+        schema: &'static ObjectSchema,
+        plural: &str,
+    ) -> Vec<Member> {
+        let mut members = Vec::new();
+        for field in fields {
+            let Some((places, path)) = self.path(&field.path, schema, plural) else {
+                continue;
+            };
+            let Some(last) = path.last().copied() else {
+                continue;
+            };
+            let Some(column) =
+                self.column(table, live, &field.column, wanted(&last.ty, self.engine))
+            else {
+                continue;
+            };
+            if !fits(&last.ty, column.class, self.engine) {
+                self.wrong(format!(
+                    "`{table}.{}` is {}, which cannot hold `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
+                    plain(&field.column),
+                    column.sql_type,
+                    field.path,
+                    field.path.replace('.', "_"),
+                    wanted(&last.ty, self.engine)
+                ));
+                continue;
+            }
+            self.listed(table, live, field, last);
+            members.push(Member {
+                places,
+                path,
+                stored: Stored::Column {
+                    column,
+                    values: field.values.clone(),
+                },
+            });
+        }
+        members
+    }
+
+    /// What fields are that nobody sends: of those that have a column.
+    pub(super) fn defaults(
+        &mut self,
+        table: &Table,
+        schema: &'static KindSchema,
+    ) -> Vec<(Vec<&'static str>, String)> {
+        let mut defaults = Vec::new();
+        for (path, value) in &table.defaults {
+            let Some((_, fields)) = self.path(path, schema.fields, schema.plural) else {
+                continue;
+            };
+            if table.fields.iter().any(|field| field.path == *path) {
+                defaults.push((
+                    fields.iter().map(|field| field.name).collect(),
+                    value.clone(),
+                ));
+            } else {
+                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or leave `.otherwise(\"{path}\", ...)` out", schema.plural));
+            }
+        }
+        defaults
+    }
+
+    /// The places and fields that a name with dots leads through.
+    fn path(
+        &mut self,
+        path: &str,
+        schema: &'static ObjectSchema,
+        plural: &str,
+    ) -> Option<(Vec<usize>, Vec<&'static Field>)> {
+        let (mut places, mut fields, mut object) = (Vec::new(), Vec::new(), Some(schema));
+        for name in path.split('.') {
+            let found = object.and_then(|object| {
+                object
+                    .fields
+                    .iter()
+                    .enumerate()
+                    .find(|(_, field)| field.name == name)
+            });
+            let Some((place, field)) = found.filter(|(_, field)| !field.is_computed()) else {
+                let known = object
+                    .map_or(&[][..], |object| object.fields)
+                    .iter()
+                    .filter(|field| !field.is_computed());
+                let meant = nearest(name, known.map(|field| field.name))
+                    .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+                self.wrong(format!(
+                    "{plural} have no field `{path}` that could be written{meant}"
+                ));
+                return None;
+            };
+            places.push(place);
+            fields.push(field);
+            object = match &field.ty {
+                Type::Object(inner) => Some(*inner),
+                _ => None,
+            };
+        }
+        Some((places, fields))
+    }
+
+    /// The values of a column that takes a few only are those of the mapping.
+    fn listed(&mut self, table: &str, live: &LiveTable, field: &mapping::Field, of: &Field) {
+        let taken = live
+            .column(&field.column)
+            .and_then(|column| column.values.as_ref());
+        let known: &[&str] = match of.ty {
+            Type::Enum(known) | Type::FlexEnum(known) => known,
+            _ => &[],
+        };
+        let (path, column) = (&field.path, plain(&field.column));
+        if let Some((unknown, _)) = field
+            .values
+            .iter()
+            .find(|(value, _)| !known.contains(&value.as_str()))
+        {
+            self.wrong(format!(
+                "`{unknown}` is no value of `{path}`: use {}",
+                known.join(", ")
+            ));
+        }
+        let Some(taken) = taken else { return };
+        let given: Vec<&str> = if field.values.is_empty() {
+            known.to_vec()
+        } else {
+            field
+                .values
+                .iter()
+                .map(|(_, stored)| stored.as_str())
+                .collect()
+        };
+        let refused: Vec<&str> = given
+            .into_iter()
+            .filter(|value| !taken.iter().any(|taken| taken == value))
+            .collect();
+        if !refused.is_empty() {
+            let is_are = if refused.len() == 1 { "is" } else { "are" };
+            self.wrong(format!(
+                "`{table}.{column}` takes only {}, so {} {is_are} refused: say what stands for what with `.values(\"{path}\", \
+                 \"{}\", [(\"{}\", \"{}\"), ...])`",
+                taken.join(", "), refused.join(", "), field.column, known.first().unwrap_or(&"..."), taken.first().map_or("...", String::as_str)
+            ));
+        }
+    }
+
+    pub(super) fn rows(
+        &mut self,
+        field: &str,
+        rows: &Rows,
+        schema: &'static KindSchema,
+    ) -> Option<Member> {
+        let (places, path) = self.path(field, schema.fields, schema.plural)?;
+        let entries = path.last().and_then(|field| match &field.ty {
+            Type::Array(item) => item.object(),
+            _ => None,
+        });
+        let Some(entries) = entries else {
+            self.wrong(format!(
+                "`{field}` of {} is no list of objects: use `.field(...)`",
+                schema.plural
+            ));
+            return None;
+        };
+        let live = self.live_table(&rows.table)?;
+        let parent = self.column(&rows.table, live, &rows.parent, "bigint NOT NULL");
+        let order = match &rows.order {
+            Some(name) => self.column(&rows.table, live, name, "bigserial"),
+            None => live.primary().map(|column| self.column_of(column)),
+        };
+        if order.is_none() && rows.order.is_none() {
+            self.wrong(format!(
+                "the rows of `{}` have no order: name a column that is different in each of them with `.order(...)`, or run\n      \
+                 ALTER TABLE {} ADD COLUMN svc_order bigserial UNIQUE;",
+                rows.table, rows.table
+            ));
+        }
+        if let Some(order) = order.as_ref() {
+            let name = &*order.raw;
+            let is_primary = live.primary().is_some_and(|primary| primary.name == name);
+            if !live.is_unique(&[name]) || order.nullable && !is_primary {
+                self.wrong(format!(
+                    "`{}.{name}` orders the rows of a list, so it has to be different in every row of the table, and never empty: \
+                     name another column with `.order(...)`",
+                    rows.table
+                ));
+            }
+        }
+        let mut members = self.members(&rows.table, live, &rows.fields, entries, field);
+        members.sort_by(|one, other| one.places.cmp(&other.places));
+        let known = [
+            Some(rows.parent.as_str()),
+            rows.order
+                .as_deref()
+                .or(live.primary().map(|it| it.name.as_str())),
+        ];
+        let named = rows
+            .fields
+            .iter()
+            .map(|field| field.column.as_str())
+            .chain(known.into_iter().flatten());
+        self.sourceless(&rows.table, live, &named.collect::<Vec<_>>());
+        if !live.finds_by(&[rows.parent.as_str()]) {
+            self.index(
+                &rows.table,
+                &[&rows.parent],
+                "the rows of a record are found by",
+            );
+        }
+        let stored = Stored::Rows {
+            table: quoted_table(&rows.table),
+            parent: parent?,
+            order: order?,
+            members,
+        };
+        Some(Member {
+            places,
+            path,
+            stored,
+        })
+    }
+}
+
+/// The type of a column for a field.
+fn wanted(ty: &Type, engine: Engine) -> &'static str {
+    match (ty, engine) {
+        (Type::Integer, Engine::Postgres) => "bigint",
+        (Type::Integer, Engine::Sqlite) => "INTEGER",
+        (Type::Float | Type::Amount, _) => "numeric",
+        (Type::Boolean | Type::Flag, _) => "boolean",
+        (Type::Timestamp, Engine::Postgres) => "timestamptz",
+        (Type::Timestamp, Engine::Sqlite) => "TIMESTAMP",
+        (Type::Date, _) => "date",
+        (
+            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap,
+            Engine::Postgres,
+        ) => "jsonb",
+        (
+            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap,
+            Engine::Sqlite,
+        ) => "JSON",
+        _ => "text",
+    }
+}
+
+/// Whether a column can hold a field.
+fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
+    match (ty, class) {
+        (_, Class::Json)
+        | (Type::Integer, Class::Integer(_) | Class::Decimal)
+        | (Type::Float | Type::Amount, Class::Decimal)
+        | (Type::Boolean | Type::Flag, Class::Boolean)
+        | (Type::Timestamp, Class::Moment)
+        | (Type::Date, Class::Date)
+        | (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text)
+        | (Type::Array(Type::String), Class::Texts) => true,
+        (Type::Boolean | Type::Flag, Class::Integer(_))
+        | (Type::Timestamp | Type::Date, Class::Text) => engine == Engine::Sqlite,
+        _ => false,
+    }
+}

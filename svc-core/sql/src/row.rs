@@ -1,0 +1,280 @@
+//! Rows as records, and values of records as columns.
+
+use svc_core::{
+    error::{Error, Result},
+    json::{Json, Number, Object, write_string},
+    link::{Address, Ref},
+    record::{Computed, Identifiers, Meta, RawRecord},
+    schema::{Source, Type},
+    store::{Found, Stored as Placed},
+    value::{Id, Timestamp},
+};
+
+use super::{
+    database::Row,
+    live::Class,
+    resolved::{Column, Mapped, Member, Resolved, Stored},
+};
+
+impl Resolved {
+    /// The record in a row of [`Resolved::records`](super::resolved::Resolved::records).
+    pub(super) fn record(&self, table: &Mapped, row: &Row) -> Result<Placed> {
+        let mut columns = row.iter().map(Option::as_deref);
+        let mut next = || columns.next().flatten();
+        let (place, id) = head(next(), next())?;
+        // A row that does not say so was there before everything else.
+        let created = moment(next()).unwrap_or(Timestamp::from_micros(0));
+        let modified = moment(next()).unwrap_or(created);
+        let mut meta = Meta::new(id, created).modified(modified.max(created));
+        if let Some(list) = next() {
+            let inner = list
+                .trim()
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'));
+            meta.identifiers = Identifiers::from_stored(inner.unwrap_or_default().to_owned());
+        }
+        let links: Vec<(&'static str, Ref)> = table
+            .links
+            .iter()
+            .filter(|link| self.of(link.kind).is_some())
+            .filter_map(|link| {
+                let to = next()?;
+                Some((link.name, Ref::Local(Address::top(link.kind, Id::new(to)?))))
+            })
+            .collect();
+        let mut fields = Vec::with_capacity(256);
+        let members: Vec<(&Member, Option<&str>)> = table
+            .members
+            .iter()
+            .map(|member| (member, next()))
+            .collect();
+        write_members(self.engine, &members, 0, &mut fields);
+        let mut record = RawRecord::stored(table.kind, meta, fields);
+        for (name, to) in links {
+            record.add_link(name, to);
+        }
+        for field in table.kind.schema().fields.fields {
+            if let Some(Source::Relation(kind)) = field.source() {
+                record.add_computed(field.name, Computed::Relation(kind));
+            }
+        }
+        Ok(Placed::new(place, record))
+    }
+
+    /// What a row of [`Resolved::heads`](super::resolved::Resolved::heads) says.
+    pub(super) fn found(&self, table: &Mapped, row: &Row) -> Result<Found> {
+        let mut columns = row.iter().map(Option::as_deref);
+        let mut next = || columns.next().flatten();
+        let (place, id) = head(next(), next())?;
+        let mut parent = None;
+        for link in table
+            .links
+            .iter()
+            .filter(|link| self.of(link.kind).is_some())
+        {
+            let to = next();
+            if Some(link.name) == table.kind.schema().parent {
+                parent = to.and_then(Id::new);
+            }
+        }
+        Ok(Found::new(table.kind, id, place, parent))
+    }
+}
+
+fn head(place: Option<&str>, id: Option<&str>) -> Result<(i64, Id)> {
+    let place = place.and_then(|place| place.parse().ok());
+    let id = id.and_then(Id::new);
+    place.zip(id).ok_or_else(|| {
+        Error::unexpected("a row of a mapped table has no order or no id that an address can have")
+    })
+}
+
+/// A moment: microseconds since 1970, or a text that `SQLite` or a program wrote.
+fn moment(text: Option<&str>) -> Option<Timestamp> {
+    let text = text?;
+    if let Ok(micros) = text.parse() {
+        return Some(Timestamp::from_micros(micros));
+    }
+    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{}Z", text.replacen(' ', "T", 1))))
+}
+
+/// `"name":value` pairs separated by commas; what is empty is left out. Members of one object stand
+/// beside each other.
+fn write_members(
+    engine: super::Engine,
+    members: &[(&Member, Option<&str>)],
+    depth: usize,
+    out: &mut Vec<u8>,
+) {
+    let mut rest = members;
+    while let [(first, text), ..] = rest {
+        let Some(field) = first.path.get(depth) else {
+            return;
+        };
+        let same = |(other, _): &&(&Member, Option<&str>)| {
+            other
+                .path
+                .get(depth)
+                .is_some_and(|it| it.name == field.name)
+        };
+        let width = rest.iter().take_while(same).count();
+        let (group, behind) = rest.split_at_checked(width).unwrap_or((rest, &[]));
+        rest = behind;
+        let begin = out.len();
+        if begin > 0 && out.last() != Some(&b'{') {
+            out.push(b',');
+        }
+        write_string(field.name, out);
+        out.push(b':');
+        let written = if first.path.len() > depth.saturating_add(1) {
+            out.push(b'{');
+            let empty = out.len();
+            write_members(engine, group, depth.saturating_add(1), out);
+            let has_some = out.len() > empty;
+            out.push(b'}');
+            has_some
+        } else {
+            text.is_some_and(|text| write_value(engine, first, text, out).is_some())
+        };
+        if !written {
+            out.truncate(begin);
+        }
+    }
+}
+
+/// A value as it is sent; `None` for what the interface cannot say.
+fn write_value(
+    engine: super::Engine,
+    member: &Member,
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let (column, values) = match &member.stored {
+        Stored::Rows { members, .. } => return write_rows(engine, members, text, out),
+        Stored::Column { column, values } => (column, values),
+    };
+    if column.class == Class::Json || column.class == Class::Texts {
+        let json = Json::read_kept(text.as_bytes()).filter(|json| !json.is_null())?;
+        json.write(out);
+        return Some(());
+    }
+    match member.field()?.ty {
+        Type::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
+        Type::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
+        Type::Integer | Type::Float | Type::Amount => {
+            out.extend_from_slice(Number::parse(text)?.as_str().as_bytes());
+        }
+        Type::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
+        Type::Enum(known) => {
+            let value = from_column(values, text);
+            known.contains(&value).then(|| write_string(value, out))?;
+        }
+        _ => write_string(from_column(values, text), out),
+    }
+    Some(())
+}
+
+fn write_rows(
+    engine: super::Engine,
+    members: &[Member],
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let Some(Json::Array(entries)) = Json::read_kept(text.as_bytes()) else {
+        return None;
+    };
+    if entries.is_empty() {
+        return None;
+    }
+    out.push(b'[');
+    for (place, entry) in entries.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        let columns = entry.as_array().unwrap_or_default();
+        let members: Vec<(&Member, Option<&str>)> = members
+            .iter()
+            .enumerate()
+            .map(|(place, member)| (member, columns.get(place).and_then(Json::as_str)))
+            .collect();
+        out.push(b'{');
+        write_members(engine, &members, 0, out);
+        out.push(b'}');
+    }
+    out.push(b']');
+    Some(())
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text {
+        "true" | "t" | "1" => Some(true),
+        "false" | "f" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+/// The value of the interface for one of a column.
+fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
+    values
+        .iter()
+        .find(|(_, stored)| stored == text)
+        .map_or(text, |(value, _)| value)
+}
+
+/// What a column has for a value of the interface.
+pub(super) fn to_column(
+    engine: super::Engine,
+    column: &Column,
+    values: &[(String, String)],
+    value: Option<&Json>,
+) -> Option<String> {
+    let value = value.filter(|value| !value.is_null())?;
+    if column.class == Class::Json {
+        let mut text = Vec::new();
+        value.write(&mut text);
+        return String::from_utf8(text).ok();
+    }
+    Some(match value {
+        Json::Bool(truth) => boolean(engine, *truth),
+        Json::Number(number) => number.as_str().to_owned(),
+        Json::String(text) if matches!(column.class, Class::Boolean | Class::Integer(_)) => {
+            boolean(engine, text == "true")
+        }
+        Json::String(text) => values
+            .iter()
+            .find(|(of, _)| of == text)
+            .map_or_else(|| text.clone(), |(_, stored)| stored.clone()),
+        Json::Array(list) if column.class == Class::Texts => braces(list),
+        other => {
+            let mut text = Vec::new();
+            other.write(&mut text);
+            String::from_utf8(text).ok()?
+        }
+    })
+}
+
+fn boolean(engine: super::Engine, truth: bool) -> String {
+    match (engine, truth) {
+        (super::Engine::Sqlite, true) => "1",
+        (super::Engine::Sqlite, false) => "0",
+        (super::Engine::Postgres, true) => "true",
+        (super::Engine::Postgres, false) => "false",
+    }
+    .to_owned()
+}
+
+/// Texts as PostgreSQL writes an array: `{"a","b"}`.
+fn braces(list: &[Json]) -> String {
+    let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let items: Vec<String> = list.iter().filter_map(Json::as_str).map(quote).collect();
+    format!("{{{}}}", items.join(","))
+}
+
+/// The value at a path of a record's fields.
+pub(super) fn at<'a>(fields: &'a Object, member: &Member) -> Option<&'a Json> {
+    let (first, rest) = member.path.split_first()?;
+    rest.iter()
+        .try_fold(fields.get(first.name)?, |json, field| {
+            json.as_object()?.get(field.name)
+        })
+}

@@ -1,0 +1,319 @@
+//! Reading: the columns of a record, whose it is, and what it is found by.
+
+use svc_core::{link::Address, store::Key, value::Id};
+
+use super::{
+    resolved::{Column, Link, Mapped, Member, Resolved, Stored, Whose},
+    sql::{Sql, read},
+};
+
+/// Our own tables.
+pub(super) const IDENTIFIERS: &str = "svc_identifiers";
+
+impl Resolved {
+    /// `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, where the links lead,
+    /// and the members. Behind it comes a condition on `t`.
+    pub(super) fn records(&self, sql: &mut Sql, table: &Mapped) {
+        let engine = sql.engine();
+        sql.push("SELECT ");
+        for column in [&table.order, &table.id, &table.created, &table.modified] {
+            sql.push(&read(engine, "t", column)).push(", ");
+        }
+        Self::identifiers(sql, table);
+        self.targets(sql, table);
+        for member in &table.members {
+            sql.push(", ").push(&self.member(member, table));
+        }
+        self.from(sql, table);
+    }
+
+    /// The same without identifiers and members: what a record is found by.
+    pub(super) fn heads(&self, sql: &mut Sql, table: &Mapped) {
+        let engine = sql.engine();
+        sql.push("SELECT ")
+            .push(&read(engine, "t", &table.order))
+            .push(", ")
+            .push(&read(engine, "t", &table.id));
+        self.targets(sql, table);
+        self.from(sql, table);
+    }
+
+    fn targets(&self, sql: &mut Sql, table: &Mapped) {
+        for (place, link) in table.links.iter().enumerate() {
+            if let Some(target) = self.of(link.kind) {
+                let column = read(sql.engine(), &format!("l{place}"), &target.id);
+                sql.push(", ").push(&column);
+            }
+        }
+    }
+
+    fn from(&self, sql: &mut Sql, table: &Mapped) {
+        sql.push(" FROM ").push(&table.name).push(" t");
+        for (place, link) in table.links.iter().enumerate() {
+            if let Some(target) = self.of(link.kind) {
+                let on = format!(
+                    " LEFT JOIN {} l{place} ON l{place}.{} = t.{}",
+                    target.name, target.key.name, link.column.name
+                );
+                sql.push(&on);
+            }
+        }
+        sql.push(" WHERE ");
+        self.owned(sql, table, "t");
+    }
+
+    /// The condition that a row is the tenant's.
+    pub(super) fn owned(&self, sql: &mut Sql, table: &Mapped, alias: &str) {
+        match &table.whose {
+            Whose::Only => _ = sql.push("1 = 1"),
+            Whose::Column { column, via: None } => {
+                sql.push(alias)
+                    .push(".")
+                    .push(&column.name)
+                    .push(" = ")
+                    .tenant(Some(column));
+            }
+            Whose::Column {
+                column,
+                via: Some(via),
+            } => {
+                let (key, name) = (&via.key.name, &via.name.name);
+                let of = format!(
+                    "{alias}.{} = (SELECT {key} FROM {} WHERE {name} = ",
+                    column.name, via.table
+                );
+                sql.push(&of).tenant(Some(&via.name)).push(")");
+            }
+            Whose::Container(place) => {
+                let container = table
+                    .links
+                    .get(*place)
+                    .and_then(|link| Some((link, self.of(link.kind)?)));
+                let Some((link, container)) = container else {
+                    sql.push("1 = 0");
+                    return;
+                };
+                let inner = format!("{alias}c");
+                let within = format!(
+                    "EXISTS (SELECT 1 FROM {} {inner} WHERE {inner}.{} = {alias}.{} AND ",
+                    container.name, container.key.name, link.column.name
+                );
+                sql.push(&within);
+                self.owned(sql, container, &inner);
+                sql.push(")");
+            }
+        }
+    }
+
+    /// `SELECT` the tenant of a record, whoever's it is; `false` where the tables do not say.
+    pub(super) fn owner(&self, sql: &mut Sql, table: &Mapped, of: &Address) -> bool {
+        let mut table = table;
+        let mut from = format!(" FROM {} t", table.name);
+        let (mut alias, first) = ("t".to_owned(), table);
+        loop {
+            match &table.whose {
+                Whose::Only => return false,
+                Whose::Column { column, via } => {
+                    let name = match via {
+                        None => read(self.engine, &alias, column),
+                        Some(via) => {
+                            let on = format!("o.{} = {alias}.{}", via.key.name, column.name);
+                            from = format!("{from} JOIN {} o ON {on}", via.table);
+                            read(self.engine, "o", &via.name)
+                        }
+                    };
+                    sql.push("SELECT ")
+                        .push(&name)
+                        .push(&from)
+                        .push(" WHERE 1 = 1");
+                    self.named(sql, first, "t", &Key::from(of));
+                    return true;
+                }
+                Whose::Container(place) => {
+                    let Some(link) = table.links.get(*place) else {
+                        return false;
+                    };
+                    let Some(container) = self.of(link.kind) else {
+                        return false;
+                    };
+                    let inner = format!("{alias}c");
+                    from = format!(
+                        "{from} JOIN {} {inner} ON {inner}.{} = {alias}.{}",
+                        container.name, container.key.name, link.column.name
+                    );
+                    (alias, table) = (inner, container);
+                }
+            }
+        }
+    }
+
+    /// The foreign identifiers of a record, as a JSON array.
+    fn identifiers(sql: &mut Sql, table: &Mapped) {
+        let engine = sql.engine();
+        let of = format!(
+            " AND i.kind = '{}' AND i.record = {}",
+            table.kind.singular(),
+            read(engine, "t", &table.id)
+        );
+        match engine {
+            super::Engine::Postgres => {
+                sql.push(
+                    "(SELECT json_agg(i.identifier ORDER BY i.place)::text FROM svc_identifiers i WHERE i.tenant = ",
+                );
+                sql.tenant(None).push(&of).push(")");
+            }
+            super::Engine::Sqlite => {
+                sql.push("(SELECT json_group_array(identifier) FROM (SELECT i.identifier FROM svc_identifiers i WHERE i.tenant = ");
+                sql.tenant(None).push(&of).push(" ORDER BY i.place))");
+            }
+        }
+    }
+
+    fn member(&self, member: &Member, table: &Mapped) -> String {
+        match &member.stored {
+            Stored::Column { column, .. } => read(self.engine, "t", column),
+            Stored::Rows {
+                table: rows,
+                parent,
+                order,
+                members,
+            } => {
+                // Each entry is an array of its columns, which `row.rs` reads as it reads the
+                // columns of a record.
+                let columns: Vec<String> = members
+                    .iter()
+                    .filter_map(|member| match &member.stored {
+                        Stored::Column { column, .. } => Some(read(self.engine, "r", column)),
+                        Stored::Rows { .. } => None,
+                    })
+                    .collect();
+                let (of, by) = (
+                    format!("r.{} = t.{}", parent.name, table.key.name),
+                    &order.name,
+                );
+                let columns = columns.join(", ");
+                match self.engine {
+                    super::Engine::Postgres => format!(
+                        "(SELECT json_agg(json_build_array({columns}) ORDER BY r.{by})::text FROM {rows} r WHERE {of})"
+                    ),
+                    super::Engine::Sqlite => format!(
+                        "(SELECT json_group_array(json(a)) FROM (SELECT json_array({columns}) AS a FROM {rows} r WHERE {of} ORDER BY r.{by}))"
+                    ),
+                }
+            }
+        }
+    }
+
+    /// ` AND` the condition that a row is the one that a key names; of several, the oldest comes
+    /// first by [`oldest`].
+    pub(super) fn named(&self, sql: &mut Sql, table: &Mapped, alias: &str, key: &Key) {
+        sql.push(" AND ");
+        match key {
+            Key::Id(_, id) => {
+                sql.push(alias)
+                    .push(".")
+                    .push(&table.id.name)
+                    .push(" = ")
+                    .value(&table.id, id_value(&table.id, id));
+            }
+            Key::Name(kind, name) => match kind
+                .schema()
+                .unique_name()
+                .and_then(|field| table.column(field.name))
+            {
+                Some((column, _)) => {
+                    _ = sql
+                        .push(alias)
+                        .push(".")
+                        .push(&column.name)
+                        .push(" = ")
+                        .value(column, Some(name.clone()));
+                }
+                None => _ = sql.push("1 = 0"),
+            },
+            Key::Identifier(kind, identifier) => {
+                let record = if self.engine == super::Engine::Postgres {
+                    format!("i.record::{}", table.id.sql_type)
+                } else {
+                    "i.record".to_owned()
+                };
+                let of = format!(
+                    "{alias}.{} = (SELECT {record} FROM {IDENTIFIERS} i WHERE i.kind = '{}' AND i.tenant = ",
+                    table.id.name,
+                    kind.singular()
+                );
+                sql.push(&of)
+                    .tenant(None)
+                    .push(" AND i.identifier = ")
+                    .text(identifier.as_str())
+                    .push(")");
+            }
+            Key::Email(address) => match table.emails() {
+                Some((rows, parent, column)) => {
+                    let of = format!(
+                        "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) = ",
+                        table.key.name, parent.name, column.name
+                    );
+                    sql.push(&of)
+                        .text(svc_core::helper::normal_email(address))
+                        .push(")");
+                }
+                None => _ = sql.push("1 = 0"),
+            },
+            Key::Link(kind, id, name) => match self
+                .of(*kind)
+                .and_then(|from| Some((from, from.link(name)?)))
+            {
+                Some((from, link)) => {
+                    let of = format!(
+                        "{alias}.{} = (SELECT f.{} FROM {} f WHERE ",
+                        table.key.name, link.column.name, from.name
+                    );
+                    sql.push(&of);
+                    self.owned(sql, from, "f");
+                    self.named(sql, from, "f", &Key::Id(*kind, id.clone()));
+                    sql.push(")");
+                }
+                None => _ = sql.push("1 = 0"),
+            },
+        }
+    }
+
+    /// ` AND` the condition that a link leads to one of the records that keys name.
+    pub(super) fn leads_to(&self, sql: &mut Sql, link: &Link, keys: &[Key]) {
+        let Some(target) = self.of(link.kind) else {
+            sql.push(" AND 1 = 0");
+            return;
+        };
+        sql.push(" AND t.")
+            .push(&link.column.name)
+            .push(" IN (NULL");
+        for key in keys {
+            sql.push(", ");
+            self.key_of(sql, target, key);
+        }
+        sql.push(")");
+    }
+
+    /// `(SELECT key ...)`: what other tables refer to a record by.
+    pub(super) fn key_of(&self, sql: &mut Sql, table: &Mapped, key: &Key) {
+        sql.push("(SELECT k.")
+            .push(&table.key.name)
+            .push(" FROM ")
+            .push(&table.name)
+            .push(" k WHERE ");
+        self.owned(sql, table, "k");
+        self.named(sql, table, "k", key);
+        sql.push(" ORDER BY k.")
+            .push(&table.order.name)
+            .push(" LIMIT 1)");
+    }
+}
+
+/// What an id is in its column; nothing for one that no row can have.
+pub(super) fn id_value(column: &Column, id: &Id) -> Option<String> {
+    match column.class {
+        super::live::Class::Uuid => id.uuid().map(|uuid| uuid.to_string()),
+        _ => Some(id.as_str().to_owned()),
+    }
+}

@@ -1,0 +1,551 @@
+//! The store over a vendor's own tables.
+
+use std::{fmt, sync::Arc, time::Instant};
+
+use async_trait::async_trait;
+use svc_core::{
+    api::{ApiBuilder, KeptKind},
+    auth::{AnonymousTenant, Tenant},
+    context::Context,
+    error::{Error, Result},
+    helper::{PersonMatching, StockMatching},
+    link::{Address, ShareNames},
+    model::Kind,
+    ops::Bells,
+    page::{ListRequest, RawPage},
+    record::RawRecord,
+    rules::{Decision, decide, first_questions_once},
+    store::{
+        Answer, At, Call, Change, Fetched, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question,
+        Store, Turn,
+    },
+    value::Timestamp,
+};
+use svc_store::{
+    cursor::{Cursors, REREADS},
+    hex,
+};
+
+use super::{
+    Engine, MappingError,
+    apply::Writes,
+    ask::unasked,
+    database::{Database, Row, Statement, Transaction, Trouble},
+    live,
+    mapping::Mapping,
+    pages::start,
+    resolved::{Mapped, Resolved},
+    sql::Sql,
+    turns::Turns,
+};
+
+/// How often a call is run that another transaction was faster than.
+const TRIES: u8 = 5;
+
+/// A store over a vendor's own tables: pages, matching, identifiers, cascades and all helpers, each
+/// call in one transaction. [`register`](Self::register) offers what the mapping has.
+///
+/// A read is one round trip. A write is two: the first one takes the tenant's turn and fetches what
+/// the call asks, the second one writes and commits; a call that asks more takes one for each time
+/// that it asks.
+///
+/// Calls of this interface have their turns one after the other, tenant by tenant, over all
+/// processes: twenty equal sign-ups at once make one person; those that wait in one process hold
+/// two connections at most. The vendor's own program may write at the same time: rows that a call
+/// reads in order to change them are locked until it ends, and where the database reports a
+/// conflict the call is run again.
+pub struct MappedStore {
+    pub(super) shared: Arc<Shared>,
+    matching: Arc<dyn PersonMatching>,
+}
+
+pub(super) struct Shared {
+    pub(super) database: Box<dyn Database>,
+    mapping: Resolved,
+    cursors: Cursors,
+    turns: Turns,
+    /// Rings when something is to be sent.
+    pub(super) outgoing: Bells<()>,
+}
+
+impl MappedStore {
+    /// Looks the mapping up in the live tables.
+    ///
+    /// # Errors
+    ///
+    /// Everything in the mapping that the tables do not have, with what mends it; or the database
+    /// cannot be read.
+    pub async fn connect(mapping: Mapping, database: impl Database) -> Result<Self, MappingError> {
+        let engine = database.engine();
+        let asked = live::statements(engine, mapping.table_names());
+        let answers = database.read(asked).await?;
+        let mapping =
+            super::resolve::resolve(&mapping, engine, &live::Live::read(engine, &answers))?;
+        let secret = secret(&database).await?;
+        let shared = Shared {
+            database: Box::new(database),
+            mapping,
+            cursors: Cursors::new(&secret),
+            turns: Turns::default(),
+            outgoing: Bells::default(),
+        };
+        Ok(Self {
+            shared: Arc::new(shared),
+            matching: Arc::new(StockMatching),
+        })
+    }
+
+    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign
+    /// identifiers, what is to be sent, and the secret of `next` links. The same SQL is in
+    /// [`own_tables`](super::own_tables).
+    ///
+    /// # Errors
+    ///
+    /// Trouble of the database.
+    pub async fn create_own_tables(database: &impl Database) -> Result<(), MappingError> {
+        let statements = super::own_tables(database.engine());
+        let statements = statements
+            .iter()
+            .map(|text| Statement::new(*text, Vec::new()))
+            .collect();
+        let (transaction, _) = database.begin(statements).await?;
+        transaction.commit(Vec::new()).await?;
+        Ok(())
+    }
+
+    /// Registers everything that the mapping has: all operations of its kinds, with the fields and
+    /// links that have a column, and the helpers and action functions whose records it keeps. The
+    /// action function `triggers` is one of them if the API [delivers](ApiBuilder::deliver).
+    ///
+    /// [`ApiBuilder::without`] removes an operation, such as `.without("attendances.create")`.
+    #[must_use]
+    pub fn register(&self, api: ApiBuilder) -> ApiBuilder {
+        let kept: Vec<KeptKind> = self.mapping().tables.iter().map(kept).collect();
+        api.partial_store(&(Arc::new(self.clone()) as Arc<dyn Store>), &kept)
+    }
+
+    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    #[must_use]
+    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+        self.matching = Arc::new(matching);
+        self
+    }
+
+    pub(crate) fn mapping(&self) -> &Resolved {
+        &self.shared.mapping
+    }
+
+    /// Whether there is anything of a tenant.
+    fn has(&self, tenant: &Tenant) -> bool {
+        let mapping = self.mapping();
+        let is_named = mapping
+            .only
+            .as_ref()
+            .is_none_or(|only| only == tenant.as_str());
+        // PostgreSQL has no text with U+0000, and a tenant that is no number is in no column of
+        // numbers.
+        is_named
+            && !tenant.as_str().contains('\0')
+            && (!mapping.numbers_tenants() || tenant.number().is_some())
+    }
+
+    /// Runs a call once, in one transaction.
+    async fn turn(&self, cx: &Context, call: &Call) -> Result<Outcome, Failed> {
+        let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
+        let wanted = first_questions_once(call, &*self.matching, &mapping.once());
+        let mut begin = begin(mapping.engine, cx.deadline);
+        let turn_at = begin.len();
+        begin.push(next_turn(mapping.engine, tenant, Timestamp::now()));
+        let (asked, statements) = self.asks(tenant, &wanted);
+        begin.extend(statements);
+        let (mut transaction, mut answers) = self.shared.database.begin(begin).await?;
+        let given = answers.split_off(turn_at.saturating_add(1).min(answers.len()));
+        let clock = answers
+            .last()
+            .and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
+        let time = Timestamp::from_micros(clock.ok_or_else(unasked)?);
+        let mut fetched = Given::default();
+        let decided = self
+            .decide(
+                cx,
+                call,
+                time,
+                &mut fetched,
+                (wanted, asked, given),
+                &mut transaction,
+            )
+            .await;
+        let Decision {
+            changes, outcome, ..
+        } = match decided {
+            Ok(decision) if decision.changes.is_empty() => {
+                transaction.roll_back().await;
+                return Ok(decision.outcome);
+            }
+            Ok(decision) => decision,
+            Err(failed) => {
+                transaction.roll_back().await;
+                return Err(failed);
+            }
+        };
+        let mut writes = Writes::new(mapping, tenant);
+        for change in &changes {
+            writes.add(change, |at| fetched.fields(at))?;
+        }
+        let mut statements = writes.statements;
+        let shown = shown(&outcome).filter(|record| mapping.of(record.kind()).is_some());
+        let again =
+            shown.map(|record| Question::Record(Key::Id(record.kind(), record.meta().id.clone())));
+        statements.extend(
+            again
+                .as_ref()
+                .and_then(|question| mapping.asks(tenant, question)),
+        );
+        let given = transaction.commit(statements).await?;
+        if changes
+            .iter()
+            .any(|change| matches!(change, Change::Outbox(_)))
+        {
+            self.shared.outgoing.ring(&());
+        }
+        // What is answered is what the tables have now, whatever their triggers made of it.
+        let record = match again.zip(given.last()) {
+            Some((question, rows)) => mapping.answers(&question, rows)?,
+            None => return Ok(outcome),
+        };
+        Ok(match (outcome, record) {
+            (Outcome::Created { is_new, .. }, Answer::Record(Some(now))) => Outcome::Created {
+                record: now.record,
+                is_new,
+            },
+            (Outcome::Updated(Some(_)), Answer::Record(Some(now))) => {
+                Outcome::Updated(Some(now.record))
+            }
+            (outcome, _) => outcome,
+        })
+    }
+
+    /// Runs the rulebook until nothing is missing.
+    async fn decide(
+        &self,
+        cx: &Context,
+        call: &Call,
+        time: Timestamp,
+        fetched: &mut Given,
+        (mut wanted, mut asked, mut given): (Vec<Question>, Vec<bool>, Vec<Vec<Row>>),
+        transaction: &mut Box<dyn Transaction>,
+    ) -> Result<Decision, Failed> {
+        let (ids, names, overlay) = (Ids::default(), ShareNames::default(), Overlay::default());
+        let once = self.mapping().once();
+        loop {
+            self.take(fetched, &wanted, &asked, &given)?;
+            let turn = Turn::new(time, &ids, &names, &*self.matching).once_per_person(&once);
+            match decide(call, &turn, &mut fetched.answers, &overlay) {
+                Ok(decision) => return Ok(decision),
+                Err(Pause::Missing(more)) => wanted = more,
+                Err(Pause::Failed(error)) => return Err(error.into()),
+                Err(pause @ Pause::Unsettled) => {
+                    return Err(Error::unexpected(pause.to_string()).into());
+                }
+            }
+            let (places, statements) = self.asks(cx.tenant.as_str(), &wanted);
+            asked = places;
+            given = if statements.is_empty() {
+                Vec::new()
+            } else {
+                transaction.run(statements).await?
+            };
+        }
+    }
+
+    /// Which of these questions are asked of the tables, and how.
+    fn asks(&self, tenant: &str, questions: &[Question]) -> (Vec<bool>, Vec<Statement>) {
+        let asked: Vec<Option<Statement>> = questions
+            .iter()
+            .map(|question| self.shared.mapping.asks(tenant, question))
+            .collect();
+        (
+            asked.iter().map(Option::is_some).collect(),
+            asked.into_iter().flatten().collect(),
+        )
+    }
+
+    fn take(
+        &self,
+        fetched: &mut Given,
+        questions: &[Question],
+        asked: &[bool],
+        given: &[Vec<Row>],
+    ) -> Result<()> {
+        let mut given = given.iter();
+        for (question, is_asked) in questions.iter().zip(asked) {
+            let rows: &[Row] = if *is_asked {
+                given.next().ok_or_else(unasked)?
+            } else {
+                &[]
+            };
+            let answer = self.shared.mapping.answers(question, rows)?;
+            fetched.insert(question.clone(), answer);
+        }
+        Ok(())
+    }
+}
+
+/// What was fetched in a turn, and the records as they were.
+#[derive(Default)]
+struct Given {
+    answers: Fetched,
+    records: Vec<RawRecord>,
+}
+
+impl Given {
+    fn insert(&mut self, question: Question, answer: Answer) {
+        match &answer {
+            Answer::Record(Some(stored)) => self.records.push(stored.record.clone()),
+            Answer::Records(list) => self
+                .records
+                .extend(list.iter().map(|stored| stored.record.clone())),
+            _ => {}
+        }
+        self.answers.insert(question, answer);
+    }
+
+    /// The fields that a record had before.
+    fn fields(&self, at: &At) -> Option<svc_core::json::Object> {
+        let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
+        self.records
+            .iter()
+            .find(is_meant)
+            .and_then(|record| record.read_fields(&ShareNames::default()).ok())
+    }
+}
+
+/// The record that an outcome shows whole.
+fn shown(outcome: &Outcome) -> Option<&RawRecord> {
+    match outcome {
+        Outcome::Created { record, .. } | Outcome::Updated(Some(record)) => Some(record),
+        Outcome::Updated(None) | Outcome::Deleted(_) | Outcome::Helped(_) | Outcome::Kept(_) => {
+            None
+        }
+    }
+}
+
+/// Why a turn came to nothing.
+enum Failed {
+    Refused(Error),
+    Trouble(Trouble),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Trouble> for Failed {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+/// No statement of a transaction waits longer than its caller.
+fn begin(engine: Engine, deadline: Option<Instant>) -> Vec<Statement> {
+    let (Engine::Postgres, Some(deadline)) = (engine, deadline) else {
+        return Vec::new();
+    };
+    let left = deadline
+        .saturating_duration_since(Instant::now())
+        .as_millis()
+        .max(1);
+    let text = "SELECT set_config('statement_timeout', $1::text, true)";
+    vec![Statement::new(text, vec![Some(left.to_string())])]
+}
+
+/// Waits for the tenant's turn, and gives its moment: later than that of every turn before.
+fn next_turn(engine: Engine, tenant: &str, now: Timestamp) -> Statement {
+    let mut sql = Sql::new(engine, tenant);
+    let (larger, clock) = match engine {
+        Engine::Postgres => ("greatest", "svc_turns.clock::text"),
+        Engine::Sqlite => ("max", "CAST(clock AS TEXT)"),
+    };
+    sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
+        .tenant(None)
+        .push(", ")
+        .number(now.micros());
+    sql.push(") ON CONFLICT (tenant) DO UPDATE SET clock = ")
+        .push(larger);
+    sql.push("(svc_turns.clock + 1, excluded.clock) RETURNING ")
+        .push(clock);
+    sql.finish()
+}
+
+/// What proves the cursors in `next` links: made once, and the same for every process.
+async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(Error::unexpected)?;
+    let mut make = Sql::new(database.engine(), "");
+    make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ")
+        .text(hex::encode(&random));
+    make.push(") ON CONFLICT (name) DO NOTHING");
+    let read = Statement::new(
+        "SELECT secret FROM svc_secrets WHERE name = 'cursors'",
+        Vec::new(),
+    );
+    let (transaction, answers) = database.begin(vec![make.finish(), read]).await?;
+    transaction.commit(Vec::new()).await?;
+    let text = answers
+        .get(1)
+        .and_then(|rows| rows.first()?.first()?.as_deref());
+    Ok(text.and_then(hex::decode).ok_or_else(unasked)?)
+}
+
+#[async_trait]
+impl Store for MappedStore {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        let Shared {
+            database,
+            mapping,
+            cursors,
+            ..
+        } = &*self.shared;
+        if !self.has(&cx.tenant) {
+            return Ok(RawPage::default());
+        }
+        let tenant = cx.tenant.as_str();
+        let start = start(cursors, tenant, kind, request);
+        let mut rereads = REREADS;
+        loop {
+            let asked = mapping.asks_page(cursors, tenant, kind, request)?;
+            let answers = database.read(asked).await.map_err(Trouble::of_a_read)?;
+            let page = mapping.page(cursors, tenant, kind, request, &answers)?;
+            // The database may answer each statement at a moment of its own.
+            if rereads == 0 || start.agrees(&request.page, &page) {
+                return Ok(page);
+            }
+            rereads = rereads.saturating_sub(1);
+        }
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        let record = self.find(cx, &Key::from(at)).await?;
+        Ok(record.filter(|record| at.admits_parent(record.parent())))
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        let mapping = &self.shared.mapping;
+        let Some(table) = key
+            .kind()
+            .and_then(|kind| mapping.of(kind))
+            .filter(|_| self.has(&cx.tenant))
+        else {
+            return Ok(None);
+        };
+        let mut sql = Sql::new(mapping.engine, cx.tenant.as_str());
+        if mapping.one(&mut sql, key, true, false).is_none() {
+            return Ok(None);
+        }
+        let answers = self
+            .shared
+            .database
+            .read(vec![sql.finish()])
+            .await
+            .map_err(Trouble::of_a_read)?;
+        let row = answers.first().and_then(|rows| rows.first());
+        row.map(|row| mapping.record(table, row).map(|stored| stored.record))
+            .transpose()
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        if !self.has(&cx.tenant) {
+            return Err(Error::not_found());
+        }
+        // One busy tenant leaves connections for the others.
+        let _turn = self.shared.turns.wait(cx.tenant.as_str()).await;
+        let mut tries = 1;
+        loop {
+            match self.turn(cx, &call).await {
+                Ok(outcome) => return Ok(outcome),
+                Err(Failed::Refused(error)) => return Err(error),
+                Err(Failed::Trouble(Trouble::Conflict(cause) | Trouble::Taken(cause)))
+                    if tries < TRIES =>
+                {
+                    tracing::debug!(%cause, "a call is run again");
+                    tries = tries.saturating_add(1);
+                }
+                Err(Failed::Trouble(trouble)) => return Err(trouble.into()),
+            }
+        }
+    }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.matching)
+    }
+
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        Some(self)
+    }
+}
+
+/// Whose a container is (HLP-07).
+#[async_trait]
+impl AnonymousTenant for MappedStore {
+    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+        let mapping = &self.shared.mapping;
+        let Some(table) = mapping.of(container.kind) else {
+            return Ok(None);
+        };
+        if let Some(only) = &mapping.only {
+            return Ok(Some(Tenant::new(only.as_str())));
+        }
+        let mut sql = Sql::new(mapping.engine, "");
+        if !mapping.owner(&mut sql, table, container) {
+            return Ok(None);
+        }
+        let answers = self
+            .shared
+            .database
+            .read(vec![sql.finish()])
+            .await
+            .map_err(Trouble::of_a_read)?;
+        let owner = answers
+            .first()
+            .and_then(|rows| rows.first()?.first()?.as_deref());
+        Ok(owner.map(Tenant::new))
+    }
+}
+
+impl Clone for MappedStore {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+            matching: Arc::clone(&self.matching),
+        }
+    }
+}
+
+impl fmt::Debug for MappedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MappedStore")
+            .field("tables", &self.mapping().tables.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a table keeps of its kind.
+fn kept(table: &Mapped) -> KeptKind {
+    let schema = table.kind.schema();
+    let mut kept = KeptKind::new(table.kind);
+    kept.fields = table
+        .members
+        .iter()
+        .filter_map(|member| member.path.first().map(|field| field.name))
+        .collect();
+    kept.links = table.links.iter().map(|link| link.name).collect();
+    kept.under = schema
+        .scopes()
+        .filter(|kind| table.scope(*kind).is_some())
+        .collect();
+    kept.narrowing = table.narrowing();
+    kept.once_per_person = table.once_per_person;
+    kept
+}

@@ -1,0 +1,44 @@
+//! Texts that a database cannot keep.
+
+use svc_core::{
+    error::{Code, Error, Problem, Result},
+    json::{Json, Object},
+};
+
+use super::{Engine, resolved::Mapped, row::at};
+
+/// Refuses texts with U+0000, which PostgreSQL does not have (ERR-13).
+pub(super) fn check_texts(engine: Engine, table: &Mapped, fields: &Object) -> Result<()> {
+    if engine == Engine::Sqlite {
+        return Ok(());
+    }
+    let wrong = table
+        .members
+        .iter()
+        .filter(|member| at(fields, member).is_some_and(has_zero))
+        .map(|member| {
+            let path = member
+                .path
+                .iter()
+                .map(|field| field.name)
+                .collect::<Vec<_>>()
+                .join(".");
+            let text = "{property} has the character U+0000, which this server cannot keep.";
+            Problem::new(Code::FieldInvalid, &*path, text)
+        });
+    let wrong: Vec<Problem> = wrong.collect();
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::refused(wrong))
+    }
+}
+
+fn has_zero(json: &Json) -> bool {
+    match json {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(list) => list.iter().any(has_zero),
+        Json::Object(object) => object.iter().any(|(_, json)| has_zero(json)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}

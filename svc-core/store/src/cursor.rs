@@ -1,0 +1,437 @@
+//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it
+//! (UND-14), and what follows from it for a page. Cursors of the change feed are encrypted in the
+//! same way (SYN-07).
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
+use svc_core::{
+    filter::{Filter, Filterable},
+    page::{ListRequest, Next, PageRequest, RawPage},
+};
+
+use super::hex;
+
+/// Bytes of the tag that proves a cursor, and of each number that it hides.
+const TAG: usize = 12;
+const NUMBER: usize = 8;
+
+/// Where a page begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// After this row; 0 stands for the beginning.
+    After(i64),
+    /// At the member with so many members before it (COL-22): see
+    /// [`OffsetIndex`](super::offset_index::OffsetIndex).
+    At(u64),
+}
+
+/// How often a store reads a page again whose records and total are of different moments.
+pub const REREADS: u32 = 3;
+
+impl Start {
+    /// Whether a page that was read from here agrees with its own total: it has as many records as
+    /// the total says, and a next page if there are more. Records and total of different moments
+    /// may not. A page that a continuation leads to has no number that could contradict its total.
+    ///
+    /// Requirements: COL-23, COL-28.
+    #[must_use]
+    pub fn agrees(self, page: &PageRequest, found: &RawPage) -> bool {
+        let skipped = match self {
+            Self::At(position) => position,
+            Self::After(0) => 0,
+            Self::After(_) => return true,
+        };
+        let rest = found.total.saturating_sub(skipped);
+        let size = u64::from(page.size);
+        let has_next = match found.next {
+            Next::After(_) => true,
+            Next::End => false,
+            Next::ByNumber => rest > size,
+        };
+        u64::try_from(found.records.len()).is_ok_and(|records| records == rest.min(size))
+            && has_next == (rest > size)
+    }
+}
+
+/// Where a page of an ordered collection begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderedStart {
+    /// After this record of a walk that counted its records when it began.
+    After(Mark),
+    /// With so many records before it.
+    At(u64),
+}
+
+/// A record in an ordered collection: by its date, then by its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Mark {
+    /// Its date in microseconds; 0 in the order of creation.
+    pub time: i64,
+    /// Its row.
+    pub row: i64,
+    /// How many records the collection had when the walk began.
+    pub total: u64,
+}
+
+impl Mark {
+    /// A record, and how many there are.
+    #[must_use]
+    pub fn new(time: i64, row: i64, total: u64) -> Self {
+        Self { time, row, total }
+    }
+}
+
+/// What a cursor is made for: its tag and what it hides differ with it.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose {
+    /// A row in a collection in the order of creation.
+    Row,
+    /// A mark in an ordered or filtered one.
+    Mark,
+    /// A position in the change feed of the tenant that is the place.
+    Feed,
+}
+
+impl Purpose {
+    const fn tag(self) -> u8 {
+        match self {
+            Self::Row => b't',
+            Self::Mark => b'T',
+            Self::Feed => b'f',
+        }
+    }
+
+    const fn hide(self) -> u8 {
+        match self {
+            Self::Row => b'h',
+            Self::Mark => b'H',
+            Self::Feed => b'F',
+        }
+    }
+}
+
+/// Writes and reads the cursors of one store.
+///
+/// A cursor is bound to its tenant, its collection, its page and its size. Elsewhere, or when a
+/// single character was changed, it reads as nothing. The row id is hidden, so that nobody learns
+/// how many records other tenants have.
+#[derive(Clone)]
+pub struct Cursors {
+    mac: Hmac<Sha256>,
+}
+
+impl Cursors {
+    /// With the secret of a store, which it keeps as long as its data.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Self {
+        // HMAC fills a key up with zeros to the size of a block.
+        let mut block = [0; 64];
+        for (byte, of_secret) in block.iter_mut().zip(secret) {
+            *byte = *of_secret;
+        }
+        Self {
+            mac: Hmac::new(&block.into()),
+        }
+    }
+
+    /// Where a page begins. A cursor that does not lead to this page of this collection is ignored:
+    /// on another page it would show records under a wrong number.
+    #[must_use]
+    pub fn start(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> Start {
+        let after = page
+            .after
+            .as_deref()
+            .and_then(|text| self.read(Purpose::Row, tenant, &leading_to(collection, page), text));
+        match after {
+            Some([row]) => Start::After(row),
+            None if page.number <= 1 => Start::After(0),
+            None => Start::At(page.skipped()),
+        }
+    }
+
+    /// What comes after a page: `last` is the row of its last record when more records follow.
+    #[must_use]
+    pub fn next(
+        &self,
+        tenant: i64,
+        collection: &[u8],
+        page: &PageRequest,
+        last: Option<i64>,
+    ) -> Next {
+        let next = PageRequest::new(page.number.saturating_add(1), page.size);
+        last.map_or(Next::End, |row| {
+            Next::After(self.write(Purpose::Row, tenant, &leading_to(collection, &next), [row]))
+        })
+    }
+
+    /// Where a page of a filtered or ordered collection begins. A continuation of another filter or
+    /// order is ignored as one of another collection is (FLT-08).
+    #[must_use]
+    pub fn ordered_start(
+        &self,
+        tenant: i64,
+        collection: &[u8],
+        request: &ListRequest,
+    ) -> OrderedStart {
+        let page = &request.page;
+        let read = page.after.as_deref().and_then(|text| {
+            let place = ordered(collection, request, page.number);
+            self.read(Purpose::Mark, tenant, &place, text)
+        });
+        match read {
+            Some([time, row, total]) => OrderedStart::After(Mark::new(
+                time,
+                row,
+                u64::try_from(total).unwrap_or_default(),
+            )),
+            None => OrderedStart::At(page.skipped()),
+        }
+    }
+
+    /// What comes after a page of a filtered or ordered collection: `last` is its last record when
+    /// more follow.
+    #[must_use]
+    pub fn ordered_next(
+        &self,
+        tenant: i64,
+        collection: &[u8],
+        request: &ListRequest,
+        last: Option<Mark>,
+    ) -> Next {
+        let Some(Mark { time, row, total }) = last else {
+            return Next::End;
+        };
+        let place = ordered(collection, request, request.page.number.saturating_add(1));
+        let total = i64::try_from(total).unwrap_or(i64::MAX);
+        Next::After(self.write(Purpose::Mark, tenant, &place, [time, row, total]))
+    }
+
+    /// A cursor that hides some numbers: letters and digits only.
+    pub(super) fn write<const N: usize>(
+        &self,
+        purpose: Purpose,
+        tenant: i64,
+        place: &[u8],
+        numbers: [i64; N],
+    ) -> String {
+        let hidden: Vec<u8> = numbers
+            .iter()
+            .flat_map(|number| number.to_be_bytes())
+            .collect();
+        let tag = self.tag(purpose, tenant, place, &hidden);
+        let hide = self.hide(purpose, tenant, place, tag);
+        let bytes: Vec<u8> = tag
+            .into_iter()
+            .chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b))
+            .collect();
+        hex::encode(&bytes)
+    }
+
+    /// The numbers in a cursor; `None` when it is damaged, or of another tenant, place, purpose or
+    /// store.
+    pub(super) fn read<const N: usize>(
+        &self,
+        purpose: Purpose,
+        tenant: i64,
+        place: &[u8],
+        text: &str,
+    ) -> Option<[i64; N]> {
+        let bytes = hex::decode_all(text)?;
+        let (tag, hidden) = bytes.split_first_chunk::<TAG>()?;
+        if hidden.len() != N.saturating_mul(NUMBER) {
+            return None;
+        }
+        let hide = self.hide(purpose, tenant, place, *tag);
+        let shown: Vec<u8> = hidden.iter().zip(hide).map(|(a, b)| a ^ b).collect();
+        if !bool::from(self.tag(purpose, tenant, place, &shown).ct_eq(tag)) {
+            return None;
+        }
+        let mut numbers = [0; N];
+        for (number, bytes) in numbers.iter_mut().zip(shown.chunks_exact(NUMBER)) {
+            *number = i64::from_be_bytes(first(bytes));
+        }
+        Some(numbers)
+    }
+
+    fn tag(&self, purpose: Purpose, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
+        first(&self.mac(purpose.tag(), tenant, place, hidden))
+    }
+
+    /// Enough for every number of a cursor.
+    fn hide(&self, purpose: Purpose, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
+        self.mac(purpose.hide(), tenant, place, &tag)
+    }
+
+    /// All parts but the place have a fixed length for each purpose, so no two messages are alike.
+    fn mac(&self, purpose: u8, tenant: i64, place: &[u8], end: &[u8]) -> [u8; 32] {
+        let mut mac = self.mac.clone();
+        mac.update(&[purpose]);
+        mac.update(&tenant.to_be_bytes());
+        mac.update(place);
+        mac.update(end);
+        mac.finalize().into_bytes().into()
+    }
+}
+
+/// What a cursor that leads to a page of a collection is bound to.
+fn leading_to(collection: &[u8], page: &PageRequest) -> Vec<u8> {
+    [
+        collection,
+        &page.number.to_be_bytes(),
+        &page.size.to_be_bytes(),
+    ]
+    .concat()
+}
+
+/// What a cursor to a page of a filtered or ordered collection is bound to: filter and order are
+/// among it. Their lengths stand before them, so that no two are alike.
+fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
+    let filter = request
+        .filter
+        .as_ref()
+        .map(Filter::text)
+        .unwrap_or_default()
+        .as_bytes();
+    let order = request
+        .order
+        .map(Filterable::as_str)
+        .unwrap_or_default()
+        .as_bytes();
+    let length = |part: &[u8]| (part.len() as u64).to_be_bytes();
+    let page = leading_to(&[], &PageRequest::new(number, request.page.size));
+    let parts: [&[u8]; 7] = [
+        &length(collection),
+        collection,
+        &length(filter),
+        filter,
+        &length(order),
+        order,
+        &page,
+    ];
+    parts.concat()
+}
+
+fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    std::array::from_fn(|index| bytes.get(index).copied().unwrap_or_default())
+}
+
+impl fmt::Debug for Cursors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cursors")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: [u8; 32] = [7; 32];
+
+    /// UND-14: cursors of older versions read on: RFC 4231, test case 2 with its key filled with
+    /// zeros.
+    #[test]
+    fn the_mac_is_hmac() {
+        let mut key = [0; 32];
+        key[..4].copy_from_slice(b"Jefe");
+        let mac = Cursors::new(&key)
+            .mac
+            .chain_update(b"what do ya want for nothing?")
+            .finalize()
+            .into_bytes();
+        assert_eq!(
+            hex::encode(&mac),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+    }
+
+    /// UND-14, UND-19, COL-22: a cursor leads to its own page; anything else goes by the number.
+    #[test]
+    fn a_page_begins_where_the_one_before_ended() {
+        let cursors = Cursors::new(&SECRET);
+        let page = |number, size, after: Option<&str>| {
+            let page = PageRequest::new(number, size);
+            after.map_or(page.clone(), |after| page.after(after))
+        };
+        let Next::After(after) = cursors.next(1, b"people", &page(2, 25, None), Some(77)) else {
+            panic!("no cursor")
+        };
+        let start = |number, size, after: &str| {
+            cursors.start(1, b"people", &page(number, size, Some(after)))
+        };
+        assert_eq!(start(3, 25, &after), Start::After(77));
+        assert_eq!(start(4, 25, &after), Start::At(75));
+        assert_eq!(start(3, 10, &after), Start::At(20));
+        assert_eq!(
+            cursors.start(2, b"people", &page(3, 25, Some(&after))),
+            Start::At(50)
+        );
+        assert_eq!(
+            cursors.start(1, b"tags", &page(3, 25, Some(&after))),
+            Start::At(50)
+        );
+        assert_eq!(start(1, 25, "damaged"), Start::After(0));
+        assert_eq!(
+            cursors.start(1, b"people", &page(1, 25, None)),
+            Start::After(0)
+        );
+        assert_eq!(
+            cursors.next(1, b"people", &page(2, 25, None), None),
+            Next::End
+        );
+    }
+
+    #[test]
+    fn neighbours_look_unrelated() {
+        let file = Cursors::new(&SECRET);
+        let (one, two) = (
+            file.write(Purpose::Row, 1, b"people", [1]),
+            file.write(Purpose::Row, 1, b"people", [2]),
+        );
+        let alike = one
+            .bytes()
+            .zip(two.bytes())
+            .filter(|(one, two)| one == two)
+            .count();
+        assert!(alike < 12, "{one} {two}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(14), ..ProptestConfig::default() })]
+
+        /// UND-14: it reads back in its own collection, and nowhere else.
+        #[test]
+        fn bound_to_its_collection(tenant: i64, collection: Vec<u8>, row: i64, other: i64, elsewhere: Vec<u8>) {
+            let file = Cursors::new(&SECRET);
+            let text = file.write(Purpose::Row, tenant, &collection, [row]);
+            prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            prop_assert_eq!(file.read(Purpose::Row, tenant, &collection, &text), Some([row]));
+            prop_assert_eq!(file.read::<1>(Purpose::Mark, tenant, &collection, &text), None);
+            prop_assert_eq!(Cursors::new(&[8; 32]).read::<1>(Purpose::Row, tenant, &collection, &text), None);
+            if other != tenant {
+                prop_assert_eq!(file.read::<1>(Purpose::Row, other, &collection, &text), None);
+            }
+            if elsewhere != collection {
+                prop_assert_eq!(file.read::<1>(Purpose::Row, tenant, &elsewhere, &text), None);
+            }
+        }
+
+        /// UND-14: one that was damaged reads as nothing.
+        #[test]
+        fn damage_is_seen(row: i64, place in 0_usize..40, text in "\\PC*", digit in "[0-9a-f]") {
+            let file = Cursors::new(&SECRET);
+            let whole = file.write(Purpose::Row, 1, b"people", [row]);
+            let mut damaged = whole.clone();
+            damaged.replace_range(place..=place, &digit);
+            if damaged != whole {
+                prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &damaged), None);
+            }
+            prop_assert_eq!(file.read::<1>(Purpose::Row, 1, b"people", &text), None);
+        }
+    }
+}

@@ -1,0 +1,506 @@
+//! The change feed of a store: what is told of a change, and how a part of the feed becomes a page.
+
+use std::collections::HashSet;
+
+use sha2::{Digest, Sha256};
+use svc_core::store::{Change, Set};
+use svc_core::{
+    context::Tenant,
+    link::Address,
+    model::Kind,
+    ops::{ChangedRecord, ChangesPage, ChangesRequest, Feed, FeedEntry, What},
+    value::{Id, Timestamp, short_digest},
+};
+
+use crate::{
+    cursor::{Cursors, Purpose},
+    hex,
+};
+
+/// What the feed tells of the changes of one call: each record that is created, deleted, or has
+/// another `modified_date`, once. A new one for each call.
+#[derive(Debug, Default)]
+pub struct Telling {
+    told: HashSet<(Kind, Id)>,
+}
+
+impl Telling {
+    /// What is told of a change; written before the change is made, because a deleted set is not
+    /// there any more afterwards.
+    ///
+    /// Computed members, links that go with what they led to, and totals are no change of a record:
+    /// its date stays (TYP-16).
+    pub fn tell<'c>(&mut self, change: &'c Change) -> Option<Told<'c>> {
+        let (what, record) = match change {
+            Change::Insert(insert) => (What::Created, insert.record.address()),
+            Change::Replace(replace) => {
+                let parent = replace.parent.clone();
+                (
+                    What::Changed,
+                    Address::new(replace.at.kind, replace.at.id.clone(), parent),
+                )
+            }
+            Change::Delete(set) => return Some(Told::Gone(set)),
+            _ => return None,
+        };
+        self.told
+            .insert((record.kind, record.id.clone()))
+            .then_some(Told::One(what, record))
+    }
+}
+
+/// What is told of one change.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Told<'c> {
+    /// A record was created or changed.
+    One(What, Address),
+    /// Every record of a set is deleted.
+    Gone(&'c Set),
+}
+
+/// A place in a tenant's feed, with the moment of the entry there: so that a store that went back
+/// to an older state does not take a later place for its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
+pub struct FeedPlace {
+    /// The number that was given under the tenant's lock; above 0.
+    pub seq: i64,
+    /// Tells entries of one number apart.
+    pub row: i64,
+    /// The moment of the change, in microseconds.
+    pub at: i64,
+}
+
+impl FeedPlace {
+    /// Before everything.
+    pub const START: Self = Self {
+        seq: 0,
+        row: 0,
+        at: 0,
+    };
+
+    /// A place.
+    #[must_use]
+    pub fn new(seq: i64, row: i64, at: i64) -> Self {
+        Self { seq, row, at }
+    }
+
+    /// A place after all entries in front of this one, and before this one.
+    fn before(self) -> Self {
+        match self.row {
+            1.. => Self {
+                row: self.row.saturating_sub(1),
+                ..self
+            },
+            _ => Self {
+                seq: self.seq.saturating_sub(1),
+                row: i64::MAX,
+                at: 0,
+            },
+        }
+    }
+}
+
+/// Encodes and decodes the cursors of a store's change feed.
+///
+/// The position in a cursor is authenticated and encrypted with the secret of the store, for one
+/// tenant. Around it are the id of the feed, which is the same in every cursor of the store, and a
+/// checksum. They are no secret: they distinguish a cursor that another store gave to the tenant,
+/// which has expired here, from a text that is not a cursor.
+#[derive(Debug, Clone)]
+pub struct FeedCursors {
+    cursors: Cursors,
+    feed_id: String,
+}
+
+/// The side of an entry on which a cursor is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// The feed goes on after the entry.
+    After = 0,
+    /// The feed begins with the entry.
+    Before = 1,
+}
+
+/// Digits of the id of a feed, and of a checksum.
+const DIGITS: usize = 16;
+
+impl FeedCursors {
+    /// Creates the cursors of the store with this secret, which has to stay the same as long as its
+    /// data.
+    #[must_use]
+    pub fn new(secret: &[u8; 32]) -> Self {
+        let digest = Sha256::new()
+            .chain_update(b"feed")
+            .chain_update(secret)
+            .finalize();
+        let feed_id = hex::encode(digest.get(..DIGITS / 2).unwrap_or_default());
+        Self {
+            cursors: Cursors::new(secret),
+            feed_id,
+        }
+    }
+
+    fn encode(&self, tenant: &Tenant, place: FeedPlace, side: Side) -> String {
+        let numbers = [place.seq, place.row, place.at];
+        let sealed = self.cursors.write(
+            Purpose::Feed,
+            side as i64,
+            tenant.as_str().as_bytes(),
+            numbers,
+        );
+        let content = format!("{}{sealed}", self.feed_id);
+        let checksum = checksum(tenant, &content);
+        content + &checksum
+    }
+
+    /// The place that a cursor names and the side of it, or the response to a cursor that names
+    /// none.
+    fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<(FeedPlace, Side), Feed> {
+        let split = cursor
+            .len()
+            .checked_sub(DIGITS)
+            .and_then(|at| cursor.split_at_checked(at));
+        let content = split
+            .filter(|(content, rest)| *rest == checksum(tenant, content))
+            .map(|(content, _)| content);
+        let (feed_id, sealed) = content
+            .and_then(|content| content.split_at_checked(DIGITS))
+            .ok_or(Feed::Unknown)?;
+        if feed_id != self.feed_id {
+            return Err(Feed::Expired);
+        }
+        let read = |side: Side| {
+            let numbers = self.cursors.read(
+                Purpose::Feed,
+                side as i64,
+                tenant.as_str().as_bytes(),
+                sealed,
+            );
+            numbers.map(|[seq, row, at]| (FeedPlace::new(seq, row, at), side))
+        };
+        read(Side::After)
+            .or_else(|| read(Side::Before))
+            .ok_or(Feed::Unknown)
+    }
+}
+
+fn checksum(tenant: &Tenant, content: &str) -> String {
+    format!(
+        "{:016x}",
+        short_digest(format!("{}{content}", tenant.as_str()).as_bytes())
+    )
+}
+
+/// How many entries are looked at for one page by a caller who may not see all kinds.
+const WINDOW: u32 = 1_000;
+
+/// A page that is asked for, of a store's own feed.
+#[derive(Debug)]
+pub struct FeedQuery<'a> {
+    tenant: &'a Tenant,
+    request: &'a ChangesRequest,
+    cursors: &'a FeedCursors,
+    /// Entries behind this place are asked for.
+    pub after: FeedPlace,
+    /// The place that the cursor names.
+    pub named: FeedPlace,
+    /// The most entries to read, whatever their kinds.
+    pub limit: u32,
+}
+
+/// What a store has read for a page. `is_kept` has to be read with the entries or behind them.
+#[derive(Debug, Default)]
+pub struct FeedRead {
+    /// Whether [`FeedQuery::named`] is [`FeedPlace::START`] or the exact place of an entry that is
+    /// kept.
+    pub is_kept: bool,
+    /// The newest place that there is behind the asked one.
+    pub last: Option<FeedPlace>,
+    /// The entries behind the asked place, of all kinds, in their order.
+    pub entries: Vec<(FeedPlace, ChangedRecord)>,
+}
+
+impl<'a> FeedQuery<'a> {
+    /// Reads the cursor. One that another store gave to the tenant has expired here.
+    ///
+    /// # Errors
+    ///
+    /// What is to be answered where there is no such place.
+    pub fn new(
+        tenant: &'a Tenant,
+        request: &'a ChangesRequest,
+        cursors: &'a FeedCursors,
+    ) -> Result<Self, Feed> {
+        let cursor = request.after.as_deref();
+        let start = (FeedPlace::START, Side::After);
+        let (named, side) = cursor.map_or(Ok(start), |cursor| cursors.decode(tenant, cursor))?;
+        let after = if side == Side::Before {
+            named.before()
+        } else {
+            named
+        };
+        let is_all = Kind::ALL.iter().all(|kind| request.kinds.contains(kind));
+        let limit = if is_all {
+            request.size
+        } else {
+            WINDOW.max(request.size)
+        };
+        Ok(Self {
+            tenant,
+            request,
+            cursors,
+            after,
+            named,
+            limit: limit.saturating_add(1),
+        })
+    }
+
+    /// The page, of what was read.
+    #[must_use]
+    pub fn page(&self, read: FeedRead) -> Feed {
+        if !read.is_kept {
+            return Feed::Expired;
+        }
+        let (limit, size) = (
+            self.limit.saturating_sub(1) as usize,
+            self.request.size as usize,
+        );
+        let mut has_more = read.entries.len() > limit;
+        let newest = read
+            .entries
+            .last()
+            .map_or(self.after, |(place, _)| *place)
+            .max(read.last.unwrap_or_default());
+        let cursor = |place, side| self.cursors.encode(self.tenant, place, side);
+        let (mut next, mut entries) = (self.after, Vec::new());
+        for (place, change) in read.entries.into_iter().take(limit) {
+            if self.request.kinds.contains(&change.record.kind) {
+                if entries.len() >= size {
+                    has_more = true;
+                    break;
+                }
+                entries.push(FeedEntry::new(cursor(place, Side::Before), change));
+            }
+            next = place;
+        }
+        Feed::Page(ChangesPage::new(
+            entries,
+            cursor(next, Side::After),
+            cursor(newest, Side::After),
+            has_more,
+        ))
+    }
+}
+
+/// An entry as a store keeps it: the number of [`What`], and a moment; `None` for what is no entry.
+#[must_use]
+pub fn told(what: i64, at: i64, record: Address) -> Option<ChangedRecord> {
+    let what = usize::try_from(what)
+        .ok()
+        .and_then(|what| What::ALL.get(what).copied())?;
+    Some(ChangedRecord::new(what, Timestamp::from_micros(at), record))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use svc_core::page::is_token;
+
+    fn place(seq: i64) -> FeedPlace {
+        FeedPlace::new(seq, 0, seq * 10)
+    }
+
+    fn entry(seq: i64, kind: Kind) -> (FeedPlace, ChangedRecord) {
+        let record = Address::top(
+            kind,
+            uuid::Uuid::from_u128(seq.unsigned_abs().into()).into(),
+        );
+        (
+            place(seq),
+            ChangedRecord::new(What::Created, Timestamp::from_micros(seq * 10), record),
+        )
+    }
+
+    /// SYN-07: a cursor belongs to its tenant and its feed, and no digit of it can be another one.
+    #[test]
+    fn a_cursor_is_read_by_its_own_feed_only() {
+        let (one, other) = (Tenant::new("one"), Tenant::new("other"));
+        let (own, foreign) = (FeedCursors::new(&[5; 32]), FeedCursors::new(&[6; 32]));
+        let cursor = own.encode(&one, place(7), Side::After);
+        assert!(is_token(&cursor), "SYN-05: {cursor}");
+        assert_eq!(
+            own.decode(&one, &cursor).ok(),
+            Some((place(7), Side::After))
+        );
+        assert!(matches!(foreign.decode(&one, &cursor), Err(Feed::Expired)));
+        assert!(matches!(own.decode(&other, &cursor), Err(Feed::Unknown)));
+        for at in 0..cursor.len() {
+            let other = if cursor.as_bytes()[at] == b'0' {
+                "1"
+            } else {
+                "0"
+            };
+            let damaged = format!("{}{other}{}", &cursor[..at], &cursor[at + 1..]);
+            assert!(
+                matches!(own.decode(&one, &damaged), Err(Feed::Unknown)),
+                "{at}"
+            );
+        }
+        for wrong in [
+            "",
+            "0",
+            "nothing",
+            "é",
+            &cursor[1..],
+            &cursor.to_uppercase(),
+            &format!("{cursor}0"),
+        ] {
+            assert!(
+                matches!(own.decode(&one, wrong), Err(Feed::Unknown)),
+                "{wrong}"
+            );
+        }
+    }
+
+    /// SYN-07: whoever knows the checksum, the tenant and a position cannot make a cursor without
+    /// the secret.
+    #[test]
+    fn syn_07_a_cursor_cannot_be_forged() {
+        let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let cursor = own.encode(&tenant, place(7), Side::Before);
+        let (content, _) = cursor.split_at(cursor.len() - DIGITS);
+        for at in DIGITS..content.len() {
+            let other = if content.as_bytes()[at] == b'0' {
+                "1"
+            } else {
+                "0"
+            };
+            let forged = format!("{}{other}{}", &content[..at], &content[at + 1..]);
+            let forged = format!("{forged}{}", checksum(&tenant, &forged));
+            assert!(
+                matches!(own.decode(&tenant, &forged), Err(Feed::Unknown)),
+                "{at}"
+            );
+        }
+    }
+
+    /// SYN-07: a cursor shows neither how many changes there were nor when: cursors of neighbours
+    /// have no digit in common but by chance, except for the id of the feed.
+    #[test]
+    fn syn_07_a_cursor_reveals_neither_count_nor_time() {
+        let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let cursors: Vec<String> = (1..=65)
+            .map(|seq| own.encode(&tenant, place(seq), Side::After))
+            .collect();
+        let alike = |one: &str, two: &str| {
+            one.bytes()
+                .zip(two.bytes())
+                .filter(|(one, two)| one == two)
+                .count()
+        };
+        let alike: usize = cursors
+            .windows(2)
+            .map(|two| alike(&two[0][DIGITS..], &two[1][DIGITS..]))
+            .sum();
+        // 64 pairs of 88 digits, one in 16 alike: 352, with a deviation of 18.
+        assert!((250..450).contains(&alike), "{alike}");
+        let other = own.encode(&Tenant::new("other"), place(1), Side::After);
+        assert_ne!(cursors[0][DIGITS..DIGITS + 24], other[DIGITS..DIGITS + 24]);
+    }
+
+    /// SYN-04, SYN-06: what a key may not read is passed over, and the cursors go on behind it.
+    #[test]
+    fn pages_go_on_behind_what_is_not_shown() {
+        let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let all: Vec<_> = (1..=2_500)
+            .map(|seq| entry(seq, if seq % 50 == 0 { Kind::Tag } else { Kind::List }))
+            .collect();
+        let (mut after, mut seen, mut pages) = (None, Vec::new(), 0);
+        loop {
+            let request = ChangesRequest::new(after.clone(), vec![Kind::Tag], 7);
+            let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
+            let behind = all.iter().filter(|(place, _)| *place > query.after);
+            let entries = behind.take(query.limit as usize).cloned().collect();
+            let read = FeedRead {
+                is_kept: true,
+                last: all.last().map(|(place, _)| *place),
+                entries,
+            };
+            let Feed::Page(page) = query.page(read) else {
+                panic!("no page")
+            };
+            seen.extend(
+                page.entries
+                    .iter()
+                    .map(|entry| entry.change.at.micros() / 10),
+            );
+            pages += 1;
+            after = Some(page.next.clone());
+            if !page.has_more {
+                assert_eq!(page.next, page.last);
+                break;
+            }
+        }
+        assert_eq!(seen, (1..=50).map(|nth| nth * 50).collect::<Vec<_>>());
+        assert!(pages > 7, "{pages}");
+    }
+
+    /// SYN-03: the cursor in front of an entry depends on that entry alone.
+    #[test]
+    fn syn_03_an_entry_has_one_cursor_on_every_page() {
+        let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
+        let at = |seq, row| FeedPlace::new(seq, row, 1);
+        let of = |place: FeedPlace| (place, entry(place.seq, Kind::Tag).1);
+        let all: Vec<_> = [at(1, 0), at(1, 1), at(1, 2), at(4, 0)]
+            .into_iter()
+            .map(of)
+            .collect();
+        let page = |after: Option<String>, first: usize| {
+            let request = ChangesRequest::new(after, Kind::ALL.to_vec(), 10);
+            let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
+            let kept = &all[first..];
+            let is_kept = query.named == FeedPlace::START
+                || kept.iter().any(|(place, _)| *place == query.named);
+            let entries = kept
+                .iter()
+                .filter(|(place, _)| *place > query.after)
+                .cloned()
+                .collect();
+            match query.page(FeedRead {
+                is_kept,
+                last: all.last().map(|(place, _)| *place),
+                entries,
+            }) {
+                Feed::Page(page) => Some(page.entries),
+                _ => None,
+            }
+        };
+        let entries = page(None, 0).unwrap();
+        for (number, entry) in entries.iter().enumerate() {
+            let after = || Some(entry.after.clone());
+            for first in 0..=number {
+                assert_eq!(
+                    page(after(), first).unwrap(),
+                    entries[number..],
+                    "{number} {first}"
+                );
+            }
+            assert_eq!(page(None, number).unwrap(), entries[number..]);
+            assert_eq!(page(after(), number + 1), None, "an entry that has gone");
+        }
+    }
+
+    /// SYN-08: a place that is not kept any more is told.
+    #[test]
+    fn a_place_that_is_gone_has_expired() {
+        let (tenant, request) = (
+            Tenant::new("one"),
+            ChangesRequest::new(None, Kind::ALL.to_vec(), 10),
+        );
+        let cursors = FeedCursors::new(&[5; 32]);
+        let query = FeedQuery::new(&tenant, &request, &cursors).ok().unwrap();
+        assert!(matches!(query.page(FeedRead::default()), Feed::Expired));
+    }
+}

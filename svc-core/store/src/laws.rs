@@ -1,0 +1,485 @@
+//! The laws of a store, as tests that whoever writes a store calls (feature `store-tests`).
+//!
+//! ```
+//! use svc_core::Tenant;
+//! use svc_store::{laws, memory::MemoryStore};
+//!
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! laws::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;
+//! # Ok::<(), laws::Broken>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What makes a store is called for each history; it gives a store in which the two tenants have no
+//! records. The same store with two new tenants does as well, and is faster.
+//!
+//! | Law | Says |
+//! |---|---|
+//! | equal stores | equal histories of calls have equal outcomes and equal reads here and in a [`MemoryStore`] |
+//! | undo | a refused call changes nothing; one that failed in parts made what its outcome says, and nothing else |
+//! | clock | the dates of a tenant's writes increase strictly; a new record was changed when it was created |
+//! | feed | who follows the change feed, by [`check_feed`], has what is there, with its dates |
+//! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
+//! | outgoing ([`check_outgoing`]) | what is handed out to be sent is what the calls that stand ask for, to one at a time |
+//! | webhooks ([`check_webhooks`]) | of several writers of a webhook one counts, it is one tenant's, and what is due is found once |
+//! | pages ([`NumberedPages`]) | a page by number has as many records as its own total says, whatever is written meanwhile |
+//! | together | calls at the same time come to what they come to one after the other, in some order |
+//!
+//! The histories are random and the same at each run. They have all operations and helpers, over
+//! two tenants: identifiers, names and e-mail addresses that are taken, full events, tickets, two
+//! currencies, schedules, deletes of everything. Ids and dates are compared by the order of their
+//! first appearance.
+
+mod feed;
+mod filters;
+mod history;
+mod outgoing;
+mod pages;
+mod rulebook;
+mod shown;
+mod together;
+mod undo;
+mod webhooks;
+
+use std::{
+    collections::HashMap,
+    fmt::{self, Write as _},
+};
+
+use svc_core::{
+    auth,
+    context::{Context, Tenant},
+    error::Result,
+    link::{Address, Scope},
+    model::Kind,
+    page::{ListRequest, Next, PageRequest},
+    record::RawRecord,
+    store::{Call, Outcome, Store, Work},
+    value::{Id, Timestamp},
+};
+
+use self::{
+    history::{Caller, Dice, Known, kinds},
+    shown::{Names, difference, refusal},
+};
+use crate::memory::MemoryStore;
+pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
+pub use filters::check_filters;
+pub use outgoing::check_outgoing;
+pub use pages::NumberedPages;
+pub use rulebook::check_rulebook;
+pub use webhooks::check_webhooks;
+
+/// Checks the laws over some hundred histories; see [`Laws`] for more of them.
+///
+/// # Errors
+///
+/// The first law that was seen to be broken.
+pub async fn check<S: Store>(make: impl AsyncFn() -> (S, [Tenant; 2])) -> Result<(), Broken> {
+    Laws::new().check(make).await
+}
+
+/// How much is checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Laws {
+    histories: u64,
+    calls: usize,
+    seed: u64,
+}
+
+impl Default for Laws {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Laws {
+    /// 300 histories of 30 calls.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            histories: 300,
+            calls: 30,
+            seed: 0,
+        }
+    }
+
+    /// How many histories.
+    #[must_use]
+    pub fn histories(mut self, histories: u64) -> Self {
+        self.histories = histories;
+        self
+    }
+
+    /// How many calls each history has.
+    #[must_use]
+    pub fn calls(mut self, calls: usize) -> Self {
+        self.calls = calls;
+        self
+    }
+
+    /// The seed of the first history; each of the others has the next one. A [`Broken`] law tells
+    /// the seed to begin with.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Checks the laws.
+    ///
+    /// # Errors
+    ///
+    /// The first law that was seen to be broken.
+    pub async fn check<S: Store>(
+        self,
+        make: impl AsyncFn() -> (S, [Tenant; 2]),
+    ) -> Result<(), Broken> {
+        for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
+            let (store, tenants) = make().await;
+            let keeps = store.keeps_answers();
+            let mut tested = History::new(seed, store, tenants, keeps);
+            let mut model = History::new(
+                seed,
+                MemoryStore::new(),
+                ["one", "two"].map(Tenant::new),
+                keeps,
+            );
+            while tested.steps < self.calls {
+                match seed % 8 {
+                    // After each call everything is read: few, because that takes long.
+                    0 => undo::step(&mut tested).await?,
+                    1 => together::step(&mut tested, &mut model).await?,
+                    _ => {
+                        tested.choose();
+                        model.choose();
+                        let (told, meant) = (tested.step().await?, model.step().await?);
+                        tested.agree("equal stores", &told.text, &meant.text, &told.what)?;
+                        let ((told, what), (meant, _)) = (tested.look().await, model.look().await);
+                        tested.agree("equal stores", &told, &meant, &what)?;
+                    }
+                }
+            }
+            if seed % 8 > 0 {
+                let (told, meant) = (tested.everything().await, model.everything().await);
+                tested.agree("equal stores", &told, &meant, "in the end")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A law that a store was seen to break.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the law of {law} is broken: seed {seed}, call {step}: {text}")]
+pub struct Broken {
+    /// The law.
+    pub law: &'static str,
+    /// The seed of the history.
+    pub seed: u64,
+    /// The call of the history, counted from 1.
+    pub step: usize,
+    /// What was seen.
+    pub text: String,
+}
+
+impl fmt::Debug for Broken {
+    /// As it is read in a failed test.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A store with what a history has made of it.
+#[derive(Clone)]
+struct History<S> {
+    seed: u64,
+    store: S,
+    dice: Dice,
+    steps: usize,
+    /// The tenant of the last call.
+    here: Side,
+    there: Side,
+    /// Whether calls come again (IDM-01).
+    keeps: bool,
+}
+
+/// One tenant.
+#[derive(Clone)]
+struct Side {
+    tenant: Tenant,
+    known: Known,
+    names: Names,
+    /// The date of the last write, and that of the last change of each record.
+    last: Timestamp,
+    modified: HashMap<(Kind, Id), Timestamp>,
+}
+
+impl Side {
+    fn new(tenant: Tenant) -> Self {
+        let (known, names, modified) = Default::default();
+        Self {
+            tenant,
+            known,
+            names,
+            last: Timestamp::MIN,
+            modified,
+        }
+    }
+
+    fn learn(&mut self, record: &RawRecord) {
+        let at = record.address();
+        if !self.known.records.contains(&at) {
+            self.known.records.push(at);
+        }
+    }
+}
+
+/// What a call came to, and what it was.
+struct Told {
+    text: String,
+    what: String,
+    outcome: Result<Outcome>,
+}
+
+impl<S: Store> History<S> {
+    fn new(seed: u64, store: S, [one, two]: [Tenant; 2], keeps: bool) -> Self {
+        let (here, there) = (Side::new(one), Side::new(two));
+        Self {
+            seed,
+            store,
+            dice: Dice::new(seed),
+            steps: 0,
+            here,
+            there,
+            keeps,
+        }
+    }
+
+    fn broken(&self, law: &'static str, text: String) -> Broken {
+        Broken {
+            law,
+            seed: self.seed,
+            step: self.steps,
+            text,
+        }
+    }
+
+    fn agree(&self, law: &'static str, told: &str, meant: &str, what: &str) -> Result<(), Broken> {
+        match difference(told, meant) {
+            Some(difference) => Err(self.broken(law, format!("{what}{difference}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn cx(&self) -> Context {
+        Context::new(
+            self.here.tenant.clone(),
+            auth::Caller::anonymous(),
+            Timestamp::MAX,
+        )
+    }
+
+    /// Whose call is next.
+    fn choose(&mut self) {
+        if self.dice.once_in(5) {
+            std::mem::swap(&mut self.here, &mut self.there);
+        }
+    }
+
+    /// The next call of the history.
+    fn call(&mut self) -> Call {
+        self.steps = self.steps.saturating_add(1);
+        self.here.known.steps = self.steps;
+        let (known, foreign) = (&self.here.known, &self.there.known);
+        let mut call = Caller {
+            dice: &mut self.dice,
+            known,
+            foreign,
+            kinds: kinds(self.seed),
+        }
+        .call();
+        call.keep = call.keep.filter(|_| self.keeps);
+        call
+    }
+
+    /// Does the next call.
+    async fn step(&mut self) -> Result<Told, Broken> {
+        let call = self.call();
+        let outcome = self.store.write(&self.cx(), call.clone()).await;
+        self.keeps_time(&call, &outcome)?;
+        Ok(Told {
+            text: self.told(&outcome),
+            what: format!("{:?}", call.work),
+            outcome,
+        })
+    }
+
+    /// An outcome as text; what is in it is known from here on.
+    fn told(&mut self, outcome: &Result<Outcome>) -> String {
+        match outcome {
+            Ok(Outcome::Created { record, .. } | Outcome::Updated(Some(record))) => {
+                self.here.learn(record);
+            }
+            Ok(Outcome::Helped(helped)) => {
+                helped
+                    .person
+                    .iter()
+                    .chain(&helped.action)
+                    .for_each(|record| self.here.learn(record));
+            }
+            _ => {}
+        }
+        self.here.names.outcome(outcome)
+    }
+
+    /// The law of clock.
+    fn keeps_time(&mut self, call: &Call, outcome: &Result<Outcome>) -> Result<(), Broken> {
+        let is_load = matches!(call.work, Work::Load(_));
+        let records: Vec<(&RawRecord, bool)> = match outcome {
+            Ok(Outcome::Created { record, is_new }) => vec![(record, *is_new)],
+            Ok(Outcome::Updated(Some(record))) => vec![(record, false)],
+            Ok(Outcome::Helped(helped)) => {
+                let records = helped.person.iter().chain(&helped.action);
+                records
+                    .map(|record| (record, helped.was_created(record.kind())))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        let before = self.here.last;
+        for (record, is_new) in records {
+            let meta = record.meta();
+            let known = self
+                .here
+                .modified
+                .insert((record.kind(), meta.id.clone()), meta.modified);
+            let is_changed = is_new
+                || known != Some(meta.modified) && matches!(outcome, Ok(Outcome::Updated(_)));
+            let text = |what: &str| {
+                format!(
+                    "{} {}: {what}, {:?}",
+                    record.kind().singular(),
+                    meta.id,
+                    call.work
+                )
+            };
+            if is_new && meta.created != meta.modified {
+                return Err(self.broken(
+                    "clock",
+                    text("new, and changed at another moment than created"),
+                ));
+            }
+            // A loaded record has the dates that it brings, also where another one of its id was
+            // there before.
+            if is_load {
+                continue;
+            }
+            if known.is_some_and(|known| meta.modified < known) {
+                return Err(self.broken("clock", text("changed before it was changed last")));
+            }
+            if matches!(outcome, Ok(Outcome::Updated(_))) && known == Some(meta.modified) {
+                return Err(self.broken("clock", text("changed, and its date is the same")));
+            }
+            if is_changed {
+                if meta.modified <= before {
+                    return Err(
+                        self.broken("clock", text("changed before the tenant's last write"))
+                    );
+                }
+                self.here.last = self.here.last.max(meta.modified);
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of something, and a record by some key.
+    async fn look(&mut self) -> (String, String) {
+        let mut caller = Caller {
+            dice: &mut self.dice,
+            known: &self.here.known,
+            foreign: &self.there.known,
+            kinds: kinds(self.seed),
+        };
+        let (key, at) = (caller.key(), caller.anything());
+        let (cx, names) = (self.cx(), &mut self.here.names);
+        let by_key = match self.store.find(&cx, &key).await {
+            Ok(found) => names.found(found.as_ref()),
+            Err(error) => refusal(&error),
+        };
+        let members: Vec<Kind> = Kind::ALL
+            .iter()
+            .copied()
+            .filter(|kind| kind.schema().scopes().any(|of| of == at.kind))
+            .collect();
+        let mut text = format!("{by_key}\n{}", self.read(&at).await);
+        let (kind, scope) = match members.get(self.dice.below(members.len().saturating_add(1))) {
+            Some(kind) => (*kind, Scope::Under(at)),
+            None => (at.kind, Scope::All),
+        };
+        if matches!(scope, Scope::Under(_)) || kind.schema().has_collection() {
+            text.push_str(&self.pages(kind, &scope, 2).await);
+        }
+        (text, format!("read: {key:?}, {kind:?} {scope:?}"))
+    }
+
+    async fn read(&mut self, at: &Address) -> String {
+        match self.store.get(&self.cx(), at).await {
+            Ok(found) => self.here.names.found(found.as_ref()),
+            Err(error) => refusal(&error),
+        }
+    }
+
+    /// A collection, page by page as its `next` links lead.
+    async fn pages(&mut self, kind: Kind, scope: &Scope, size: u32) -> String {
+        let (cx, mut text) = (self.cx(), String::new());
+        let mut request = ListRequest::new(scope.clone(), PageRequest::new(1, size));
+        loop {
+            let page = match self.store.list(&cx, kind, &request).await {
+                Ok(page) => page,
+                Err(error) => return format!("{text}\n{}", refusal(&error)),
+            };
+            let asked = &mut request.page;
+            _ = write!(text, "\n{} of {}:", asked.number, page.total);
+            for record in &page.records {
+                self.here.learn(record);
+                _ = write!(text, "\n- {}", self.here.names.record(record));
+            }
+            asked.number = asked.number.saturating_add(1);
+            asked.after = match page.next {
+                Next::After(token) => Some(token),
+                Next::ByNumber if asked.skipped() < page.total => None,
+                Next::ByNumber | Next::End => return text,
+            };
+        }
+    }
+
+    /// Everything of both tenants: each known record, and each collection.
+    async fn everything(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..2 {
+            std::mem::swap(&mut self.here, &mut self.there);
+            for kind in Kind::ALL
+                .iter()
+                .filter(|kind| kind.schema().has_collection())
+            {
+                text.push_str(&self.pages(*kind, &Scope::All, 100).await);
+            }
+            let mut place = 0;
+            // Members are met on the way, and read in their turn.
+            while let Some(at) = self.here.known.records.get(place).cloned() {
+                _ = write!(text, "\n{}", self.read(&at).await);
+                let is_there = !text.ends_with("nothing");
+                for kind in Kind::ALL
+                    .iter()
+                    .filter(|kind| is_there && kind.schema().scopes().any(|of| of == at.kind))
+                {
+                    text.push_str(&self.pages(*kind, &Scope::Under(at.clone()), 100).await);
+                }
+                place = place.saturating_add(1);
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,328 @@
+//! The law of filters: what a store shows of a filter or an order is what every record by itself
+//! says of it.
+
+use svc_core::{
+    auth::Caller,
+    context::{Context, Tenant},
+    draft::{RawDraft, RawPatch},
+    error::Result,
+    filter::{Filter, Filterable, Operator, matches},
+    json::{Json, Object},
+    model::Kind,
+    page::{ListRequest, Next, PageRequest},
+    record::RawRecord,
+    store::{Call, Load, Store, Work},
+    value::{Id, Identifier, Timestamp},
+};
+
+use super::{Broken, history::Dice};
+
+/// Records of each kind and tenant.
+const RECORDS: usize = 60;
+/// Moments, addresses and identifiers that they share.
+const SOME: usize = 9;
+/// What the server's own identifiers begin with.
+const NAMESPACE: &str = "laws";
+
+/// Checks that generated filters and orders show what an evaluation of each record shows: the same
+/// records, in the same order, on pages that are walked over and on pages that are jumped to, with
+/// the same total (FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11). The tenants have no records.
+///
+/// # Errors
+///
+/// The first filter that was seen to show something else; `step` is its number.
+pub async fn check_filters<S: Store>(
+    store: &S,
+    tenants: [Tenant; 2],
+    filters: usize,
+) -> Result<(), Broken> {
+    let mut law = Law {
+        store,
+        dice: Dice::new(5),
+        step: 0,
+        text: String::new(),
+    };
+    let [one, two] =
+        tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), Timestamp::now()));
+    for (place, cx) in [&one, &two].into_iter().enumerate() {
+        for kind in [Kind::Person, Kind::Tag] {
+            law.fill(cx, kind, place)
+                .await
+                .map_err(|error| law.broken(&error.to_string()))?;
+        }
+    }
+    while law.step < filters {
+        let kind = if law.dice.once_in(3) {
+            Kind::Tag
+        } else {
+            Kind::Person
+        };
+        law.step = law.step.saturating_add(1);
+        law.one(&one, kind).await?;
+    }
+    Ok(())
+}
+
+struct Law<'s, S> {
+    store: &'s S,
+    dice: Dice,
+    step: usize,
+    text: String,
+}
+
+impl<S: Store> Law<'_, S> {
+    fn broken(&self, text: &str) -> Broken {
+        Broken {
+            law: "filters",
+            seed: 5,
+            step: self.step,
+            text: format!("{}: {text}", self.text),
+        }
+    }
+
+    /// Makes records that share dates and addresses, and changes some of them.
+    async fn fill(&mut self, cx: &Context, kind: Kind, place: usize) -> Result<()> {
+        for number in 0..RECORDS {
+            let mut draft = RawDraft::empty(kind);
+            if kind == Kind::Tag {
+                draft.fields.insert("name", name(number));
+            } else {
+                let mut entry = Object::new();
+                entry.insert("address", address(self.dice.below(SOME)));
+                draft
+                    .fields
+                    .insert("email_addresses", Json::Array(vec![Json::Object(entry)]));
+            }
+            if !self.dice.once_in(3) {
+                draft
+                    .identifiers
+                    .extend(Identifier::parse(&format!("crm:{number}")));
+            }
+            let Some(id) = Id::new(&id(kind, place, number)) else {
+                continue;
+            };
+            let load = Load::new(id, moment(self.dice.below(SOME)), draft);
+            self.store
+                .write(cx, Call::new(cx, Work::Load(Box::new(load))))
+                .await?;
+        }
+        let all = self.all(cx, kind).await?;
+        for record in all
+            .iter()
+            .filter(|_| self.dice.once_in(4))
+            .map(RawRecord::address)
+            .collect::<Vec<_>>()
+        {
+            let mut fields = Object::new();
+            fields.insert("origin_system", "changed");
+            let patch = RawPatch::new(kind, fields);
+            self.store
+                .write(cx, Call::new(cx, Work::Update(record, patch)))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Every record, in the order of creation.
+    async fn all(&self, cx: &Context, kind: Kind) -> Result<Vec<RawRecord>> {
+        Ok(self
+            .store
+            .list(cx, kind, &ListRequest::all(PageRequest::new(1, 1_000)))
+            .await?
+            .records)
+    }
+
+    /// One filter, or one order, against each record by itself.
+    async fn one(&mut self, cx: &Context, kind: Kind) -> Result<(), Broken> {
+        let all = self
+            .all(cx, kind)
+            .await
+            .map_err(|error| self.broken(&error.to_string()))?;
+        let fields: Vec<Filterable> = Filterable::of(kind).collect();
+        let dates: Vec<Filterable> = fields
+            .iter()
+            .copied()
+            .filter(|field| field.is_date())
+            .collect();
+        let size = u32::try_from(self.dice.below(7))
+            .unwrap_or_default()
+            .saturating_add(1);
+        let mut request = ListRequest::all(PageRequest::new(1, size));
+        self.text = if self.dice.once_in(10) {
+            String::new()
+        } else {
+            self.any(&fields, &all, 2)
+        };
+        if !self.text.is_empty() {
+            let filter = Filter::read(&self.text, &fields, NAMESPACE)
+                .map_err(|wrong| self.broken(&wrong.to_string()))?;
+            request = request.filtered(filter);
+        }
+        if request.filter.is_none() || self.dice.once_in(3) {
+            request.order = dates.get(self.dice.below(dates.len())).copied();
+        }
+        // What no index leads to is refused before a store is asked.
+        if request.plan().is_err() {
+            return Ok(());
+        }
+        let mut meant = Vec::new();
+        for record in &all {
+            let fits = request
+                .filter
+                .as_ref()
+                .map_or(Ok(true), |filter| matches(filter.tree(), record));
+            if fits.map_err(|error| self.broken(&error.to_string()))? {
+                meant.push((request.time_of(record), record.meta().id.clone()));
+            }
+        }
+        meant.sort_by_key(|(time, _)| *time);
+        let meant: Vec<Id> = meant.into_iter().map(|(_, id)| id).collect();
+        let mut walked = Vec::new();
+        loop {
+            let page = self
+                .store
+                .list(cx, kind, &request)
+                .await
+                .map_err(|error| self.broken(&error.to_string()))?;
+            if page.total != meant.len() as u64 {
+                return Err(self.broken(&format!(
+                    "{} are counted, {} fit",
+                    page.total,
+                    meant.len()
+                )));
+            }
+            walked.extend(page.records.iter().map(|record| record.meta().id.clone()));
+            let number = request.page.number.saturating_add(1);
+            let next = PageRequest::new(number, size);
+            request.page = match page.next {
+                Next::After(after) => next.after(after),
+                Next::ByNumber
+                    if (walked.len() as u64) < page.total && !page.records.is_empty() =>
+                {
+                    next
+                }
+                _ => break,
+            };
+        }
+        if walked != meant {
+            return Err(self.broken(&format!("shown are {walked:?}, {meant:?} fit")));
+        }
+        let number = self.dice.below(meant.len().saturating_add(1));
+        request.page = PageRequest::new(
+            u64::try_from(number).unwrap_or_default().saturating_add(1),
+            size,
+        );
+        let page = self
+            .store
+            .list(cx, kind, &request)
+            .await
+            .map_err(|error| self.broken(&error.to_string()))?;
+        let jumped: Vec<Id> = page
+            .records
+            .into_iter()
+            .map(|record| record.meta().id.clone())
+            .collect();
+        let there: Vec<Id> = request.page.cut(meant.into_iter()).collect();
+        if jumped == there {
+            Ok(())
+        } else {
+            Err(self.broken(&format!("page {} of {size} has {jumped:?}", number + 1)))
+        }
+    }
+
+    /// A text of the grammar.
+    fn any(&mut self, fields: &[Filterable], all: &[RawRecord], depth: usize) -> String {
+        let parts = if depth == 0 {
+            1
+        } else {
+            self.dice.below(3).saturating_add(1)
+        };
+        let joint = if self.dice.once_in(2) {
+            " and "
+        } else {
+            " or "
+        };
+        let mut text = String::new();
+        for part in 0..parts {
+            if part > 0 {
+                text.push_str(joint);
+            }
+            if depth > 0 && self.dice.once_in(3) {
+                let inner = self.any(fields, all, depth.saturating_sub(1));
+                text.extend(["(", &inner, ")"]);
+            } else {
+                text.push_str(&self.term(fields, all));
+            }
+        }
+        text
+    }
+
+    fn term(&mut self, fields: &[Filterable], all: &[RawRecord]) -> String {
+        let Some(field) = fields.get(self.dice.below(fields.len())).copied() else {
+            return String::new();
+        };
+        let operators: Vec<Operator> = field.operators().collect();
+        let operator = operators
+            .get(self.dice.below(operators.len()))
+            .copied()
+            .unwrap_or(Operator::Eq);
+        let count = if operator == Operator::In {
+            self.dice.below(4).saturating_add(1)
+        } else {
+            1
+        };
+        let values: Vec<String> = (0..count)
+            .map(|_| format!("'{}'", self.value(field, all)))
+            .collect();
+        let values = values.join(", ");
+        if operator == Operator::In {
+            format!("{} in ({values})", field.as_str())
+        } else {
+            format!("{} {} {values}", field.as_str(), operator.as_str())
+        }
+    }
+
+    /// A value that some record has, or none.
+    fn value(&mut self, field: Filterable, all: &[RawRecord]) -> String {
+        let known = all.get(self.dice.below(all.len()));
+        match field {
+            Filterable::Identifiers => match known {
+                Some(record) if self.dice.once_in(4) => format!("{NAMESPACE}:{}", record.meta().id),
+                _ => format!("crm:{}", self.dice.below(RECORDS.saturating_add(5))),
+            },
+            Filterable::CreatedDate | Filterable::ModifiedDate => match known {
+                Some(record) if self.dice.once_in(2) => record.meta().modified.to_string(),
+                _ => moment(self.dice.below(SOME.saturating_add(1))).to_string(),
+            },
+            Filterable::EmailAddress => {
+                let address = address(self.dice.below(SOME.saturating_add(1)));
+                if self.dice.once_in(2) {
+                    address.to_uppercase()
+                } else {
+                    address
+                }
+            }
+            Filterable::Name => name(self.dice.below(RECORDS.saturating_add(5))),
+        }
+    }
+}
+
+fn moment(number: usize) -> Timestamp {
+    let micros = i64::try_from(number)
+        .unwrap_or_default()
+        .saturating_mul(86_400_000_000);
+    Timestamp::from_micros(micros.saturating_add(1_700_000_000_000_000))
+}
+
+fn address(number: usize) -> String {
+    format!("person{number}@example.org")
+}
+
+fn name(number: usize) -> String {
+    format!("Tag {number}")
+}
+
+fn id(kind: Kind, place: usize, number: usize) -> String {
+    let kind = u8::from(kind == Kind::Tag);
+    format!("0198f000-0000-7000-8{kind}0{place}-{number:012}")
+}

@@ -1,0 +1,539 @@
+//! Random calls, the same ones for equal stores: a step of a history is a function of its seed and
+//! of what the calls before it came to.
+
+use svc_core::{
+    auth::Operation,
+    draft::{RawDraft, RawPatch},
+    error::Property,
+    helper::{
+        Functions, HelperName, Merge, Named, QuestionRef, RawPlan, ResponseInput, Scheduling,
+        Strangers, Trigger, Triggers,
+    },
+    link::Address,
+    model::Kind,
+    read::{Json, Object},
+    store::{Call, Keep, Key, Load, Work},
+    value::{Id, Identifier, Timestamp},
+};
+
+use super::shown::in_short;
+
+/// Random numbers: `SplitMix64`.
+#[derive(Debug, Clone)]
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `end`.
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
+        usize::try_from(self.roll().checked_rem(end).unwrap_or_default()).unwrap_or_default()
+    }
+
+    /// Whether something happens that happens once in `times`.
+    pub(super) fn once_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
+    }
+
+    fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> Option<&'a T> {
+        of.get(self.below(of.len())).copied()
+    }
+}
+
+/// What a history has come to know: addresses in the order in which they were told, and where it
+/// stands.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Known {
+    pub(super) records: Vec<Address>,
+    pub(super) steps: usize,
+}
+
+/// Makes the next call.
+pub(super) struct Caller<'a> {
+    pub(super) dice: &'a mut Dice,
+    pub(super) known: &'a Known,
+    /// What the other tenant has: for this one it is not there.
+    pub(super) foreign: &'a Known,
+    /// What is created.
+    pub(super) kinds: &'static [Kind],
+}
+
+/// What the history of a seed is about: everything, or events and their tickets, of which much
+/// meets only in so many calls that are about nothing else.
+pub(super) fn kinds(seed: u64) -> &'static [Kind] {
+    if seed % 4 == 3 {
+        &[
+            Kind::Person,
+            Kind::Event,
+            Kind::Attendance,
+            Kind::Attendance,
+        ]
+    } else {
+        Kind::ALL
+    }
+}
+
+const PEOPLE: [&str; 4] = [
+    r#"{"given_name":"Ada","family_name":"L","email_addresses":[{"address":"ada@example.org"}]}"#,
+    r#"{"given_name":"Bob","email_addresses":[{"address":"BOB@example.org"},{"address":"ada@example.org"}]}"#,
+    r#"{"given_name":"Eve","email_addresses":[{"address":"bob@example.org","primary":true}],"source":"web"}"#,
+    r#"{"family_name":"Nobody"}"#,
+];
+
+const TICKETED: &str = r#"{"type":"ticketed","capacity":3,"ticket_levels":[{"title":"A","amount":5,"currency":"EUR","limit":2},{"title":"B","amount":0.5}]}"#;
+/// Tickets of two people, and the same tickets the other way round.
+const HELD: &str = r#"{"tickets":[{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}},{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}}]}"#;
+const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}},{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
+
+impl Caller<'_> {
+    /// What the next call is.
+    pub(super) fn call(&mut self) -> Call {
+        let opening = self.opening();
+        let is_refused = opening.is_none() && self.dice.once_in(16);
+        let work = opening.unwrap_or_else(|| self.work());
+        let caller = if self.dice.once_in(3) {
+            Some(self.any(Kind::Person).id)
+        } else {
+            None
+        };
+        let may_repeat =
+            self.dice.once_in(6) && !is_refused && matches!(work, Work::Create(_) | Work::Help(_));
+        let key = self.dice.below(4);
+        let mut call = Call::received_at(self.moment(), work);
+        call.caller = caller;
+        call.is_refused = is_refused;
+        call.keep = may_repeat.then(|| {
+            Keep::new(format!("key {key}").into(), |outcome| {
+                Ok(in_short(outcome).into())
+            })
+        });
+        call
+    }
+
+    /// A history about events begins with tickets that change places, of which one loses its
+    /// holder.
+    fn opening(&mut self) -> Option<Work> {
+        let (kind, fields) = match self.known.steps {
+            _ if self.kinds == Kind::ALL => return None,
+            1 => (Kind::Event, TICKETED),
+            2 => (Kind::Person, PEOPLE[0]),
+            3 => (Kind::Attendance, HELD),
+            4 => (Kind::Attendance, SWAPPED),
+            5 => return Some(Work::Delete(self.any(Kind::Person))),
+            _ => return None,
+        };
+        let known = self.of_kind(kind).first().copied().cloned();
+        if let Some(at) = known {
+            let patch = RawPatch::new(kind, object(fields));
+            return Some(Work::Update(at, patch));
+        }
+        let mut draft = self.draft(kind, 3);
+        draft.fields = object(fields);
+        Some(Work::Create(draft))
+    }
+
+    fn work(&mut self) -> Work {
+        match self.dice.below(16) {
+            0..=3 => self.create(),
+            4..=5 => self.update(),
+            6 => self.delete(),
+            7 => self.load(),
+            _ => self.help(),
+        }
+    }
+
+    /// When the call is received; never the moment of another one.
+    fn moment(&self) -> Timestamp {
+        let second = i64::try_from(self.known.steps).unwrap_or_default();
+        Timestamp::from_micros(
+            second
+                .saturating_add(1_900_000_000)
+                .saturating_mul(1_000_000),
+        )
+    }
+
+    fn of_kind(&self, kind: Kind) -> Vec<&Address> {
+        self.known
+            .records
+            .iter()
+            .filter(|address| address.kind == kind)
+            .collect()
+    }
+
+    /// A record of a kind: known, gone, of another tenant, or none at all.
+    fn any(&mut self, kind: Kind) -> Address {
+        let foreign = self
+            .foreign
+            .records
+            .iter()
+            .find(|address| address.kind == kind)
+            .cloned();
+        let none = Address::top(kind, uuid::Uuid::from_u128(7).into());
+        match self.dice.below(12) {
+            0 => none,
+            1 => foreign.unwrap_or(none),
+            _ => {
+                let place = self.dice.below(self.of_kind(kind).len());
+                self.of_kind(kind)
+                    .get(place)
+                    .copied()
+                    .cloned()
+                    .unwrap_or(none)
+            }
+        }
+    }
+
+    /// A record of any kind.
+    pub(super) fn anything(&mut self) -> Address {
+        let place = self.dice.below(self.known.records.len());
+        self.known
+            .records
+            .get(place)
+            .cloned()
+            .unwrap_or_else(|| self.any(Kind::Person))
+    }
+
+    /// A key that a record may be found by.
+    pub(super) fn key(&mut self) -> Key {
+        let email = self
+            .dice
+            .one(&["ada@example.org", "bob@example.org", "new@example.org"])
+            .unwrap_or_default();
+        let name = self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned();
+        let kind = if self.dice.once_in(2) {
+            Kind::Person
+        } else {
+            Kind::Signature
+        };
+        let identifier = self.identifiers(kind, 1).pop();
+        match (self.dice.below(3), identifier) {
+            (0, _) | (_, None) => Key::Email(email.to_owned()),
+            (1, _) => Key::Name(
+                if self.dice.once_in(2) {
+                    Kind::Tag
+                } else {
+                    Kind::List
+                },
+                name,
+            ),
+            (_, Some(identifier)) => Key::Identifier(kind, identifier),
+        }
+    }
+
+    fn identifiers(&mut self, kind: Kind, often: usize) -> Vec<Identifier> {
+        if !self.dice.once_in(often) {
+            return Vec::new();
+        }
+        let first = self.dice.below(4);
+        let numbers = if self.dice.once_in(3) {
+            vec![first, 4]
+        } else {
+            vec![first]
+        };
+        let text = numbers
+            .into_iter()
+            .map(|number| format!("{}:{number}", kind.singular()));
+        text.filter_map(|text| Identifier::parse(&text)).collect()
+    }
+
+    /// Fields of a record, each valid.
+    fn fields(&mut self, kind: Kind) -> Object {
+        let bodies: &[&str] = match kind {
+            Kind::Person => &PEOPLE,
+            Kind::Tag | Kind::List => &[r#"{"name":"n0"}"#, r#"{"name":"n1"}"#, r#"{"name":"n2"}"#],
+            Kind::Event => &[
+                r#"{"type":"open","capacity":1}"#,
+                r#"{"type":"open"}"#,
+                TICKETED,
+                r#"{"ticket_levels":[{"title":"A","amount":7,"currency":"EUR"}]}"#,
+            ],
+            Kind::FundraisingPage => &[r#"{"currency":"EUR"}"#, r#"{"currency":"USD"}"#, "{}"],
+            Kind::Donation => &[
+                r#"{"amount":5,"currency":"EUR"}"#,
+                r#"{"amount":0.1,"currency":"USD"}"#,
+                r#"{"amount":0.2}"#,
+                r#"{"amount":3,"currency":"EUR","voided":true}"#,
+            ],
+            Kind::Attendance => &[
+                "{}",
+                r#"{"status":"accepted","attended":true}"#,
+                r#"{"status":"declined"}"#,
+                r#"{"tickets":[{"title":"A"}]}"#,
+                r#"{"tickets":[{"title":"A","amount":1},{"title":"B"},{"title":"A"}]}"#,
+                HELD,
+                SWAPPED,
+                r#"{"tickets":[{"title":"C"}]}"#,
+            ],
+            Kind::Question => &[
+                r#"{"question_type":"SingleChoice","responses":[{"key":"a"},{"key":"b"}]}"#,
+                r#"{"question_type":"Paragraph"}"#,
+            ],
+            Kind::Answer => &[
+                r#"{"responses":["a"]}"#,
+                r#"{"responses":["a","b"]}"#,
+                r#"{"value":"yes"}"#,
+            ],
+            Kind::Message => &[r#"{"subject":"one"}"#, r#"{"subject":"two"}"#],
+            _ => &[
+                "{}",
+                r#"{"origin_system":"here"}"#,
+                r#"{"origin_system":"there"}"#,
+            ],
+        };
+        object(self.dice.one(bodies).unwrap_or("{}"))
+    }
+
+    /// A record to create, under a container of the right kind where its kind has one.
+    fn draft(&mut self, kind: Kind, often: usize) -> RawDraft {
+        let mut draft = RawDraft::empty(kind);
+        draft.fields = self.fields(kind);
+        draft.identifiers = self.identifiers(kind, often);
+        if kind == Kind::Attendance && self.dice.once_in(4) {
+            draft.holders.extend(
+                self.of_kind(Kind::Person)
+                    .first()
+                    .map(|person| (0, person.id.clone())),
+            );
+        }
+        draft.complete(self.moment());
+        for reference in kind
+            .schema()
+            .references()
+            .iter()
+            .filter(|reference| reference.is_link)
+        {
+            let needed = Some(reference.name) == kind.schema().parent || reference.name == "person";
+            let set_by_the_rules = matches!(reference.name, "creator" | "modified_by");
+            if !set_by_the_rules && (needed || self.dice.once_in(3)) {
+                draft.links.push((reference.name, self.any(reference.kind)));
+            }
+        }
+        draft
+    }
+
+    /// A kind to create: what it needs first, as long as that is not there.
+    fn kind(&mut self) -> Kind {
+        let place = self.dice.below(self.kinds.len());
+        let kind = self.kinds.get(place).copied().unwrap_or(Kind::Person);
+        if kind.schema().has_operation(Operation::Create) {
+            self.or_container(kind)
+        } else {
+            Kind::Person
+        }
+    }
+
+    fn or_container(&self, kind: Kind) -> Kind {
+        let parent = kind
+            .schema()
+            .parent_kind()
+            .filter(|parent| self.of_kind(*parent).is_empty());
+        let person = kind.schema().link("person").map(|_| Kind::Person);
+        parent
+            .or(person.filter(|_| self.of_kind(Kind::Person).is_empty()))
+            .unwrap_or(kind)
+    }
+
+    fn create(&mut self) -> Work {
+        let kind = self.kind();
+        Work::Create(self.draft(kind, 3))
+    }
+
+    fn load(&mut self) -> Work {
+        let kind = self.kind();
+        let number = self.known.steps.saturating_add(1000) as u128;
+        // Now and then an id that is there already.
+        let id = if self.dice.once_in(8) {
+            self.any(kind).id
+        } else {
+            uuid::Uuid::from_u128(number).into()
+        };
+        let created = Timestamp::from_micros(i64::try_from(self.known.steps).unwrap_or_default());
+        let mut draft = self.draft(kind, 3);
+        if kind == Kind::Message {
+            draft
+                .fields
+                .insert("scheduled_start_date", Json::from("2031-01-01T00:00:00Z"));
+        }
+        draft.recorded_by =
+            (kind == Kind::Answer && self.dice.once_in(2)).then(|| self.any(Kind::Submission));
+        Work::Load(Box::new(Load::new(id, created, draft)))
+    }
+
+    fn update(&mut self) -> Work {
+        let at = self.anything();
+        let kind = at.kind;
+        let mut fields = if self.dice.once_in(3) {
+            Object::new()
+        } else {
+            self.fields(kind)
+        };
+        if kind == Kind::Person && self.dice.once_in(4) {
+            fields.insert("email_addresses", Json::Null);
+        }
+        let identifiers = self.dice.once_in(3).then(|| self.identifiers(kind, 1));
+        let mut links = Vec::new();
+        if kind == Kind::Event && self.dice.once_in(2) {
+            links.push((
+                "organizer",
+                if self.dice.once_in(3) {
+                    None
+                } else {
+                    Some(self.any(Kind::Person))
+                },
+            ));
+        }
+        // A wrong parent is another record, which is not there (COL-19).
+        let parent = if self.dice.once_in(12) {
+            Some(uuid::Uuid::from_u128(8).into())
+        } else {
+            at.parent
+        };
+        let mut patch = RawPatch::new(kind, fields);
+        patch.identifiers = identifiers;
+        patch.links = links;
+        Work::Update(Address::new(at.kind, at.id, parent), patch)
+    }
+
+    fn delete(&mut self) -> Work {
+        Work::Delete(self.anything())
+    }
+
+    fn help(&mut self) -> Work {
+        let helpers: Vec<HelperName> = HelperName::ALL
+            .iter()
+            .copied()
+            .filter(|helper| self.kinds.contains(&helper.records()))
+            .collect();
+        let place = self.dice.below(helpers.len());
+        let helper = helpers
+            .get(place)
+            .copied()
+            .unwrap_or(HelperName::PersonSignup);
+        if let Some(kind) = helper
+            .container()
+            .filter(|kind| self.of_kind(*kind).is_empty())
+        {
+            return Work::Create(self.draft(kind, 3));
+        }
+        let mut plan = RawPlan::empty(helper);
+        plan.container = helper.container().map(|kind| self.any(kind));
+        plan.atomic = self.dice.once_in(4);
+        if self.dice.once_in(8) {
+            plan.merge = Merge::Keep;
+        }
+        if helper == HelperName::Schedule {
+            let (start, stop) = (
+                self.moment(),
+                self.dice.once_in(2).then_some(Timestamp::MAX),
+            );
+            plan.schedule = Some(if self.dice.once_in(3) {
+                Scheduling::Cancel
+            } else {
+                Scheduling::Set { start, stop }
+            });
+            return Work::Help(Box::new(plan));
+        }
+        if helper.takes_person() && (helper == HelperName::PersonSignup || !self.dice.once_in(4)) {
+            let mut person = self.draft(Kind::Person, 3);
+            person.own = self.own(Kind::Person);
+            plan.person = Some(person);
+        }
+        if helper != HelperName::PersonSignup {
+            let mut action = self.draft(helper.records(), 2);
+            action.own = self.own(helper.records());
+            let parent = helper.records().schema().parent;
+            action
+                .links
+                .retain(|(name, _)| Some(*name) != parent && *name != "person");
+            action.links.extend(parent.zip(plan.container.clone()));
+            if helper.takes_person() && plan.person.is_none() && self.dice.once_in(2) {
+                action.links.push(("person", self.any(Kind::Person)));
+            }
+            plan.action = Some(action);
+        }
+        plan.functions = self.functions();
+        if helper.may_be_anonymous() && self.dice.once_in(3) {
+            let strangers = [
+                Strangers::new(),
+                Strangers::new().fill_empty(),
+                Strangers::new().never_match(),
+            ];
+            let place = self.dice.below(strangers.len());
+            if let Some(strangers) = strangers.get(place) {
+                plan.anonymous = true;
+                plan.merge = strangers.merge();
+                strangers.restrict(&mut plan);
+            }
+        }
+        Work::Help(Box::new(plan))
+    }
+
+    /// Now and then an id of the server's own: a known one, or one that nobody has.
+    fn own(&mut self, kind: Kind) -> Option<Id> {
+        self.dice.once_in(8).then(|| self.any(kind).id)
+    }
+
+    fn functions(&mut self) -> Functions {
+        let mut functions = Functions::default();
+        for (kind, named) in [
+            (Kind::Tag, &mut functions.tags),
+            (Kind::List, &mut functions.lists),
+        ] {
+            if self.dice.once_in(3) {
+                named.push(Named::Name(
+                    self.dice.one(&["n0", "n1"]).unwrap_or_default().to_owned(),
+                ));
+            }
+            if self.dice.once_in(4) {
+                named.push(Named::Address(if self.dice.once_in(4) {
+                    None
+                } else {
+                    Some(self.any(kind).id)
+                }));
+            }
+        }
+        for place in 0..self.dice.below(3) {
+            let question = match (
+                self.dice.below(4),
+                self.identifiers(Kind::Question, 1).pop(),
+            ) {
+                (0, _) => QuestionRef::Unknown,
+                (1, Some(identifier)) => QuestionRef::Identifier(identifier),
+                _ => QuestionRef::Id(self.any(Kind::Question).id),
+            };
+            let is_choice = self.dice.once_in(2);
+            let responses = if is_choice {
+                vec!["a".to_owned()]
+            } else {
+                Vec::new()
+            };
+            let path = Property::member("add_questions_responses_uri").element(place);
+            let mut response = ResponseInput::new(question, responses, path);
+            response.value = (!is_choice).then(|| "yes".to_owned());
+            functions.responses.push(response);
+        }
+        if self.dice.once_in(6) {
+            let autoresponse = Trigger::default().enabled(true);
+            functions.triggers = Some(Triggers::default().autoresponse(autoresponse));
+        }
+        functions
+    }
+}
+
+fn object(text: &str) -> Object {
+    match Json::read_kept(text.as_bytes()) {
+        Some(Json::Object(object)) => object,
+        _ => Object::new(),
+    }
+}

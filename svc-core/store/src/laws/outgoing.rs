@@ -1,0 +1,289 @@
+//! The law of what is to be sent: it is what the calls that stand ask for, one has it at a time,
+//! and it goes when it is settled.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use svc_core::{
+    auth::Caller,
+    context::{Context, Tenant},
+    draft::RawDraft,
+    error::{Error, Result},
+    helper::{HelperName, RawPlan, Scheduling, Trigger, Triggers},
+    json::{Json, Object},
+    link::Address,
+    model::Kind,
+    store::{Call, Claim, Load, Outgoing, Store, Work},
+    value::{Id, Timestamp},
+};
+
+use super::{Broken, history::Dice};
+use crate::memory::MemoryStore;
+
+/// People and messages of each tenant.
+const SOME: usize = 4;
+/// How long a claim lasts, in steps.
+const LEASE: i64 = 5;
+
+/// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`]
+/// (HAF-11, SCH-01, SCH-04, HAF-14, UND-26): calls of helpers that trigger something, schedules and
+/// their end, people and messages that are deleted; with claims that are settled, put off, or left
+/// alone until they end. The store has nothing to be sent at first, of no tenant.
+///
+/// # Errors
+///
+/// The first step at which it was something else.
+pub async fn check_outgoing<S: Store>(
+    store: &Arc<S>,
+    tenants: [Tenant; 2],
+    steps: usize,
+) -> Result<(), Broken> {
+    let mut law = Law {
+        dice: Dice::new(11),
+        step: 0,
+        limits: store.keeps_answers(),
+        known: BTreeMap::new(),
+    };
+    let model = Arc::new(MemoryStore::new());
+    let any: Arc<dyn Store> = Arc::<S>::clone(store);
+    let (Some(told), Some(meant)) = (any.outgoing(), Arc::clone(&model).outgoing()) else {
+        return Err(law.broken("the store has nothing to be sent"));
+    };
+    for cx in tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), moment(0))) {
+        for call in law.first(&cx) {
+            for store in [Arc::<S>::clone(store) as Arc<dyn Store>, model.clone()] {
+                store
+                    .write(&cx, call.clone())
+                    .await
+                    .map_err(|error| law.broken(&format!("{error:?}")))?;
+            }
+        }
+        law.known.insert(cx.tenant.clone(), Vec::new());
+    }
+    while law.step < steps {
+        law.step = law.step.saturating_add(1);
+        if law.dice.once_in(3) {
+            law.send(&*told, &*meant).await?;
+        } else {
+            let cx = law.caller();
+            let call = Call::new(&cx, law.call());
+            let (told, meant) = (
+                store.write(&cx, call.clone()).await,
+                model.write(&cx, call).await,
+            );
+            if told.is_ok() != meant.is_ok() {
+                return Err(law.broken(&format!("{told:?} and not {meant:?}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Law {
+    dice: Dice,
+    step: usize,
+    /// Whether the store limits what anonymous callers trigger.
+    limits: bool,
+    /// The claims of both stores that are neither settled nor put off.
+    known: BTreeMap<Tenant, Vec<[Claim; 2]>>,
+}
+
+fn moment(step: i64) -> Timestamp {
+    Timestamp::from_micros(1_700_000_000_000_000_i64.saturating_add(step.saturating_mul(1_000_000)))
+}
+
+fn id(kind: Kind, number: usize) -> Option<Id> {
+    Id::new(&format!(
+        "0198f000-0000-7000-8000-{:04}{number:08}",
+        kind as usize
+    ))
+}
+
+impl Law {
+    fn broken(&self, text: &str) -> Broken {
+        Broken {
+            law: "outgoing",
+            seed: 11,
+            step: self.step,
+            text: text.to_owned(),
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        moment(i64::try_from(self.step).unwrap_or_default())
+    }
+
+    fn caller(&mut self) -> Context {
+        let place = self.dice.below(self.known.len());
+        let tenant = self.known.keys().nth(place).cloned();
+        Context::new(
+            tenant.unwrap_or_else(|| Tenant::new("")),
+            Caller::anonymous(),
+            self.now(),
+        )
+    }
+
+    /// People and messages that are there from the beginning.
+    fn first(&self, cx: &Context) -> Vec<Call> {
+        let kinds = [Kind::Person, Kind::Message].into_iter();
+        let all = kinds.flat_map(|kind| {
+            (0..SOME).filter_map(move |number| Some((kind, number, id(kind, number)?)))
+        });
+        let load = |(kind, number, id)| {
+            let mut draft = RawDraft::empty(kind);
+            if kind == Kind::Person {
+                draft.fields = address(number);
+            }
+            Call::new(cx, Work::Load(Box::new(Load::new(id, self.now(), draft))))
+        };
+        all.map(load).collect()
+    }
+
+    fn any(&mut self, kind: Kind) -> Option<Address> {
+        Some(Address::top(kind, id(kind, self.dice.below(SOME))?))
+    }
+
+    fn call(&mut self) -> Work {
+        if self.dice.once_in(12) {
+            let kind = if self.dice.once_in(2) {
+                Kind::Person
+            } else {
+                Kind::Message
+            };
+            if let Some(at) = self.any(kind) {
+                return Work::Delete(at);
+            }
+        }
+        let mut plan = RawPlan::empty(HelperName::PersonSignup);
+        if self.dice.once_in(2) {
+            plan = RawPlan::empty(HelperName::Schedule);
+            plan.container = self.any(Kind::Message);
+            let ahead = |dice: &mut Dice| i64::try_from(dice.below(20)).unwrap_or_default();
+            let start = self
+                .now()
+                .plus(Duration::from_secs(ahead(&mut self.dice).unsigned_abs()));
+            let stop = self.dice.once_in(2).then_some(Timestamp::MAX);
+            let is_over = self.dice.once_in(3);
+            plan.schedule = Some(if is_over {
+                Scheduling::Cancel
+            } else {
+                Scheduling::Set { start, stop }
+            });
+            return Work::Help(Box::new(plan));
+        }
+        // Some of them are new, and some are those who are there.
+        let mut person = RawDraft::empty(Kind::Person);
+        person.fields = address(self.dice.below(SOME.saturating_add(1)));
+        plan.person = Some(person);
+        let mut trigger = |one_in| {
+            let enabled = if self.dice.once_in(4) {
+                None
+            } else {
+                Some(!self.dice.once_in(3))
+            };
+            self.dice.once_in(one_in).then(|| {
+                let mut trigger = Trigger::default().identifiers(vec![format!("mail:{one_in}")]);
+                trigger.enabled = enabled;
+                trigger
+            })
+        };
+        let mut triggers = Triggers::default();
+        triggers.autoresponse = trigger(1);
+        triggers.sms_response = trigger(3);
+        triggers.call_response = trigger(5);
+        plan.functions.triggers = Some(triggers);
+        // What such calls trigger is sent once a day (HAF-14).
+        plan.anonymous = self.limits && self.dice.once_in(3);
+        // A tag that there is not, by which the call comes to nothing.
+        plan.atomic = true;
+        if self.dice.once_in(5) {
+            plan.functions.tags.push("none".into());
+        }
+        Work::Help(Box::new(plan))
+    }
+
+    /// What is due is the same; then some of it is settled, some put off, and some left.
+    async fn send(&mut self, told: &dyn Outgoing, meant: &dyn Outgoing) -> Result<(), Broken> {
+        let now = self.now();
+        let until = now.plus(Duration::from_secs(LEASE.unsigned_abs()));
+        let failed = |law: &Self, error: &Error| law.broken(&format!("{error:?}"));
+        let one = told
+            .due(now, until, 1_000)
+            .await
+            .map_err(|error| failed(self, &error))?;
+        let other = meant
+            .due(now, until, 1_000)
+            .await
+            .map_err(|error| failed(self, &error))?;
+        if one.next != other.next {
+            return Err(self.broken(&format!("next is {:?} and not {:?}", one.next, other.next)));
+        }
+        let (one, other) = (in_order(one.claims), in_order(other.claims));
+        let names = |claims: &[Claim]| claims.iter().map(shown).collect::<Vec<_>>();
+        if names(&one) != names(&other) {
+            return Err(self.broken(&format!("{:#?} and not {:#?}", names(&one), names(&other))));
+        }
+        for pair in one.into_iter().zip(other).map(|(one, other)| [one, other]) {
+            let [told_claim, meant_claim] = &pair;
+            let again = now.plus(Duration::from_secs(3));
+            let done = match self.dice.below(4) {
+                0 | 1 => (told.done(told_claim).await, meant.done(meant_claim).await),
+                2 => (
+                    told.again(told_claim, again).await,
+                    meant.again(meant_claim, again).await,
+                ),
+                _ => {
+                    self.known
+                        .entry(told_claim.tenant.clone())
+                        .or_default()
+                        .push(pair);
+                    continue;
+                }
+            };
+            done.0.and(done.1).map_err(|error| failed(self, &error))?;
+        }
+        // Who comes late puts off nothing that somebody else has by now, and settles what is there
+        // no more.
+        let late: Vec<[Claim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
+        for [told_claim, meant_claim] in late {
+            let done = if self.dice.once_in(2) {
+                (told.done(&told_claim).await, meant.done(&meant_claim).await)
+            } else {
+                (
+                    told.again(&told_claim, now).await,
+                    meant.again(&meant_claim, now).await,
+                )
+            };
+            done.0.and(done.1).map_err(|error| failed(self, &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn address(number: usize) -> Object {
+    let (mut fields, mut entry) = (Object::new(), Object::new());
+    entry.insert("address", format!("{number}@example.org"));
+    fields.insert("email_addresses", Json::Array(vec![Json::Object(entry)]));
+    fields
+}
+
+/// What both stores have to agree on: ids that were drawn are not in it.
+fn shown(claim: &Claim) -> String {
+    let known = |id: Option<&Id>| {
+        id.filter(|id| id.as_str().starts_with("0198f000"))
+            .map(Id::as_str)
+            .map(str::to_owned)
+    };
+    let dispatch = &claim.dispatch;
+    let (person, message) = (known(dispatch.person()), known(dispatch.message()));
+    let (tenant, due) = (claim.tenant.as_str(), dispatch.due().micros());
+    format!(
+        "{tenant} {} {due} {person:?} {message:?} {}",
+        dispatch.named(),
+        claim.attempts
+    )
+}
+
+fn in_order(mut claims: Vec<Claim>) -> Vec<Claim> {
+    claims.sort_by_cached_key(|claim| (shown(claim), claim.row));
+    claims
+}

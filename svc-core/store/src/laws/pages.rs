@@ -1,0 +1,117 @@
+//! Pages by number agree with their own totals, whatever is written meanwhile.
+
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use svc_core::{
+    auth::Caller,
+    context::{Context, Tenant},
+    model::Kind,
+    page::{ListRequest, PageRequest},
+    raw::RawDraft,
+    store::{Call, Outcome, Store, Work},
+    value::Timestamp,
+};
+
+use super::{Broken, feed::pause};
+
+/// Records on a page, and people of the tenant.
+const SIZE: u32 = 3;
+const PEOPLE: usize = 7;
+
+/// Checks that pages by number agree with their own totals (COL-23, COL-28). One task writes and
+/// another one reads, where the caller's runtime has threads for both.
+#[derive(Debug)]
+pub struct NumberedPages<S> {
+    store: S,
+    tenant: Tenant,
+    is_over: AtomicBool,
+}
+
+impl<S: Store> NumberedPages<S> {
+    /// For a tenant without people.
+    pub fn new(store: S, tenant: Tenant) -> Self {
+        Self {
+            store,
+            tenant,
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    /// Creates seven people, then deletes the oldest one and creates another one again and again,
+    /// until the reading task has ended.
+    ///
+    /// # Errors
+    ///
+    /// A write failed.
+    pub async fn write(&self) -> Result<(), Broken> {
+        let mut people = VecDeque::new();
+        while !self.is_over.load(Ordering::Acquire) {
+            let oldest = if people.len() < PEOPLE {
+                None
+            } else {
+                people.pop_front()
+            };
+            let work =
+                oldest.map_or_else(|| Work::Create(RawDraft::empty(Kind::Person)), Work::Delete);
+            match self
+                .store
+                .write(&self.cx(), Call::new(&self.cx(), work))
+                .await
+            {
+                Ok(Outcome::Created { record, .. }) => people.push_back(record.address()),
+                Ok(_) => {}
+                Err(error) => return Err(broken(0, format!("a write failed: {error:?}"))),
+            }
+            pause().await;
+        }
+        Ok(())
+    }
+
+    /// Reads so many pages, then ends the writing task.
+    ///
+    /// # Errors
+    ///
+    /// The first page that contradicts its own total.
+    pub async fn read(&self, pages: usize) -> Result<(), Broken> {
+        let read = self.read_all(pages).await;
+        self.is_over.store(true, Ordering::Release);
+        read
+    }
+
+    async fn read_all(&self, pages: usize) -> Result<(), Broken> {
+        for (step, number) in (1..=4).cycle().take(pages).enumerate() {
+            let request = ListRequest::all(PageRequest::new(number, SIZE));
+            let page = self.store.list(&self.cx(), Kind::Person, &request).await;
+            let page = page.map_err(|error| broken(step, format!("a read failed: {error:?}")))?;
+            let expected = page
+                .total
+                .saturating_sub(request.page.skipped())
+                .min(SIZE.into());
+            if u64::try_from(page.records.len()) != Ok(expected) {
+                let (records, total) = (page.records.len(), page.total);
+                return Err(broken(
+                    step,
+                    format!("page {number} of {total} records has {records}, not {expected}"),
+                ));
+            }
+            pause().await;
+        }
+        Ok(())
+    }
+
+    fn cx(&self) -> Context {
+        Context::new(self.tenant.clone(), Caller::anonymous(), Timestamp::MAX)
+    }
+}
+
+fn broken(step: usize, text: String) -> Broken {
+    Broken {
+        law: "pages",
+        seed: 0,
+        step: step.saturating_add(1),
+        text,
+    }
+}

@@ -1,0 +1,169 @@
+//! What a store answered as text that two equal stores share: ids and dates are replaced by
+//! numbers, in the order of their first appearance.
+
+use std::{collections::HashMap, fmt::Write as _};
+
+use svc_core::{
+    error::{Error, ErrorKind},
+    helper::EntryStatus,
+    link::{Address, ShareNames},
+    record::RawRecord,
+    schema::Source,
+    store::Outcome,
+    value::{Id, Timestamp},
+};
+
+/// The numbers of what one store has told so far of one tenant.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Names {
+    ids: HashMap<Id, usize>,
+    dates: HashMap<Timestamp, usize>,
+}
+
+impl Names {
+    fn id(&mut self, id: &Id) -> usize {
+        let next = self.ids.len();
+        *self.ids.entry(id.clone()).or_insert(next)
+    }
+
+    fn date(&mut self, date: Timestamp) -> usize {
+        let next = self.dates.len();
+        *self.dates.entry(date).or_insert(next)
+    }
+
+    fn address(&mut self, at: &Address) -> String {
+        let parent = at
+            .parent
+            .as_ref()
+            .map(|parent| format!(" in #{}", self.id(parent)));
+        format!(
+            "{} #{}{}",
+            at.kind.singular(),
+            self.id(&at.id),
+            parent.unwrap_or_default()
+        )
+    }
+
+    /// A record: everything of it that goes to the wire.
+    pub(super) fn record(&mut self, record: &RawRecord) -> String {
+        let meta = record.meta();
+        let (at, created, modified) = (
+            self.address(&record.address()),
+            self.date(meta.created),
+            self.date(meta.modified),
+        );
+        let mut fields: Vec<String> = record
+            .fields_object(&ShareNames::default())
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        fields.sort_unstable();
+        let mut text = format!(
+            "{at} ({created}, {modified}) [{}] {{{}}}",
+            meta.identifiers.as_json(),
+            fields.join(", ")
+        );
+        let schema = record.kind().schema();
+        for reference in schema
+            .references()
+            .iter()
+            .filter(|reference| reference.is_link)
+        {
+            if let Some(to) = record.link(reference.name) {
+                let to = self.address(to);
+                // Writing into a text does not fail.
+                _ = write!(text, " {} -> {to}", reference.name);
+            }
+        }
+        for source in schema
+            .fields
+            .fields
+            .iter()
+            .filter_map(svc_core::schema::Field::source)
+        {
+            if source != Source::Clock
+                && let Some(value) = record.computed_value(source)
+            {
+                _ = write!(text, " {value:?}");
+            }
+        }
+        text
+    }
+
+    pub(super) fn found(&mut self, record: Option<&RawRecord>) -> String {
+        record.map_or_else(|| "nothing".to_owned(), |record| self.record(record))
+    }
+
+    pub(super) fn outcome(&mut self, outcome: &Result<Outcome, Error>) -> String {
+        match outcome {
+            Ok(Outcome::Created { record, is_new }) => {
+                format!("created ({is_new}) {}", self.record(record))
+            }
+            Ok(Outcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
+            Ok(Outcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
+            Ok(Outcome::Kept(answer)) => format!("as before: {}", String::from_utf8_lossy(answer)),
+            Ok(Outcome::Helped(helped)) => {
+                let mut text = String::from("helped");
+                for entry in &helped.entries {
+                    let status = match &entry.status {
+                        EntryStatus::Failed(problems) => {
+                            let codes: Vec<String> = problems
+                                .iter()
+                                .map(|problem| {
+                                    format!("{} {:?}", problem.code.as_str(), problem.properties)
+                                })
+                                .collect();
+                            codes.join(", ")
+                        }
+                        other => format!("{other:?}"),
+                    };
+                    _ = write!(text, "; {}: {status}", entry.kind.singular());
+                }
+                let (person, action) = (
+                    self.found(helped.person.as_ref()),
+                    self.found(helped.action.as_ref()),
+                );
+                format!("{text}; {person}; {action}")
+            }
+            Err(error) => refusal(error),
+        }
+    }
+}
+
+/// What a refusal tells; of trouble, that there is some.
+pub(super) fn refusal(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::Invalid(problems) => {
+            let codes = problems
+                .iter()
+                .map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties));
+            format!("refused {}", codes.collect::<Vec<_>>().join(", "))
+        }
+        ErrorKind::NotFound => "not found".to_owned(),
+        _ => "trouble".to_owned(),
+    }
+}
+
+/// An answer without ids, which each store makes itself.
+pub(super) fn in_short(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Created { is_new, .. } => format!("created ({is_new})"),
+        Outcome::Helped(helped) => format!("helped {:?}", helped.entries),
+        _ => "other".to_owned(),
+    }
+}
+
+/// The first line in which two texts differ.
+pub(super) fn difference(told: &str, meant: &str) -> Option<String> {
+    let end = |lines: Option<&str>| lines.unwrap_or("nothing more").to_owned();
+    let (mut told, mut meant) = (told.lines(), meant.lines());
+    loop {
+        match (told.next(), meant.next()) {
+            (None, None) => return None,
+            (told, meant) if told == meant => {}
+            (told, meant) => {
+                return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant)));
+            }
+        }
+    }
+}

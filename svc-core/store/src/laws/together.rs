@@ -1,0 +1,100 @@
+//! The law of together: calls at the same time come to what they come to one after the other, in
+//! some order.
+
+use std::{future::poll_fn, pin::Pin, task::Poll};
+
+use svc_core::{
+    error::Result,
+    store::{Call, Outcome, Store},
+};
+
+use super::{Broken, History, shown::difference};
+use crate::memory::MemoryStore;
+
+/// Every order of three calls, that in which they were sent first.
+const ORDERS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+];
+
+/// Three calls of one tenant at the same time.
+pub(super) async fn step<S: Store>(
+    tested: &mut History<S>,
+    model: &mut History<MemoryStore>,
+) -> Result<(), Broken> {
+    tested.choose();
+    model.choose();
+    let (calls, expected) = (three(tested), three(model));
+    let cx = tested.cx();
+    let outcomes = at_once(
+        calls
+            .iter()
+            .map(|call| tested.store.write(&cx, call.clone()))
+            .collect(),
+    )
+    .await;
+    let mut told: Vec<String> = outcomes
+        .iter()
+        .map(|outcome| tested.told(outcome))
+        .collect();
+    told.push(tested.everything().await);
+    let told = told.join("\n");
+    let mut first = None;
+    for order in ORDERS {
+        let mut other = History {
+            store: model.store.fork(),
+            ..model.clone()
+        };
+        let mut outcomes: [Option<Result<Outcome>>; 3] = [None, None, None];
+        for place in order {
+            if let (Some(call), Some(outcome)) = (expected.get(place), outcomes.get_mut(place)) {
+                *outcome = Some(other.store.write(&other.cx(), call.clone()).await);
+            }
+        }
+        let mut this: Vec<String> = outcomes
+            .iter()
+            .flatten()
+            .map(|outcome| other.told(outcome))
+            .collect();
+        this.push(other.everything().await);
+        let Some(difference) = difference(&told, &this.join("\n")) else {
+            *model = other;
+            return Ok(());
+        };
+        first.get_or_insert(difference);
+    }
+    let works: Vec<_> = calls.iter().map(|call| &call.work).collect();
+    let text = format!("{works:?}{}, or another order", first.unwrap_or_default());
+    Err(tested.broken("together", text))
+}
+
+fn three<S: Store>(history: &mut History<S>) -> [Call; 3] {
+    [history.call(), history.call(), history.call()]
+}
+
+/// Polls all of them until each has its answer.
+pub(super) async fn at_once<T>(
+    mut futures: Vec<Pin<Box<dyn Future<Output = T> + Send + '_>>>,
+) -> Vec<T> {
+    let mut answers: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    poll_fn(|cx| {
+        for (future, answer) in futures.iter_mut().zip(&mut answers) {
+            if answer.is_none()
+                && let Poll::Ready(ready) = future.as_mut().poll(cx)
+            {
+                *answer = Some(ready);
+            }
+        }
+        if answers.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}

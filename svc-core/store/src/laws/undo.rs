@@ -1,0 +1,95 @@
+//! The law of undo: a refused call changes nothing; one that failed in parts made what its outcome
+//! says, and nothing else.
+
+use std::collections::{BTreeMap, HashMap};
+
+use svc_core::{
+    helper::{Entry, EntryStatus},
+    model::Kind,
+    store::{Outcome, Store},
+    value::{Id, Timestamp},
+};
+
+use super::{Broken, History};
+
+/// What is there: each record with its kind and the moment of its last change, and everything as
+/// text.
+struct Seen {
+    text: String,
+    records: HashMap<Id, (Kind, Timestamp)>,
+}
+
+async fn see<S: Store>(history: &mut History<S>) -> Result<Seen, Broken> {
+    let (text, cx, mut records) = (history.everything().await, history.cx(), HashMap::new());
+    for at in &history.here.known.records {
+        match history.store.get(&cx, at).await {
+            Ok(Some(record)) => {
+                _ = records.insert(at.id.clone(), (at.kind, record.meta().modified));
+            }
+            Ok(None) => {}
+            Err(error) => return Err(history.broken("undo", format!("a read failed: {error:?}"))),
+        }
+    }
+    Ok(Seen { text, records })
+}
+
+/// One call, and what it left behind.
+pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), Broken> {
+    history.choose();
+    let before = see(history).await?;
+    let told = history.step().await?;
+    let after = see(history).await?;
+    match &told.outcome {
+        Err(_) => history.agree("undo", &after.text, &before.text, &told.what),
+        Ok(Outcome::Helped(helped)) => {
+            let is_new = |entry: &&Entry| entry.status == EntryStatus::Created;
+            let said = count(helped.entries.iter().filter(is_new).map(|entry| entry.kind));
+            let new = after
+                .records
+                .iter()
+                .filter(|(id, _)| !before.records.contains_key(*id));
+            let made = count(new.map(|(_, (kind, _))| *kind));
+            // People that tickets name are recognised or made, too, and no entry says so.
+            let has_holders = helped
+                .entries
+                .iter()
+                .any(|entry| entry.kind == Kind::Attendance);
+            let is_told = |kind: &Kind| !(has_holders && *kind == Kind::Person);
+            if !Kind::ALL
+                .iter()
+                .filter(|kind| is_told(kind))
+                .all(|kind| said.get(kind) == made.get(kind))
+            {
+                return Err(history.broken(
+                    "undo",
+                    format!("said {said:?}, made {made:?}: {} {}", told.text, told.what),
+                ));
+            }
+            let of_call: Vec<&Id> = helped
+                .person
+                .iter()
+                .chain(&helped.action)
+                .map(|it| &it.meta().id)
+                .collect();
+            for (id, (kind, modified)) in &before.records {
+                let is_changed = after.records.get(id).map(|(_, now)| now) != Some(modified);
+                if is_changed && is_told(kind) && !of_call.contains(&id) {
+                    return Err(history.broken(
+                        "undo",
+                        format!("{kind:?} {id} changed: {} {}", told.text, told.what),
+                    ));
+                }
+            }
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+fn count(kinds: impl Iterator<Item = Kind>) -> BTreeMap<Kind, usize> {
+    kinds.fold(BTreeMap::new(), |mut counts, kind| {
+        let count: &mut usize = counts.entry(kind).or_default();
+        *count = count.saturating_add(1);
+        counts
+    })
+}

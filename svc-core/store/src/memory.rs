@@ -1,0 +1,365 @@
+//! A store in memory: the specification of a store, in a few hundred lines.
+
+mod outgoing;
+mod tables;
+mod webhooks;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use svc_core::{
+    api::ApiBuilder,
+    auth::AnonymousTenant,
+    context::{Context, Tenant},
+    error::{Error, Result},
+    filter::Filterable,
+    helper::{HelperName, PersonMatching, StockMatching},
+    link::{Address, ShareNames},
+    model::Kind,
+    ops::{Bells, Changes, ChangesRequest, Dispatch, Feed, Listening, Revision},
+    page::{ListRequest, RawPage},
+    record::RawRecord,
+    rules::{Decision, decide},
+    store::{
+        Answer, Answers, Call, Change, Ids, Key, Outcome, Outgoing, Overlay, Pause, Question,
+        Store, Turn,
+    },
+    value::Timestamp,
+};
+
+use self::tables::Tables;
+use crate::feed::{FeedCursors, FeedQuery, Telling};
+
+/// Tells the time; a test sets its own.
+type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones
+/// share the records.
+///
+/// It is the specification of a store: what each [`Question`] asks and each [`Change`] means is
+/// what it does, maps under one lock and nothing else. Another store behaves alike when `laws` says
+/// so.
+///
+/// Every tenant that a request names is there, without records at first.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{Api, Tenant, Vendor, auth::{FixedKeys, Rights}};
+/// use svc_store::memory::MemoryStore;
+///
+/// let store = MemoryStore::new();
+/// let api = store
+///     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM")))
+///     .base_url("http://localhost/")
+///     .authenticator(FixedKeys::new().key("secret", Tenant::new("acme"), Rights::all()))
+///     .build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct MemoryStore {
+    shared: Arc<Shared>,
+    matching: Arc<dyn PersonMatching>,
+    now: Clock,
+}
+
+struct Shared {
+    tenants: Mutex<HashMap<Tenant, Tables>>,
+    commits: AtomicU64,
+    feed_cursors: FeedCursors,
+    bells: Bells<Tenant>,
+    /// Rings when something is to be sent, whoever's it is.
+    outgoing: Bells<()>,
+    webhooks: webhooks::Kept,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        let mut secret = [0; 32];
+        for part in secret.chunks_exact_mut(16) {
+            part.copy_from_slice(uuid::Uuid::new_v4().as_bytes());
+        }
+        Self {
+            tenants: Mutex::default(),
+            commits: AtomicU64::new(0),
+            feed_cursors: FeedCursors::new(&secret),
+            bells: Bells::default(),
+            outgoing: Bells::default(),
+            webhooks: webhooks::Kept::default(),
+        }
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MemoryStore {
+    /// A store without records.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            shared: Arc::default(),
+            matching: Arc::new(StockMatching),
+            now: Arc::new(Timestamp::now),
+        }
+    }
+
+    /// Tells the time from `clock` instead of the system.
+    #[must_use]
+    pub fn now(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.now = Arc::new(clock);
+        self
+    }
+
+    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`].
+    #[must_use]
+    pub fn matching(mut self, matching: impl PersonMatching + 'static) -> Self {
+        self.matching = Arc::new(matching);
+        self
+    }
+
+    /// Registers every kind and all eight helpers: see [`ApiBuilder::store`].
+    #[must_use]
+    pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
+        api.store(&Arc::new(self.clone()))
+    }
+
+    /// The answers to these questions, all of one moment: for tests of whatever asks them.
+    #[must_use]
+    pub fn fetch(&self, tenant: &Tenant, questions: &[Question]) -> Vec<(Question, Answer)> {
+        self.read(tenant, |tables| {
+            questions
+                .iter()
+                .map(|it| (it.clone(), tables.answer(it)))
+                .collect()
+        })
+    }
+
+    /// The moment that the tenant's next turn has (see [`Turn::time`]), unless another one comes
+    /// first.
+    #[must_use]
+    pub fn next_turn(&self, tenant: &Tenant) -> Timestamp {
+        (self.now)().after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
+    }
+
+    /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// When the tenant's last turn was not earlier.
+    pub fn commit(&self, tenant: &Tenant, time: Timestamp, changes: &[Change]) -> Result<()> {
+        let mut tenants = self.tenants();
+        let tables = tenants.entry(tenant.clone()).or_default();
+        if tables.clock >= time.micros() {
+            return Err(Error::unexpected("a turn before the tenant's last one"));
+        }
+        self.apply(tables, time, changes);
+        self.shared.bells.ring(tenant);
+        Ok(())
+    }
+
+    /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
+    #[must_use]
+    pub fn outbox(&self, tenant: &Tenant) -> Vec<Dispatch> {
+        self.read(tenant, |tables| {
+            tables
+                .outbox
+                .values()
+                .map(|waiting| waiting.dispatch.clone())
+                .collect()
+        })
+    }
+
+    /// Another store with the same records.
+    #[cfg(feature = "testkit")]
+    pub(super) fn fork(&self) -> Self {
+        let tenants = Mutex::new(self.tenants().clone());
+        Self {
+            shared: Arc::new(Shared {
+                tenants,
+                ..Shared::default()
+            }),
+            ..self.clone()
+        }
+    }
+
+    fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, Tables>> {
+        // Nothing panics while it holds the lock.
+        self.shared
+            .tenants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(&self, tenant: &Tenant, read: impl FnOnce(&Tables) -> T) -> T {
+        let tenants = self.tenants();
+        read(tenants.get(tenant).unwrap_or(&Tables::default()))
+    }
+
+    /// Nothing of it can fail, so all changes are applied or none.
+    fn apply(&self, tables: &mut Tables, time: Timestamp, changes: &[Change]) {
+        let mut telling = Telling::default();
+        for change in changes {
+            if let Some(told) = telling.tell(change) {
+                tables.tell(&told, time);
+            }
+            tables.apply(change);
+        }
+        tables.clock = time.micros();
+        if changes
+            .iter()
+            .any(|change| matches!(change, Change::Outbox(_)))
+        {
+            self.shared.outgoing.ring(&());
+        }
+        self.shared.commits.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Everything is at hand.
+struct Direct<'a>(&'a Tables);
+
+impl Answers for Direct<'_> {
+    fn answer(&mut self, question: &Question) -> Result<Answer, Pause> {
+        Ok(self.0.answer(question))
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        self.read(&cx.tenant, |tables| {
+            let rows = tables
+                .collection(kind, &request.scope)
+                .ok_or_else(Error::not_found)?;
+            // Each record is looked at, which is what a filter means and what no other store does.
+            request.page_of_all(
+                rows.iter()
+                    .filter_map(|row| Some(tables.in_row(*row)?.record))
+                    .collect(),
+            )
+        })
+    }
+
+    fn filterable(&self, kind: Kind) -> Vec<Filterable> {
+        Filterable::of(kind).collect()
+    }
+
+    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+        let record = self.find(cx, &Key::from(at)).await?;
+        Ok(record.filter(|record| at.admits_parent(record.parent())))
+    }
+
+    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+        Ok(self.read(&cx.tenant, |tables| {
+            Some(tables.in_row(tables.row(key)?)?.record)
+        }))
+    }
+
+    async fn write(&self, cx: &Context, call: Call) -> Result<Outcome> {
+        let mut tenants = self.tenants();
+        let tables = tenants.entry(cx.tenant.clone()).or_default();
+        let (last, ids, names) = (
+            Timestamp::from_micros(tables.clock),
+            Ids::default(),
+            ShareNames::default(),
+        );
+        let turn = Turn::new((self.now)().after(last), &ids, &names, &*self.matching);
+        let decided = decide(&call, &turn, &mut Direct(tables), &Overlay::default());
+        let Decision {
+            changes, outcome, ..
+        } = decided.map_err(|pause| match pause {
+            Pause::Failed(error) => error,
+            // Everything is at hand, and no call was before this one.
+            other => Error::unexpected(other.to_string()),
+        })?;
+        self.apply(tables, turn.time, &changes);
+        self.shared.bells.ring(&cx.tenant);
+        Ok(outcome)
+    }
+
+    fn matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.matching)
+    }
+
+    fn keeps_answers(&self) -> bool {
+        true
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        self.tenants()
+            .values_mut()
+            .for_each(|tables| tables.sweep(before));
+        Ok(false)
+    }
+
+    fn outgoing(self: Arc<Self>) -> Option<Arc<dyn Outgoing>> {
+        Some(self)
+    }
+}
+
+/// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
+#[async_trait]
+impl Revision for MemoryStore {
+    async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
+        Some(self.shared.commits.load(Ordering::Acquire))
+    }
+}
+
+#[async_trait]
+impl Changes for MemoryStore {
+    async fn changes(&self, cx: &Context, request: &ChangesRequest) -> Result<Feed> {
+        Ok(
+            match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
+                Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.told(&query))),
+                Err(refused) => refused,
+            },
+        )
+    }
+
+    async fn listen(&self, cx: &Context) -> Result<Listening> {
+        Ok(self.shared.bells.listen(cx.tenant.clone()))
+    }
+}
+
+/// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be
+/// told.
+#[async_trait]
+impl AnonymousTenant for MemoryStore {
+    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+        let is_addressed = |helper: &HelperName| helper.container() == Some(container.kind);
+        if !HelperName::ALL
+            .iter()
+            .filter(|helper| helper.may_be_anonymous())
+            .any(is_addressed)
+        {
+            return Ok(None);
+        }
+        let (tenants, key) = (self.tenants(), Key::from(container));
+        let mut owners = tenants
+            .iter()
+            .filter(|(_, tables)| tables.row(&key).is_some())
+            .map(|(tenant, _)| tenant);
+        let owner = owners.next().cloned();
+        Ok(owner.filter(|_| owners.next().is_none()))
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("tenants", &self.tenants().len())
+            .finish_non_exhaustive()
+    }
+}

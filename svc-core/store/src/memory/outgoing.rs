@@ -1,0 +1,87 @@
+//! What is to be sent, in memory.
+
+use async_trait::async_trait;
+use svc_core::{
+    error::Result,
+    ops::{Dispatch, Listening},
+    store::{Claim, Claimed, Outgoing},
+    value::Timestamp,
+};
+
+use super::MemoryStore;
+
+/// Something to send, until it is sent.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub(super) dispatch: Dispatch,
+    due: Timestamp,
+    attempts: u32,
+}
+
+impl Waiting {
+    pub(super) fn new(dispatch: Dispatch) -> Self {
+        Self {
+            due: dispatch.due(),
+            attempts: 0,
+            dispatch,
+        }
+    }
+}
+
+#[async_trait]
+impl Outgoing for MemoryStore {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+        let mut tenants = self.tenants();
+        let mut all: Vec<_> = tenants
+            .iter_mut()
+            .flat_map(|(tenant, tables)| {
+                tables
+                    .outbox
+                    .iter_mut()
+                    .map(move |(row, waiting)| (tenant, row, waiting))
+            })
+            .collect();
+        all.sort_by_key(|(_, row, waiting)| (waiting.due, **row));
+        let mut claims = Vec::new();
+        for (tenant, row, waiting) in all
+            .iter_mut()
+            .filter(|(.., waiting)| waiting.due <= now)
+            .take(most as usize)
+        {
+            waiting.due = until;
+            waiting.attempts = waiting.attempts.saturating_add(1);
+            claims.push(Claim::new(
+                tenant.clone(),
+                **row,
+                waiting.attempts,
+                waiting.dispatch.clone(),
+            ));
+        }
+        Ok(Claimed::new(
+            claims,
+            all.iter().map(|(.., waiting)| waiting.due).min(),
+        ))
+    }
+
+    async fn done(&self, claim: &Claim) -> Result<()> {
+        if let Some(tables) = self.tenants().get_mut(&claim.tenant) {
+            tables.outbox.remove(&claim.row);
+        }
+        Ok(())
+    }
+
+    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+        let mut tenants = self.tenants();
+        let waiting = tenants
+            .get_mut(&claim.tenant)
+            .and_then(|tables| tables.outbox.get_mut(&claim.row));
+        if let Some(waiting) = waiting.filter(|waiting| waiting.attempts == claim.attempts) {
+            waiting.due = at;
+        }
+        Ok(())
+    }
+
+    fn listen(&self) -> Listening {
+        self.shared.outgoing.listen(())
+    }
+}

@@ -1,0 +1,521 @@
+//! The records of one tenant, what finds them, and what they come to.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use svc_core::{
+    helper::normal_email,
+    link::{Address, Ref, Scope},
+    model::Kind,
+    ops::{ChangedRecord, What},
+    record::{Computed, RawRecord},
+    schema::{Reference, Source},
+    store::{Answer, Change, Insert, Kept, Key, Question, Replace, Set, Stored, Sum},
+    value::{Id, Identifier, Timestamp},
+};
+
+use super::outgoing::Waiting;
+use crate::feed::{FeedPlace, FeedQuery, FeedRead, Told};
+
+/// A collection: of a kind, all of it or what a link (or hidden reference) makes lead to one
+/// record.
+type Collection = (Kind, Option<(&'static str, Id)>);
+
+/// Everything of one tenant. A row is a record's place in the order of creation, over all kinds.
+#[derive(Default, Clone)]
+pub(super) struct Tables {
+    /// The moment of the last turn, in microseconds.
+    pub(super) clock: i64,
+    /// What is to be sent, in the order of the calls.
+    pub(super) outbox: BTreeMap<i64, Waiting>,
+    sent: i64,
+    /// What was told of changes, in their order.
+    pub(super) feed: Vec<(FeedPlace, ChangedRecord)>,
+    youngest: i64,
+    /// Each record, and what it is found by besides its id.
+    rows: HashMap<i64, (RawRecord, Vec<Key>)>,
+    ids: HashMap<(Kind, Id), i64>,
+    keys: HashMap<Key, BTreeSet<i64>>,
+    collections: HashMap<Collection, BTreeSet<i64>>,
+    sums: HashMap<(Kind, Id), Sum>,
+    parts: HashMap<(Kind, Id), BTreeMap<String, Sum>>,
+    /// The people recognised in tickets, the attendance, and the ticket's place where it is known.
+    holders: BTreeSet<(Id, i64, Option<i64>)>,
+    /// The answers that are kept, by their keys.
+    kept: HashMap<Arc<str>, Kept>,
+}
+
+/// The reference by which records of `kind` are listed under records of `of`.
+fn scope(kind: Kind, of: Kind) -> Option<&'static Reference> {
+    kind.schema()
+        .references()
+        .iter()
+        .find(|reference| reference.is_scope && reference.kind == of)
+}
+
+/// What a record is found by besides its id.
+fn keys(
+    kind: Kind,
+    name: Option<&String>,
+    identifiers: &[Identifier],
+    emails: &[String],
+) -> Vec<Key> {
+    let name = name.map(|name| Key::Name(kind, name.clone()));
+    let identifiers = identifiers
+        .iter()
+        .map(|identifier| Key::Identifier(kind, identifier.clone()));
+    name.into_iter()
+        .chain(identifiers)
+        .chain(emails.iter().cloned().map(Key::Email))
+        .collect()
+}
+
+// What is asked.
+impl Tables {
+    /// The row of the record that a key names; of several, the oldest.
+    pub(super) fn row(&self, key: &Key) -> Option<i64> {
+        match key {
+            Key::Id(kind, id) => self.ids.get(&(*kind, id.clone())).copied(),
+            Key::Link(kind, id, name) => self.row(
+                &self
+                    .rows
+                    .get(&self.row(&Key::Id(*kind, id.clone()))?)?
+                    .0
+                    .link(name)?
+                    .into(),
+            ),
+            Key::Email(address) => self
+                .keys
+                .get(&Key::Email(normal_email(address)))?
+                .first()
+                .copied(),
+            Key::Name(..) | Key::Identifier(..) => self.keys.get(key)?.first().copied(),
+        }
+    }
+
+    /// The record in a row, as it is now.
+    pub(super) fn in_row(&self, row: i64) -> Option<Stored> {
+        let mut record = self.rows.get(&row)?.0.clone();
+        for source in record
+            .kind()
+            .schema()
+            .fields
+            .fields
+            .iter()
+            .filter_map(svc_core::schema::Field::source)
+        {
+            if let Source::Count(members) = source {
+                let count = self.count(members, record.kind(), &record.meta().id);
+                record.set_computed(
+                    source,
+                    Some(Computed::Count(i64::try_from(count).unwrap_or(i64::MAX))),
+                );
+            }
+        }
+        Some(Stored::new(row, record))
+    }
+
+    /// The rows of a collection, in creation order; `None` where there is no such collection or
+    /// container.
+    pub(super) fn collection(&self, kind: Kind, of: &Scope) -> Option<&BTreeSet<i64>> {
+        static NOTHING: BTreeSet<i64> = BTreeSet::new();
+        let under = match of {
+            Scope::All => None,
+            Scope::Under(address) => {
+                let container = &self.rows.get(&self.row(&Key::from(address))?)?.0;
+                let link = scope(kind, address.kind)
+                    .filter(|_| address.admits_parent(container.parent()))?;
+                Some((link.name, address.id.clone()))
+            }
+        };
+        Some(self.collections.get(&(kind, under)).unwrap_or(&NOTHING))
+    }
+
+    fn under(&self, kind: Kind, link: &'static str, id: &Id) -> impl Iterator<Item = i64> + '_ {
+        self.collections
+            .get(&(kind, Some((link, id.clone()))))
+            .into_iter()
+            .flatten()
+            .copied()
+    }
+
+    fn count(&self, kind: Kind, of: Kind, id: &Id) -> u64 {
+        scope(kind, of).map_or(0, |link| self.under(kind, link.name, id).count()) as u64
+    }
+
+    /// What a question asks.
+    pub(super) fn answer(&self, question: &Question) -> Answer {
+        let named = |key: &Key| {
+            self.rows
+                .get(&self.row(key)?)
+                .map(|(it, _)| (it.kind(), it.meta().id.clone()))
+        };
+        let ids = |keys: &[Key]| {
+            keys.iter()
+                .filter_map(named)
+                .map(|(_, id)| id)
+                .collect::<BTreeSet<Id>>()
+        };
+        let tied = |kind: Kind, groups: &[Key], people: &[Key]| {
+            let (groups, people) = (ids(groups), ids(people));
+            let of_people = people
+                .iter()
+                .flat_map(|person| self.under(kind, "person", person));
+            let tied = of_people.filter_map(|row| self.in_row(row));
+            let tied = tied.filter(|it| {
+                it.record
+                    .parent()
+                    .is_some_and(|group| groups.contains(group))
+            });
+            Answer::Records(tied.collect())
+        };
+        match question {
+            Question::Find(key) => Answer::Found(
+                self.row(key)
+                    .and_then(|row| Some(self.in_row(row)?.found())),
+            ),
+            Question::Record(key) => Answer::Record(self.row(key).and_then(|row| self.in_row(row))),
+            Question::Members {
+                kind,
+                groups,
+                people,
+            } => tied(*kind, groups, people),
+            Question::Answered { people, questions } => tied(Kind::Answer, questions, people),
+            Question::Count { kind, of } => {
+                Answer::Number(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id)))
+            }
+            Question::Sum(of) => Answer::Sum(
+                named(of)
+                    .and_then(|of| self.sums.get(&of).copied())
+                    .unwrap_or_default(),
+            ),
+            Question::Parts(of) => {
+                let parts = named(of)
+                    .and_then(|of| self.parts.get(&of))
+                    .into_iter()
+                    .flatten();
+                Answer::Parts(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
+            }
+            Question::Holdings(person) => {
+                let mut holdings: BTreeMap<i64, Vec<Option<i64>>> = BTreeMap::new();
+                for (_, row, place) in self.holders.iter().filter(|(holder, ..)| holder == person) {
+                    holdings.entry(*row).or_default().push(*place);
+                }
+                let found = holdings
+                    .into_iter()
+                    .filter_map(|(row, places)| Some((self.in_row(row)?, places)));
+                Answer::Holdings(found.collect())
+            }
+            Question::Kept(key) => Answer::Kept(self.kept.get(key).cloned()),
+        }
+    }
+}
+
+// What is told.
+impl Tables {
+    /// Tells of a change that is about to be made at this moment.
+    pub(super) fn tell(&mut self, told: &Told<'_>, time: Timestamp) {
+        match told {
+            Told::One(what, record) => self.note(ChangedRecord::new(*what, time, record.clone())),
+            Told::Gone(set) => {
+                for row in self.rows_of(set) {
+                    if let Some((record, _)) = self.rows.get(&row) {
+                        self.note(ChangedRecord::new(What::Deleted, time, record.address()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, entry: ChangedRecord) {
+        let seq = self
+            .feed
+            .last()
+            .map_or(0, |(place, _)| place.seq)
+            .saturating_add(1);
+        self.feed
+            .push((FeedPlace::new(seq, 0, entry.at.micros()), entry));
+    }
+
+    /// What the feed has for a page.
+    pub(super) fn told(&self, query: &FeedQuery<'_>) -> FeedRead {
+        let FeedQuery {
+            after,
+            named,
+            limit,
+            ..
+        } = *query;
+        let behind = self
+            .feed
+            .iter()
+            .skip_while(|(place, _)| (place.seq, place.row) <= (after.seq, after.row));
+        FeedRead {
+            is_kept: named == FeedPlace::START
+                || self.feed.iter().any(|(place, _)| *place == named),
+            last: self.feed.last().map(|(place, _)| *place),
+            entries: behind.take(limit as usize).cloned().collect(),
+        }
+    }
+}
+
+// What is changed.
+impl Tables {
+    /// Applies a change. What is said of a record that is not there changes nothing.
+    pub(super) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Insert(insert) => self.insert(insert),
+            Change::Replace(replace) => self.replace(replace),
+            Change::SetFields { at, fields } => {
+                self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
+            }
+            Change::SetLink { at, link, to, .. } => {
+                if let Some(row) = self.row(&Key::Id(at.kind, at.id.clone())) {
+                    self.set_link(row, link, to.as_ref());
+                }
+            }
+            Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
+                record.set_computed(Source::ScheduledStart, start.map(Computed::Timestamp));
+                record.set_computed(Source::ScheduledStop, stop.map(Computed::Timestamp));
+            }),
+            Change::Delete(set) => self
+                .rows_of(set)
+                .into_iter()
+                .for_each(|row| self.remove(row)),
+            Change::ClearLink { kind, link, to } => {
+                for row in self.rows_of(&Set::Under(*kind, link, Box::new(to.clone()))) {
+                    self.set_link(row, link, None);
+                }
+            }
+            Change::SetSum { of, sum, members } => {
+                self.sums.insert(of.clone(), *sum);
+                self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
+            }
+            Change::SetPart { of, name, sum } => {
+                self.parts
+                    .entry(of.clone())
+                    .or_default()
+                    .insert(name.clone(), *sum);
+            }
+            Change::Hold { at, place, person } => {
+                let row = self.row(&Key::Id(at.kind, at.id.clone()));
+                self.holders.extend(row.map(|row| {
+                    (
+                        person.clone(),
+                        row,
+                        Some(*place).filter(|place| *place >= 0),
+                    )
+                }));
+            }
+            Change::MoveHolders { at, places } => {
+                let row = self.row(&Key::Id(at.kind, at.id.clone()));
+                let now = |place: Option<i64>| {
+                    Some(places.iter().find(|(from, _)| Some(*from) == place)?.1)
+                };
+                let held = std::mem::take(&mut self.holders).into_iter();
+                let is_moved = |attendance| Some(attendance) == row;
+                self.holders = held
+                    .map(|(who, of, at)| (who, of, if is_moved(of) { now(at) } else { at }))
+                    .collect();
+            }
+            Change::Forget(person) => {
+                self.holders.retain(|(holder, ..)| holder != person);
+                self.outbox
+                    .retain(|_, waiting| waiting.dispatch.person() != Some(person));
+                self.kept.retain(|_, kept| !kept.people.contains(person));
+            }
+            Change::Keep(kept) => {
+                self.kept.retain(|_, known| known.at >= kept.oldest());
+                self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
+            }
+            Change::Outbox(dispatch) => {
+                self.sent = self.sent.saturating_add(1);
+                self.outbox
+                    .insert(self.sent, Waiting::new((**dispatch).clone()));
+            }
+            Change::Recall(message) => {
+                self.outbox
+                    .retain(|_, waiting| waiting.dispatch.message() != Some(message));
+            }
+        }
+    }
+
+    /// Deletes the responses that were stored before a time (IDM-06).
+    pub(super) fn sweep(&mut self, before: Timestamp) {
+        self.kept.retain(|_, kept| kept.at >= before);
+    }
+
+    fn edit(&mut self, kind: Kind, id: &Id, edit: impl FnOnce(&mut RawRecord)) {
+        if let Some((record, _)) = self
+            .ids
+            .get(&(kind, id.clone()))
+            .and_then(|row| self.rows.get_mut(row))
+        {
+            edit(record);
+        }
+    }
+
+    fn insert(&mut self, insert: &Insert) {
+        self.youngest = self.youngest.saturating_add(1);
+        let (row, kind, id) = (
+            self.youngest,
+            insert.record.kind(),
+            insert.record.meta().id.clone(),
+        );
+        self.rows.insert(row, (insert.record.clone(), Vec::new()));
+        self.ids.insert((kind, id), row);
+        if kind.schema().has_collection() {
+            self.collections
+                .entry((kind, None))
+                .or_default()
+                .insert(row);
+        }
+        for reference in kind.schema().references() {
+            self.set_link(
+                row,
+                reference.name,
+                insert.record.link(reference.name).map(|to| &to.id),
+            );
+        }
+        self.find_by(
+            row,
+            &[],
+            keys(
+                kind,
+                insert.name.as_ref(),
+                &insert.identifiers,
+                &insert.emails,
+            ),
+        );
+    }
+
+    fn replace(&mut self, replace: &Replace) {
+        let (kind, id) = (replace.at.kind, &replace.at.id);
+        self.edit(kind, id, |record| {
+            record.meta_mut().modified = replace.modified;
+            record.meta_mut().identifiers = replace.identifiers.clone();
+            record.set_fields(replace.fields.clone());
+        });
+        let Some(row) = self.row(&Key::Id(kind, id.clone())) else {
+            return;
+        };
+        if kind.schema().link("modified_by").is_some() {
+            self.set_link(row, "modified_by", replace.modified_by.as_ref());
+        }
+        let mut freed = keys(
+            kind,
+            None,
+            &replace.identifiers_freed,
+            &replace.emails_freed,
+        );
+        let known = self.rows.get(&row).into_iter().flat_map(|(_, keys)| keys);
+        freed.extend(known.filter(|key| matches!(key, Key::Name(..))).cloned());
+        self.find_by(
+            row,
+            &freed,
+            keys(
+                kind,
+                replace.name.as_ref(),
+                &replace.identifiers_tied,
+                &replace.emails_tied,
+            ),
+        );
+    }
+
+    /// A record is not found by these keys any more, but by those.
+    fn find_by(&mut self, row: i64, freed: &[Key], tied: Vec<Key>) {
+        for key in freed {
+            self.keys
+                .get_mut(key)
+                .into_iter()
+                .for_each(|rows| _ = rows.remove(&row));
+        }
+        for key in &tied {
+            self.keys.entry(key.clone()).or_default().insert(row);
+        }
+        if let Some((_, keys)) = self.rows.get_mut(&row) {
+            keys.retain(|key| !freed.contains(key));
+            keys.extend(tied);
+        }
+    }
+
+    /// Makes a link or hidden reference of a record lead elsewhere.
+    fn set_link(&mut self, row: i64, link: &'static str, to: Option<&Id>) {
+        let Some(kind) = self.rows.get(&row).map(|(record, _)| record.kind()) else {
+            return;
+        };
+        let reference = kind
+            .schema()
+            .references()
+            .iter()
+            .find(|reference| reference.name == link);
+        let to = reference.zip(to).map(|(reference, id)| {
+            let known = self
+                .ids
+                .get(&(reference.kind, id.clone()))
+                .and_then(|row| self.rows.get(row));
+            // What comes from another store may lead to a person who comes next.
+            known.map_or_else(
+                || Address::top(reference.kind, id.clone()),
+                |(record, _)| record.address(),
+            )
+        });
+        let Some((record, _)) = self.rows.get_mut(&row) else {
+            return;
+        };
+        if let Some(before) = record.link(link) {
+            self.collections
+                .entry((kind, Some((link, before.id.clone()))))
+                .or_default()
+                .remove(&row);
+        }
+        if let Some(to) = &to {
+            self.collections
+                .entry((kind, Some((link, to.id.clone()))))
+                .or_default()
+                .insert(row);
+        }
+        record.set_link(link, to.map(Ref::Local));
+    }
+
+    fn rows_of(&self, set: &Set) -> Vec<i64> {
+        match set {
+            Set::One(at, _) => self
+                .row(&Key::Id(at.kind, at.id.clone()))
+                .into_iter()
+                .collect(),
+            Set::Under(kind, link, inner) => {
+                let records = self
+                    .rows_of(inner)
+                    .into_iter()
+                    .filter_map(|row| self.rows.get(&row));
+                records
+                    .flat_map(|(record, _)| self.under(*kind, link, &record.meta().id))
+                    .collect()
+            }
+        }
+    }
+
+    /// Removes a record with everything that finds and counts it, and what it comes to.
+    fn remove(&mut self, row: i64) {
+        let Some((record, keys)) = self.rows.get(&row).cloned() else {
+            return;
+        };
+        let (kind, own) = (record.kind(), (record.kind(), record.meta().id.clone()));
+        self.find_by(row, &keys, Vec::new());
+        kind.schema()
+            .references()
+            .iter()
+            .for_each(|reference| self.set_link(row, reference.name, None));
+        self.collections
+            .get_mut(&(kind, None))
+            .into_iter()
+            .for_each(|rows| _ = rows.remove(&row));
+        self.holders.retain(|(_, attendance, _)| *attendance != row);
+        self.rows.remove(&row);
+        self.ids.remove(&own);
+        self.sums.remove(&own);
+        self.parts.remove(&own);
+    }
+}

@@ -1,0 +1,100 @@
+//! The webhooks of all tenants.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use svc_core::{
+    context::Tenant,
+    error::Result,
+    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    value::{Id, Timestamp},
+    webhook::MOST_WEBHOOKS,
+};
+
+use super::MemoryStore;
+
+/// Each by its id, with its tenant.
+pub(super) type Kept = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
+
+impl MemoryStore {
+    fn kept<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {
+        // Nothing panics while it holds the lock.
+        read(
+            &mut self
+                .shared
+                .webhooks
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+}
+
+#[async_trait]
+impl Webhooks for MemoryStore {
+    async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
+        Ok(self.kept(|kept| {
+            kept.values()
+                .filter(|(of, _)| of == tenant)
+                .map(|(_, webhook)| webhook.clone())
+                .collect()
+        }))
+    }
+
+    async fn webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
+        Ok(self.kept(|kept| {
+            kept.get(id)
+                .filter(|(of, _)| of == tenant)
+                .map(|(_, webhook)| webhook.clone())
+        }))
+    }
+
+    async fn write_webhook(
+        &self,
+        tenant: &Tenant,
+        webhook: &StoredWebhook,
+    ) -> Result<WebhookWrite> {
+        Ok(self.kept(|kept| {
+            let before = kept.get(&webhook.id).map_or(Some(0), |(of, known)| {
+                (of == tenant).then_some(known.version)
+            });
+            if before.is_none_or(|before| webhook.version.checked_sub(1) != Some(before)) {
+                return WebhookWrite::Conflict;
+            }
+            if before == Some(0)
+                && kept.values().filter(|(of, _)| of == tenant).count() >= MOST_WEBHOOKS
+            {
+                return WebhookWrite::LimitReached;
+            }
+            kept.insert(webhook.id.clone(), (tenant.clone(), webhook.clone()));
+            WebhookWrite::Written
+        }))
+    }
+
+    async fn delete_webhook(&self, tenant: &Tenant, id: &Id) -> Result<bool> {
+        Ok(self.kept(|kept| {
+            let is_there = kept.get(id).is_some_and(|(of, _)| of == tenant);
+            is_there.then(|| kept.remove(id)).is_some()
+        }))
+    }
+
+    async fn due_webhooks(
+        &self,
+        now: Timestamp,
+        after: Option<&Id>,
+        most: u32,
+    ) -> Result<Vec<(Tenant, StoredWebhook)>> {
+        let is_due = |webhook: &StoredWebhook| webhook.next.is_some_and(|next| next <= now);
+        Ok(self.kept(|kept| {
+            let behind = kept.iter().filter(|(id, (_, webhook))| {
+                after.is_none_or(|after| *id > after) && is_due(webhook)
+            });
+            behind
+                .take(most as usize)
+                .map(|(_, found)| found.clone())
+                .collect()
+        }))
+    }
+}

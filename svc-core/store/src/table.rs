@@ -1,0 +1,135 @@
+//! How a store with a table for each kind lays records out: names, columns and numbers, from the
+//! interface's tables.
+
+use svc_core::{
+    helper::HelperName,
+    model::Kind,
+    schema::{Reference, Source},
+};
+
+/// The table of a kind. Its names are constants and may go into the text of statements.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct KindTable {
+    /// The kind.
+    pub kind: Kind,
+    /// The number of the kind in stored data: [`Kind::code`].
+    pub code: i64,
+    /// The name of the table: that of the collection.
+    pub name: &'static str,
+    /// Columns that hold the id of another record.
+    pub columns: &'static [Reference],
+    /// The column of the container that a record is created under.
+    pub parent: Option<usize>,
+    /// The computed fields of the top level.
+    pub computed: Vec<(&'static str, Source)>,
+    /// The kind whose records this one counts, such as signatures for a petition.
+    pub counts: Option<Kind>,
+}
+
+impl KindTable {
+    /// The table of a kind.
+    #[must_use]
+    pub fn of(kind: Kind) -> Self {
+        let schema = kind.schema();
+        let columns = schema.references();
+        let parent = schema
+            .parent
+            .and_then(|parent| columns.iter().position(|column| column.name == parent));
+        let computed = schema
+            .fields
+            .fields
+            .iter()
+            .filter_map(|field| Some((field.name, field.source()?)));
+        let computed: Vec<_> = computed.collect();
+        let counts = computed.iter().find_map(|(_, source)| source.adds_up());
+        Self {
+            kind,
+            code: kind.code(),
+            name: kind.plural(),
+            columns,
+            parent,
+            computed,
+            counts,
+        }
+    }
+
+    /// The column that the collection under a record of `parent` goes by; `None` when there is no
+    /// such collection.
+    #[must_use]
+    pub fn scope(&self, parent: Kind) -> Option<usize> {
+        self.columns
+            .iter()
+            .position(|column| column.kind == parent && column.is_scope)
+    }
+
+    /// The place of a column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Whether records have a name that no other of the tenant may have (UND-02, UND-03).
+    #[must_use]
+    pub fn has_unique_name(&self) -> bool {
+        self.kind.schema().unique_name().is_some()
+    }
+
+    /// Whether helper calls without a key may address its records (HLP-07).
+    #[must_use]
+    pub fn is_container(&self) -> bool {
+        HelperName::ALL
+            .iter()
+            .any(|helper| helper.may_be_anonymous() && helper.container() == Some(self.kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_own_number() {
+        let codes: BTreeSet<i64> = Kind::ALL.iter().map(|kind| kind.code()).collect();
+        assert_eq!(codes.len(), Kind::ALL.len());
+        assert!(!codes.contains(&0), "0 stands for no container");
+    }
+
+    /// COL-04 to COL-18: each collection of the interface goes by one column.
+    #[test]
+    fn every_scope_has_its_column() {
+        for kind in Kind::ALL {
+            for parent in kind.schema().scopes() {
+                assert!(
+                    KindTable::of(*kind).scope(parent).is_some(),
+                    "{kind:?} under {parent:?}"
+                );
+            }
+        }
+        let canvasses = KindTable::of(Kind::Canvass);
+        assert_eq!(canvasses.scope(Kind::Person), canvasses.column("target"));
+        assert_eq!(
+            KindTable::of(Kind::Petition).scope(Kind::Person),
+            None,
+            "a creator is no container"
+        );
+    }
+
+    /// RES-petition-10 and its like: the totals of an owner have one kind of members.
+    #[test]
+    fn every_kind_adds_up_one_other() {
+        for kind in Kind::ALL {
+            let table = KindTable::of(*kind);
+            for counted in table
+                .computed
+                .iter()
+                .filter_map(|(_, source)| source.adds_up())
+            {
+                assert_eq!(table.counts, Some(counted), "{kind:?}");
+                assert_eq!(counted.schema().parent_kind(), Some(*kind));
+            }
+        }
+    }
+}
