@@ -3,7 +3,7 @@
 //!
 //! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and
 //! rusqlite with a shared sync, and no key, rule or report; for reads it is [`hand::reads`], and
-//! how far that is from bare hyper is shown, too. `cargo bench -p svc-examples --bench goals` runs
+//! how far that is from bare hyper is shown, too. `cargo bench -p svc-benches --bench goals` runs
 //! all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and
 //! `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
