@@ -7,7 +7,7 @@ FROM rust:1.95-alpine AS build
 RUN apk add --no-cache build-base
 WORKDIR /source
 COPY . .
-RUN cargo build --release --locked --package svc-examples --bin svc-demo && mkdir /empty
+RUN cargo build --release --locked --package svc-server --bin svc-demo && mkdir /empty
 
 # The program needs no other file but the authorities that it trusts on the way to a database.
 FROM scratch

@@ -2,7 +2,7 @@
 //! and writes that webhooks tell of. What it costs against bare hyper and hand-written code is in
 //! the bench `goals`.
 //!
-//! `cargo bench -p svc-examples --bench demo` runs all parts; `-- memory`, `-- lookup`, `-- batch`,
+//! `cargo bench -p svc-benches --bench demo` runs all parts; `-- memory`, `-- lookup`, `-- batch`,
 //! `-- lines` and `-- webhooks` one of them. It reads `/proc`, so it needs Linux. Each line tells a
 //! bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
 

@@ -3,7 +3,7 @@
 //!
 //! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and
 //! rusqlite with a shared sync, and no key, rule or report; for reads it is [`hand::reads`], and
-//! how far that is from bare hyper is shown, too. `cargo bench -p svc-examples --bench goals` runs
+//! how far that is from bare hyper is shown, too. `cargo bench -p svc-benches --bench goals` runs
 //! all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and
 //! `-- parse` one of them. It reads `/proc`, so it needs Linux.
 //!
@@ -39,11 +39,11 @@ use svc_core::auth::{FixedKeys, Rights};
 use svc_core::field_set::FieldSet;
 use svc_core::helper::{FunctionName, HelperName};
 use svc_core::link::{Base, ConventionalLayout, Dialect};
-use svc_core::memory::MemoryStore;
 use svc_core::model::{Person, Signature};
 use svc_core::read::{Bodies, Caps, HelperBody, Limits as JsonLimits, Links};
 use svc_core::value::Timestamp;
 use svc_core::{Api, Tenant, Vendor};
+use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 use svc_tower::server::{Limits, Server as HttpServer};
 use tempfile::TempDir;

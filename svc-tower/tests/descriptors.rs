@@ -5,7 +5,7 @@
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "the tests of the programs use the rest of it")]
-#[path = "../../examples/tests/it/support/raw.rs"]
+#[path = "../../examples/server/tests/it/support/raw.rs"]
 mod raw;
 
 use std::convert::Infallible;

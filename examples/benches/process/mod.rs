@@ -44,7 +44,7 @@ impl Server {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .and_then(|free| free.local_addr())
             .expect("a free port");
-        let process = Command::new(env!("CARGO_BIN_EXE_svc-demo"))
+        let process = Command::new(env!("CARGO_BIN_EXE_svc-demo-bench"))
             .args([
                 "--port",
                 &address.port().to_string(),

@@ -22,7 +22,7 @@ impl Disk {
         /// How late a thread wakes after a sleep.
         const LATE: f64 = 0.06;
         let library = folder.join("slow_sync.so");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/writes/slow_sync.c");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/writes/slow_sync.c");
         let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
         let built = Command::new(compiler)
             .args(["-shared", "-fPIC", "-O1", "-o"])

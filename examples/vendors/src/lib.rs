@@ -1,7 +1,7 @@
 //! Examples of what a vendor writes.
 //!
-//! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`] and
-//! [`postgres`], so that tests can run it in their own process.
+//! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`],
+//! [`mapped`] and [`postgres`], so that tests can run it in their own process.
 
 #![cfg_attr(
     not(test),
@@ -14,6 +14,7 @@
 )]
 
 pub mod crm;
+pub mod mapped;
 pub mod postgres;
 
 /// The README's own examples, compiled and run as a test.

@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, ended, program, run};
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::Value;
+
+use crate::support::{Server, ended, program, run};
 
 const CRM: &str = r#"
 declaration_version = 1

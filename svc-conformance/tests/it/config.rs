@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, assert_contains_all, ended, folder, program, reserved_address};
 use bytes::Bytes;
 use http::{Request, Response};
+
+use crate::support::{Server, assert_contains_all, ended, folder, program, reserved_address};
 
 const FILE: &str = "svc-conformance.toml";
 

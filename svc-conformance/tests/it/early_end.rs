@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use crate::support::{Server, ended, program, run};
 use bytes::Bytes;
 use http::{Request, Response};
 use svc_conformance::{Keys, Outcome, Remote, Report, Suite, SuiteError};
+
+use crate::support::{Server, ended, program, run};
 
 fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
     response

@@ -23,7 +23,7 @@ mod insta_in_programs;
 #[cfg(feature = "program")]
 mod languages;
 #[cfg(feature = "program")]
-#[path = "../../../examples/tests/it/support/loopback.rs"]
+#[path = "../../../examples/server/tests/it/support/loopback.rs"]
 mod loopback;
 mod matrix;
 mod matrix_faults;

@@ -7,12 +7,13 @@ use std::process::Stdio;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use crate::support::{Server, ended, folder, program, run};
 use bytes::Bytes;
 use http::{Method, Request, Response};
 use serde_json::{Value, json};
 use svc_conformance::Report;
 use svc_self_test::second_server::Options;
+
+use crate::support::{Server, ended, folder, program, run};
 
 fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     response

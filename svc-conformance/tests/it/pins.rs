@@ -3,9 +3,10 @@
 
 use std::fs;
 
-use crate::support::{Server, run};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
+
+use crate::support::{Server, run};
 
 /// Answers a create with 200 and says it in other words: both conform (CRU-13, ERR-25).
 fn otherwise(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {

@@ -4,12 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{Server, ended, folder, program, run};
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::Value;
 use svc_conformance::Report;
 use svc_self_test::second_server::Options;
+
+use crate::support::{Server, ended, folder, program, run};
 
 /// A server at an address that leads to this machine and does not say so.
 fn elsewhere(change: crate::support::Change) -> Server {

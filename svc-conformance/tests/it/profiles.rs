@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, ended, folder, program, run};
 use svc_conformance::catalogue::Catalogue;
 use svc_conformance::{Outcome, Profile, Report};
+
+use crate::support::{Server, ended, folder, program, run};
 
 fn listed(arguments: &[&str]) -> String {
     let output = program(folder().path())

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use crate::support::{Server, ended, folder, program, reserved_address, run};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use serde_json::Value;
+
+use crate::support::{Server, ended, folder, program, reserved_address, run};
 
 /// Two rows that every server with an entry point is seen to keep.
 const LITTLE: &[&str] = &["--only", "ENT-01", "--only", "ENT-09"];

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, assert_contains_all, ended, folder, program, run};
 use serde_json::{Value, json};
 use svc_conformance::Report;
+
+use crate::support::{Server, assert_contains_all, ended, folder, program, run};
 
 /// A declaration of so little that a whole run is short.
 const LITTLE: &str = "declaration_version = 1\ninterface_version = \"1.2.0\"\n\

@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Server, run};
 use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::{Value, json};
+
+use crate::support::{Server, run};
 
 /// Says something else on the entry point, and sends a field less of a petition.
 fn drifts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {

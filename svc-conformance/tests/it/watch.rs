@@ -8,11 +8,12 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::loopback::own_loopback_address;
-use crate::support::{Change, Server, program};
 use bytes::Bytes;
 use http::{Request, Response};
 use svc_self_test::second_server::Options;
+
+use crate::loopback::own_loopback_address;
+use crate::support::{Change, Server, program};
 
 fn as_it_is(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     response

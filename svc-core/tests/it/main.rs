@@ -4,17 +4,13 @@
 mod support;
 
 mod bodies;
-#[cfg(feature = "memory")]
 mod changes;
 mod compile_fail;
 mod composed;
-#[cfg(feature = "memory")]
 mod conditional;
-#[cfg(feature = "memory")]
 mod dates;
 mod golden;
 mod handling;
-#[cfg(feature = "store-tests")]
 mod laws;
 mod links;
 mod matching;
@@ -25,11 +21,9 @@ mod properties;
 mod registration;
 mod response_cache;
 mod responses;
-#[cfg(feature = "store-tests")]
 mod rounds;
 mod strangers;
-#[cfg(feature = "memory")]
 mod sweep;
 mod transactions;
-#[cfg(all(feature = "memory", feature = "webhooks"))]
+#[cfg(feature = "webhooks")]
 mod webhooks;

@@ -196,7 +196,6 @@ fn haf_01_a_server_says_what_strangers_may_use() {
 }
 
 /// HAF-14: a store that cannot limit what anonymous callers trigger must not be asked to.
-#[cfg(feature = "memory")]
 #[test]
 fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     use std::sync::Arc;

@@ -5,10 +5,10 @@
 mod documents;
 mod guides;
 #[cfg(feature = "server")]
-#[path = "../../../examples/tests/it/support/loopback.rs"]
+#[path = "../../../examples/server/tests/it/support/loopback.rs"]
 mod loopback;
 #[cfg(feature = "server")]
-#[path = "../../../examples/tests/it/support/raw.rs"]
+#[path = "../../../examples/server/tests/it/support/raw.rs"]
 #[allow(dead_code, reason = "the tests of the programs use the rest of it")]
 mod raw;
 #[cfg(feature = "server")]

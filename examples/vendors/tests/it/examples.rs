@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
 use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::docs::walk;
 use crate::support::program::Program;
-use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 /// Starts an example on any free port, and a client with the key that it prints.
 async fn start(command: &mut Command) -> TestResult<(Program, Client)> {

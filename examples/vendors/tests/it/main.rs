@@ -3,6 +3,9 @@
 mod compliance;
 mod crm;
 mod examples;
+mod mapped;
+mod mapped_guide;
+mod mapped_sqlite;
 mod mounts;
 mod narrower;
 mod postgres;

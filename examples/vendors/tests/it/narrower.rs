@@ -13,7 +13,6 @@ use svc_core::auth::{FixedKeys, Rights};
 use svc_core::capability::{Declaration, DeclaredField};
 use svc_core::helper::{MatchKey, PersonSignup, RecordAttendance};
 use svc_core::link::Address;
-use svc_core::memory::MemoryStore;
 use svc_core::model::{
     Attendance, Event, Person, Resource, Tag, Tagging, attendance, event, person,
 };
@@ -23,6 +22,7 @@ use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Find, FindKey, Get, List,
     ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest, field, fields, writable,
 };
+use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
 /// Where the suite reaches it.

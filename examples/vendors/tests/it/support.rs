@@ -6,15 +6,15 @@
     reason = "each test program uses a part of it"
 )]
 
-#[path = "../../../tests/it/support/client.rs"]
+#[path = "../../../server/tests/it/support/client.rs"]
 pub(crate) mod client;
-#[path = "../../../tests/it/support/docs.rs"]
+#[path = "../../../server/tests/it/support/docs.rs"]
 pub(crate) mod docs;
-#[path = "../../../tests/it/support/loopback.rs"]
+#[path = "../../../server/tests/it/support/loopback.rs"]
 mod loopback;
-#[path = "../../../tests/it/support/program.rs"]
+#[path = "../../../server/tests/it/support/program.rs"]
 pub(crate) mod program;
-#[path = "../../../tests/it/support/raw.rs"]
+#[path = "../../../server/tests/it/support/raw.rs"]
 mod raw;
 
 pub(crate) use loopback::own_loopback_address;

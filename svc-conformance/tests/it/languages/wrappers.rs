@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{Server, ended};
 use bytes::Bytes;
 use http::{Request, Response};
+
+use crate::support::{Server, ended};
 
 fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples")

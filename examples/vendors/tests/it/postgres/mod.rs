@@ -1,6 +1,7 @@
 //! The example over PostgreSQL: under the conformance suite, under many callers at once, with a
 //! table that is locked and a database that is away. `.ci/postgres` runs it.
 
+mod mapped;
 #[path = "../../../../../svc-postgres/tests/it/postgres/support/mod.rs"]
 mod support;
 

@@ -1,0 +1,600 @@
+//! Moving a data file into PostgreSQL: all of it, in its order, each part once however often it is
+//! interrupted, and verified record by record.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use svc_core::Tenant;
+use svc_core::error::{Error, ErrorKind, Result as Stored};
+use svc_core::value::Timestamp;
+use svc_declaration::visible;
+use svc_postgres::Store as Target;
+use svc_sqlite::Store as Source;
+use svc_store::compare::compare;
+use svc_store::transfer::{Batch, Position};
+
+use super::about::{about_file, about_server};
+use super::location::Server;
+use super::run::say;
+use super::trouble::Trouble;
+
+/// Records in one transaction.
+const STEP: usize = 1000;
+
+/// How often what passes by itself is tried again, and how long apart.
+const TRIES: usize = 60;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How far a copy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// The tenant at whose records it is.
+    pub tenant: &'a str,
+    /// Whether they are compared by now.
+    pub verifies: bool,
+    /// How many of them are done.
+    pub done: u64,
+    /// How many there are.
+    pub all: u64,
+}
+
+/// A tenant that was copied, and whose copy is the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// Its name.
+    pub tenant: String,
+    /// How many records it has.
+    pub records: u64,
+    /// SHA-256 over every record, as it was when the copy was compared.
+    pub digest: String,
+    /// What this call found and did.
+    pub state: State,
+    /// How many keys this call added or revoked in the database.
+    pub keys: usize,
+}
+
+/// What a call found and did about a tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It was copied, and every record was compared.
+    Copied,
+    /// An earlier call copied it. Every record was compared again.
+    Same,
+    /// An earlier call copied it, and the database was written to since, so that the records can no
+    /// longer be compared. The file has not changed.
+    InUse,
+}
+
+/// What the database remembers of a tenant's copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mark {
+    /// The moment of the tenant's last write in the file, in microseconds: a file that was written
+    /// to since is another one.
+    clock: i64,
+    /// Records brought so far.
+    records: u64,
+    at: At,
+}
+
+/// What the database remembers of a copy whose records are all there.
+struct Known {
+    mark: Mark,
+    /// Whether nobody has written to the copy since.
+    is_ours: bool,
+}
+
+/// Where a tenant's copy is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum At {
+    /// This comes next.
+    Position(Position),
+    /// All is there and is to be verified.
+    Brought,
+    /// It is verified: the digest.
+    Complete(String),
+}
+
+impl fmt::Display for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "clock={} records={} ", self.clock, self.records)?;
+        match &self.at {
+            At::Position(position) => write!(f, "at={position}"),
+            At::Brought => write!(f, "at=end"),
+            At::Complete(digest) => write!(f, "digest={digest}"),
+        }
+    }
+}
+
+impl Mark {
+    fn read(text: &str) -> Stored<Self> {
+        let members: HashMap<_, _> = text
+            .split(' ')
+            .filter_map(|member| member.split_once('='))
+            .collect();
+        let damaged = || Error::unexpected(format!("the mark of the copy is damaged: {text}"));
+        let member = |name: &str| members.get(name).copied().ok_or_else(damaged);
+        let at = match members.get("digest") {
+            Some(digest) => At::Complete((*digest).to_owned()),
+            None if member("at")? == "end" => At::Brought,
+            None => At::Position(member("at")?.parse()?),
+        };
+        let clock = member("clock")?.parse().map_err(|_| damaged())?;
+        Ok(Self {
+            clock,
+            records: member("records")?.parse().map_err(|_| damaged())?,
+            at,
+        })
+    }
+}
+
+/// Copies the data file at `from` into a database: tenants in their order, records of every kind
+/// with what finds and counts them, server responses to send, keys, and the marks of programs.
+/// `go_on` is told after each part how far it is, and ends the copy when it says so: `None`.
+/// Another call goes on from there, as it does after a crash. A call after the last part compares
+/// again, as long as nobody has written to the database, and brings keys that were added or revoked
+/// in the file.
+///
+/// A server may run on the file as long as nothing is written.
+///
+/// # Errors
+///
+/// The file or the database cannot be used, the database has data of a tenant that this copy has
+/// not brought, the file was written to since the copy began or was complete, or the copy differs.
+pub async fn copy(
+    from: &Path,
+    to: &Server,
+    mut go_on: impl FnMut(Step<'_>) -> bool + Send,
+) -> Result<Option<Vec<Copied>>, Trouble> {
+    let source = Source::open(svc_sqlite::Options::new(from).beside_a_server())
+        .map_err(|error| about_file(&error))?;
+    let names = source.share_names().clone();
+    let target = Target::connect(to.options().share_names(names))
+        .await
+        .map_err(|error| about_server(to, &error))?;
+    let tenants = source
+        .tenants()
+        .map_err(|error| about_source(from, &error))?;
+    for tenant in &tenants {
+        patiently(async || target.ensure_tenant(tenant.as_str()).await)
+            .await
+            .map_err(|error| about_target(&error))?;
+    }
+    let copy = Copy {
+        from,
+        source,
+        target,
+    };
+    let mut brought = Vec::new();
+    for tenant in &tenants {
+        let all = copy
+            .source
+            .records(tenant)
+            .map_err(|error| about_source(from, &error))?;
+        let Some(known) = copy.bring(tenant, all, &mut go_on).await? else {
+            return Ok(None);
+        };
+        brought.push((tenant, all, known));
+    }
+    if brought
+        .iter()
+        .any(|(_, _, known)| known.mark.at == At::Brought)
+    {
+        patiently(async || copy.target.analyze().await)
+            .await
+            .map_err(|error| about_target(&error))?;
+    }
+    let mut copied = Vec::new();
+    for (tenant, all, known) in brought {
+        copied.push(copy.complete(tenant, all, known, &mut go_on).await?);
+    }
+    Ok(Some(copied))
+}
+
+/// A copy under way.
+struct Copy<'a> {
+    from: &'a Path,
+    source: Source,
+    target: Target,
+}
+
+impl Copy<'_> {
+    /// Compares what was brought of a tenant, and hands its keys over.
+    async fn complete(
+        &self,
+        tenant: &Tenant,
+        all: u64,
+        Known { mark, is_ours }: Known,
+        go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
+    ) -> Result<Copied, Trouble> {
+        let name = tenant.as_str().to_owned();
+        if self.clock(tenant)? != mark.clock {
+            return Err(self.about_changes(tenant, &mark));
+        }
+        if !is_ours {
+            return self.in_use(tenant, mark).await;
+        }
+        let step = |done| Step {
+            tenant: tenant.as_str(),
+            verifies: true,
+            done,
+            all,
+        };
+        let compared = patiently(async || {
+            compare(&self.source, &self.target, tenant, |done| {
+                _ = go_on(step(done));
+            })
+            .await
+        });
+        let compared = compared.await.map_err(|error| about_target(&error))?;
+        if self.clock(tenant)? != mark.clock {
+            return Err(self.about_changes(tenant, &mark));
+        }
+        // Whoever works with a complete copy may have written meanwhile.
+        if compared.is_err()
+            && self
+                .known(tenant)
+                .await?
+                .is_some_and(|(_, is_ours)| !is_ours)
+        {
+            return self.in_use(tenant, mark).await;
+        }
+        let same = compared.map_err(|difference| {
+            Trouble::new(
+                format!("The copy of {name} differs: {difference}."),
+                "the database",
+                "Tell those who made this program, with this text: it holds no personal data. The file is as it was.",
+            )
+        })?;
+        let keys = self.hand_over(tenant).await?;
+        let (records, digest) = (same.records, same.digest);
+        if matches!(mark.at, At::Complete(_)) {
+            return Ok(Copied {
+                tenant: name,
+                records,
+                digest,
+                state: State::Same,
+                keys,
+            });
+        }
+        let before = mark.to_string();
+        let mark = Mark {
+            at: At::Complete(digest.clone()),
+            ..mark
+        };
+        let (end, after) = (
+            Batch::new(Timestamp::from_micros(mark.clock)),
+            mark.to_string(),
+        );
+        let done = self
+            .target
+            .restore(tenant, &end, (Some(&before), &after))
+            .await;
+        done.map_err(|error| about_restoring(tenant, &error))?;
+        Ok(Copied {
+            tenant: name,
+            records,
+            digest,
+            state: State::Copied,
+            keys,
+        })
+    }
+
+    /// What there is to do about a copy that somebody works with.
+    async fn in_use(&self, tenant: &Tenant, mark: Mark) -> Result<Copied, Trouble> {
+        let At::Complete(digest) = mark.at else {
+            return Err(about_others(tenant));
+        };
+        let (name, keys) = (tenant.as_str().to_owned(), self.hand_over(tenant).await?);
+        Ok(Copied {
+            tenant: name,
+            records: mark.records,
+            digest,
+            state: State::InUse,
+            keys,
+        })
+    }
+
+    /// Brings what is missing of a tenant's records; `None` where it was told to end.
+    async fn bring(
+        &self,
+        tenant: &Tenant,
+        all: u64,
+        go_on: &mut (impl FnMut(Step<'_>) -> bool + Send),
+    ) -> Result<Option<Known>, Trouble> {
+        let (mut tries, mut in_doubt) = (0, false);
+        let mut before = self.known(tenant).await?;
+        loop {
+            let (mark, is_ours) = match &before {
+                Some((text, is_ours)) => (
+                    Mark::read(text).map_err(|error| about_target(&error))?,
+                    *is_ours,
+                ),
+                None => (
+                    Mark {
+                        clock: self.clock(tenant)?,
+                        records: 0,
+                        at: At::Position(Position::start()),
+                    },
+                    true,
+                ),
+            };
+            let At::Position(at) = mark.at else {
+                return Ok(Some(Known { mark, is_ours }));
+            };
+            let batch = self
+                .source
+                .export(tenant, at, STEP)
+                .map_err(|error| about_source(self.from, &error))?;
+            if batch.clock.micros() != mark.clock {
+                return Err(self.about_changes(tenant, &mark));
+            }
+            let at = batch.next.map_or(At::Brought, At::Position);
+            let mark = Mark {
+                records: mark.records + batch.records,
+                at,
+                ..mark
+            };
+            let after = mark.to_string();
+            let known = before.as_ref().map(|(text, _)| text.as_str());
+            match self.target.restore(tenant, &batch, (known, &after)).await {
+                Ok(()) => (before, tries, in_doubt) = (Some((after, true)), 0, false),
+                Err(error) if (passes(&error) || in_doubt) && tries < TRIES => {
+                    // What was sent last may be stored while it is sent again.
+                    (tries, in_doubt) = (tries + 1, passes(&error));
+                    tokio::time::sleep(PAUSE).await;
+                    // Whether it was stored is what the database says.
+                    before = self.known(tenant).await?;
+                    continue;
+                }
+                Err(error) => return Err(about_restoring(tenant, &error)),
+            }
+            if !go_on(Step {
+                tenant: tenant.as_str(),
+                verifies: false,
+                done: mark.records,
+                all,
+            }) {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// What the database remembers of a tenant's copy, and whether nobody has written to it since.
+    async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, Trouble> {
+        let known = patiently(async || self.target.restored(tenant).await).await;
+        let Some((text, is_ours)) = known.map_err(|error| about_target(&error))? else {
+            return Ok(None);
+        };
+        let is_complete = Mark::read(&text).is_ok_and(|mark| matches!(mark.at, At::Complete(_)));
+        // Whoever works with a complete copy writes to it.
+        if is_ours || is_complete {
+            Ok(Some((text, is_ours)))
+        } else {
+            Err(about_others(tenant))
+        }
+    }
+
+    /// Keys and marks come last: nobody works with what is not complete. Returns how many keys were
+    /// added or revoked.
+    async fn hand_over(&self, tenant: &Tenant) -> Result<usize, Trouble> {
+        let failed = |error| about_source(self.from, &error);
+        for (name, value) in self.source.marks().map_err(failed)? {
+            let give = async || match self.target.read_mark(&name).await? {
+                Some(_) => Ok(()),
+                None => self.target.mark(&name, &value).await,
+            };
+            patiently(give)
+                .await
+                .map_err(|error| about_target(&error))?;
+        }
+        let there = patiently(async || self.target.list_keys(Some(tenant)).await).await;
+        let there = there.map_err(|error| about_target(&error))?;
+        let mut changed = 0;
+        for key in self
+            .source
+            .export_keys()
+            .map_err(failed)?
+            .iter()
+            .filter(|key| key.info.tenant == *tenant)
+        {
+            let known = there.iter().find(|known| known.id == key.info.id);
+            if known.is_some_and(|known| known.revoked.is_some() || key.info.revoked.is_none()) {
+                continue;
+            }
+            changed += 1;
+            self.target.restore_key(key).await.map_err(|error| {
+                let what = format!(
+                    "The key {} of {} cannot be taken over: {error}.",
+                    key.info.id,
+                    tenant.as_str()
+                );
+                Trouble::new(
+                    what,
+                    "the database",
+                    "Copy into another schema with --schema, or try again.",
+                )
+            })?;
+        }
+        Ok(changed)
+    }
+
+    /// The moment of a tenant's last write in the file.
+    fn clock(&self, tenant: &Tenant) -> Result<i64, Trouble> {
+        let batch = self.source.export(tenant, Position::start(), 1);
+        Ok(batch
+            .map_err(|error| about_source(self.from, &error))?
+            .clock
+            .micros())
+    }
+
+    fn about_changes(&self, tenant: &Tenant, mark: &Mark) -> Trouble {
+        let (since, then) = match mark.at {
+            At::Complete(_) => (
+                "it was copied",
+                " The database does not have these changes.",
+            ),
+            At::Position(_) | At::Brought => ("the copy began", ""),
+        };
+        let name = tenant.as_str();
+        Trouble::new(
+            format!(
+                "Records of {name} were changed in the file since {since}, or it is another file.{then}"
+            ),
+            self.from.display().to_string(),
+            "Stop the server of the file, or let nobody write, and copy into another schema with --schema.",
+        )
+    }
+}
+
+/// Tries again what passes by itself.
+async fn patiently<T>(mut work: impl AsyncFnMut() -> Stored<T>) -> Stored<T> {
+    let mut tries = 0;
+    loop {
+        match work().await {
+            Err(error) if passes(&error) && tries < TRIES => tries += 1,
+            other => return other,
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+fn passes(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unavailable { .. })
+}
+
+fn about_source(from: &Path, error: &Error) -> Trouble {
+    let what = format!("The data file cannot be read: {error:#}.");
+    Trouble::new(
+        what,
+        from.display().to_string(),
+        "See that no other program holds the file, then start again.",
+    )
+}
+
+fn about_target(error: &Error) -> Trouble {
+    let remedy = "See that the database runs and may be written to, then start again: the copy goes on where it was.";
+    Trouble::new(
+        format!("The database cannot be used: {error:#}."),
+        "--to",
+        remedy,
+    )
+}
+
+fn about_restoring(tenant: &Tenant, error: &Error) -> Trouble {
+    if passes(error) || !error.to_string().contains("has not brought") {
+        about_target(error)
+    } else {
+        about_others(tenant)
+    }
+}
+
+fn about_others(tenant: &Tenant) -> Trouble {
+    Trouble::new(
+        format!(
+            "The database has data of {} that this copy has not brought.",
+            tenant.as_str()
+        ),
+        "--to",
+        "Copy into another schema with --schema; nothing that is there is touched.",
+    )
+}
+
+/// The command: copies behind a bar that shows how far it is, and tells what came of it.
+pub(super) async fn run(from: &Path, to: &Server) -> Result<(), Trouble> {
+    say(&format!(
+        "copying {}; nothing may be written to it meanwhile\n",
+        from.display()
+    ));
+    let bar = progress_bar();
+    let copied = copy(from, to, |step| {
+        let what = if step.verifies {
+            "verifying"
+        } else {
+            "copying"
+        };
+        bar.set_length(step.all);
+        bar.set_position(step.done);
+        bar.set_message(format!("{what} {}", visible(step.tenant)));
+        true
+    });
+    let copied = copied.await;
+    bar.finish_and_clear();
+    for one in copied?.unwrap_or_default() {
+        let Copied {
+            tenant,
+            records,
+            digest,
+            state,
+            keys,
+        } = one;
+        let how = match state {
+            State::Copied => "copied, and every record compared",
+            State::Same => "copied before; every record compared again, and both are the same",
+            State::InUse => {
+                "copied before; the file has not changed since, the database has, so nothing was compared"
+            }
+        };
+        let keys = match (state, keys) {
+            (State::Copied, _) | (_, 0) => String::new(),
+            (_, keys) => format!("\n  {keys} keys added or revoked as in the file"),
+        };
+        say(&format!(
+            "{tenant}: {records} records, {how}{keys}\n  SHA-256 {digest}\n"
+        ));
+    }
+    // Whether a server runs decides nothing that was copied.
+    if svc_sqlite::is_served(from).unwrap_or_default() {
+        say(
+            "A server runs on the file: what it stores from now on is not in the database.\n  Stop it, then run this command again: it says if anything was stored.\n",
+        );
+    }
+    Ok(())
+}
+
+/// A bar on the terminal; nothing where there is none.
+fn progress_bar() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    let style =
+        ProgressStyle::with_template("  {msg}  [{bar:32}] {pos} of {len} records, {eta} left");
+    match style {
+        Ok(style) => bar.with_style(style.progress_chars("=> ")),
+        Err(_) => bar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{At, Mark};
+    use svc_store::transfer::Position;
+
+    #[test]
+    fn a_mark_reads_back() {
+        for at in [
+            At::Position(Position::start().after(7)),
+            At::Brought,
+            At::Complete("0af3".to_owned()),
+        ] {
+            let mark = Mark {
+                clock: 12,
+                records: 5,
+                at,
+            };
+            assert_eq!(Mark::read(&mark.to_string()).expect("it reads"), mark);
+        }
+        for text in [
+            "",
+            "clock=1 records=2",
+            "clock=x records=2 at=end",
+            "clock=1 records=2 at=unicorns:4",
+        ] {
+            assert!(Mark::read(text).is_err(), "{text}");
+        }
+    }
+}

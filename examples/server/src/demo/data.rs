@@ -1,0 +1,241 @@
+//! The data of the demo: opened, with its tenants and keys, and what is still to be loaded into it.
+
+use std::collections::HashSet;
+
+use svc_core::Tenant;
+use svc_core::error::Error;
+use svc_core::link::ShareNames;
+use svc_store::keys::{KeyError, KeyOptions};
+
+use super::about::sentence;
+use super::database::Database;
+use super::load::Load;
+use super::location::Location;
+use super::places::{KeysFile, ShownKey, refuse_emptied};
+use super::settings::{FixedKey, Settings};
+use super::trouble::Trouble;
+
+/// The tenant of a demo that was not told one.
+const TENANT: &str = "demo";
+
+/// The most people in a tenant that is not the first one of a new file.
+const OTHER_PEOPLE: u32 = 100;
+
+/// The data, opened.
+#[derive(Debug)]
+pub struct Data {
+    /// The store.
+    pub store: Database,
+    /// The keys to show: those that the demo has made.
+    pub keys: Vec<ShownKey>,
+    /// Where they are kept readable.
+    pub keys_file: KeysFile,
+    /// What to tell the user.
+    pub notes: Vec<String>,
+    /// What is still to be loaded.
+    pub loads: Vec<Load>,
+}
+
+impl Data {
+    /// Opens what is at a location, made when there is nothing, and gives it the tenants and keys
+    /// that were asked for.
+    ///
+    /// # Errors
+    ///
+    /// The data cannot be used, or a key cannot be given.
+    pub async fn open(location: &Location, settings: &Settings) -> Result<Self, Trouble> {
+        let keys_file = location.keys_file()?;
+        if settings.fresh {
+            location.remove().await?;
+            keys_file
+                .remove()
+                .map_err(|error| about_keys_file(&keys_file, &error))?;
+        }
+        if let Location::File(path) = location {
+            refuse_emptied(path)?;
+        }
+        let mut notes = location.notes();
+        let store = Database::open(location, asked_names(settings), &mut notes).await?;
+        let mut data = Self {
+            store,
+            keys: Vec::new(),
+            keys_file,
+            notes,
+            loads: Vec::new(),
+        };
+        data.plan_loads(settings, location.noun())
+            .await
+            .map_err(|error| data.store.trouble(&error))?;
+        data.give_keys(settings).await?;
+        Ok(data)
+    }
+
+    /// Makes the tenants that are missing, and finds out what is to be loaded.
+    async fn plan_loads(&mut self, settings: &Settings, noun: &str) -> Result<(), Error> {
+        let known = self.store.tenants().await?;
+        let is_new = known.is_empty();
+        let mut names: Vec<&str> = known.iter().map(Tenant::as_str).collect();
+        for key in &settings.keys {
+            if !names.contains(&&*key.tenant) {
+                names.push(&key.tenant);
+            }
+        }
+        if names.is_empty() {
+            names.push(TENANT);
+        }
+        for (number, name) in names.iter().enumerate() {
+            let most = if is_new && number == 0 {
+                u32::MAX
+            } else {
+                OTHER_PEOPLE
+            };
+            let load = if known.iter().any(|tenant| tenant.as_str() == *name) {
+                Load::resume(&self.store, name).await?
+            } else {
+                Some(Load::begin(&self.store, name, settings.people.min(most)).await?)
+            };
+            self.loads.extend(load);
+        }
+        if !is_new && self.loads.is_empty() && settings.people_asked {
+            self.notes.push(format!(
+                "--people is for new {noun}s only and was ignored; --fresh makes a new {noun}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Gives the keys that are missing, and lists those to show.
+    async fn give_keys(&mut self, settings: &Settings) -> Result<(), Trouble> {
+        let kept = self
+            .keys_file
+            .read()
+            .map_err(|error| about_keys_file(&self.keys_file, &error))?;
+        let in_force = self
+            .store
+            .list_keys()
+            .await
+            .map_err(|error| self.store.trouble(&error))?;
+        let in_force: HashSet<_> = in_force
+            .into_iter()
+            .filter(|key| key.revoked.is_none())
+            .map(|key| key.id)
+            .collect();
+        // Earlier versions kept the keys that they were given, too.
+        let is_shown =
+            |key: &&ShownKey| in_force.contains(&key.id) && key.token.starts_with("svck_");
+        self.keys = kept.iter().filter(is_shown).cloned().collect();
+        for key in &settings.keys {
+            self.add_given(key).await?;
+        }
+        let is_new = self
+            .loads
+            .iter()
+            .any(|load| load.tenant().as_str() == TENANT);
+        if is_new && settings.keys.is_empty() && self.keys.is_empty() {
+            self.make_key(false).await?;
+            self.make_key(true).await?;
+        }
+        if self.keys.is_empty() && settings.keys.is_empty() {
+            self.notes
+                .push("no key is at hand: make one with `svc-demo keys create`".to_owned());
+        }
+        if self.keys != kept {
+            self.keys_file
+                .write(&self.keys)
+                .map_err(|error| about_keys_file(&self.keys_file, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a key that was given; it is neither shown nor kept.
+    async fn add_given(&mut self, given: &FixedKey) -> Result<(), Trouble> {
+        let FixedKey {
+            tenant,
+            token,
+            read_only,
+        } = given;
+        let about = |error: KeyError| about_key(tenant, *read_only, &self.store, &error);
+        let options = self
+            .options(tenant, *read_only)
+            .await
+            .map_err(|error| about(error.into()))?;
+        let key = self
+            .store
+            .add_key_with_token(&Tenant::new(&**tenant), token, options)
+            .await
+            .map_err(about)?;
+        if key.read_only != *read_only {
+            self.notes.push(format!(
+                "the key of {tenant} that ends with {} keeps the rights it has",
+                key.hint
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes a key of the demo's own tenant, which is shown and kept.
+    async fn make_key(&mut self, read_only: bool) -> Result<(), Trouble> {
+        let about = |error: KeyError| about_key(TENANT, read_only, &self.store, &error);
+        let options = self
+            .options(TENANT, read_only)
+            .await
+            .map_err(|error| about(error.into()))?;
+        let key = self
+            .store
+            .create_key(&Tenant::new(TENANT), options)
+            .await
+            .map_err(about)?;
+        self.keys.push(ShownKey {
+            id: key.id,
+            tenant: TENANT.to_owned(),
+            read_only,
+            token: key.token,
+        });
+        Ok(())
+    }
+
+    /// What a key of a tenant may do; it is bound to the tenant's first person.
+    async fn options(&self, tenant: &str, read_only: bool) -> Result<KeyOptions, Error> {
+        let options = KeyOptions::new("of the demo");
+        let options = if read_only {
+            options.read_only()
+        } else {
+            options
+        };
+        Ok(match Load::owner(&self.store, tenant).await? {
+            Some(owner) => options.person(owner),
+            None => options,
+        })
+    }
+}
+
+/// The share names that were asked for.
+pub(super) fn asked_names(settings: &Settings) -> Option<ShareNames> {
+    settings
+        .share_names
+        .as_ref()
+        .and_then(|(a, b)| ShareNames::new(a, b))
+}
+
+fn about_key(tenant: &str, read_only: bool, store: &Database, error: &KeyError) -> Trouble {
+    match error {
+        KeyError::Storage(error) => store.trouble(error),
+        error => {
+            let option = if read_only { "--read-key" } else { "--key" };
+            let remedy = "Give another token, or leave the option out.";
+            Trouble::new(
+                sentence(&error.to_string()),
+                format!("{option} {tenant}=..."),
+                remedy,
+            )
+        }
+    }
+}
+
+fn about_keys_file(file: &KeysFile, error: &std::io::Error) -> Trouble {
+    Trouble::new(
+        format!("The file that keeps the demo's keys cannot be used: {error}."),
+        file.path().display().to_string(),
+        "See that you may read and write it and its folder, or name another data file with --data.",
+    )
+}

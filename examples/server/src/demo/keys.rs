@@ -1,0 +1,285 @@
+//! The commands beside a server, keys and backups, and the one that needs the file for itself.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use svc_core::Tenant;
+use svc_core::auth::{Caller, Right, Rights};
+use svc_core::context::Context;
+use svc_core::link::Address;
+use svc_core::model::Kind;
+use svc_core::value::{Id, Timestamp};
+use svc_sqlite::{Options, Store};
+use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
+
+use super::about::about_file;
+use super::cli::KeyAction;
+use super::database::{Database, open_beside};
+use super::load::Load;
+use super::location::Location;
+use super::run::say;
+use super::trouble::Trouble;
+
+/// Makes, lists or revokes keys of the data at a location.
+///
+/// # Errors
+///
+/// There is no such data, tenant, person, right or key, or the data cannot be used.
+pub(super) async fn manage(location: &Location, action: KeyAction) -> Result<(), Trouble> {
+    let store = Database::beside(location).await?;
+    match action {
+        KeyAction::Create {
+            tenant,
+            label,
+            read_only,
+            rights,
+            person,
+            expires,
+        } => {
+            let mut options = KeyOptions::new(label);
+            if read_only {
+                options = options.read_only();
+            }
+            if !rights.is_empty() {
+                options = options.only(
+                    rights
+                        .iter()
+                        .map(|text| right(text))
+                        .collect::<Result<Vec<_>, _>>()?,
+                );
+            }
+            if let Some(expires) = &expires {
+                options = options.expires(instant(expires)?);
+            }
+            if let Some(person) = bound(&store, &tenant, person.as_deref()).await? {
+                options = options.person(person);
+            }
+            create(&store, &tenant, options).await
+        }
+        KeyAction::List => list(&store).await,
+        KeyAction::Revoke { id, keep_webhooks } => {
+            let webhooks = if keep_webhooks {
+                KeyWebhooks::Keep
+            } else {
+                KeyWebhooks::Disable
+            };
+            revoke(location, &store, &id, webhooks).await
+        }
+    }
+}
+
+/// Copies the data file, also while a server runs on it.
+///
+/// # Errors
+///
+/// The data is in a database, there is no such file, there is a file already where the copy should
+/// be, or one of them cannot be used.
+pub(super) async fn backup(location: &Location, to: &Path) -> Result<(), Trouble> {
+    let path = match location {
+        Location::File(path) => path,
+        Location::Server(server) => return Err(server.no_backup()),
+    };
+    let store = open_beside(path)?;
+    store.backup(to).await.map_err(|error| about_file(&error))?;
+    say(&format!("copied {} to {}\n", path.display(), to.display()));
+    Ok(())
+}
+
+/// Writes the data file anew: afterwards nothing that was ever deleted is left in it (UND-26).
+///
+/// # Errors
+///
+/// The data is in a database, there is no such file, a server runs on it, or it cannot be written.
+pub(super) async fn compact(location: &Location) -> Result<(), Trouble> {
+    let path = match location {
+        Location::File(path) => path,
+        Location::Server(server) => return Err(server.no_compact()),
+    };
+    let failed = |error| about_file(&error);
+    // Opening alone makes a file where there is none; opening beside a server does not, and knows
+    // its share names.
+    let names = open_beside(path)?.share_names().clone();
+    let store = Store::open(Options::new(path).share_names(names)).map_err(failed)?;
+    let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
+    let before = size();
+    store.compact().await.map_err(failed)?;
+    say(&format!(
+        "compacted {}: {before} KiB before, {} KiB now\n",
+        path.display(),
+        size()
+    ));
+    Ok(())
+}
+
+fn right(text: &str) -> Result<Right, Trouble> {
+    text.parse().map_err(|_| {
+        Trouble::new(
+            "There is no such right.",
+            format!("--right {}", text.escape_debug()),
+            "Give a collection and what may be done, such as people.list, people.read, people.create, people.update \
+             or people.delete, or a helper, such as helper.record_signature.",
+        )
+    })
+}
+
+fn instant(text: &str) -> Result<Timestamp, Trouble> {
+    Timestamp::parse(text).ok_or_else(|| {
+        Trouble::new(
+            "This is no instant.",
+            format!("--expires {}", text.escape_debug()),
+            "Give a date and time in UTC, such as 2030-01-31T12:00:00Z.",
+        )
+    })
+}
+
+/// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys
+/// are bound.
+async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Option<Id>, Trouble> {
+    let trouble = |error| store.trouble(&error);
+    let Some(asked) = asked else {
+        return Load::owner(store, tenant).await.map_err(trouble);
+    };
+    let unknown = || {
+        Trouble::new(
+            "This tenant has no such person.",
+            format!("--tenant {tenant} --person {}", asked.escape_debug()),
+            "Give the last part of a person's address, or leave the option out.",
+        )
+    };
+    let id = Id::new(asked).ok_or_else(unknown)?;
+    let cx = Context::new(
+        Tenant::new(tenant),
+        Caller::with_rights(Rights::all()),
+        Timestamp::now(),
+    );
+    let address = Address::top(Kind::Person, id.clone());
+    let person = store.get(&cx, &address).await.map_err(trouble)?;
+    person.map(|_| Some(id)).ok_or_else(unknown)
+}
+
+async fn create(store: &Database, tenant: &str, options: KeyOptions) -> Result<(), Trouble> {
+    let key = store
+        .create_key(&Tenant::new(tenant), options)
+        .await
+        .map_err(|error| match error {
+            KeyError::Storage(error) => store.trouble(&error),
+            other => {
+                let remedy = "See `svc-demo keys list` for the tenants that there are.";
+                Trouble::new(
+                    format!("No key was made: {other}."),
+                    format!("--tenant {tenant}"),
+                    remedy,
+                )
+            }
+        })?;
+    say(&format!(
+        "key {} for {tenant}; it cannot be shown again:\n{}\n",
+        key.id, key.token
+    ));
+    Ok(())
+}
+
+async fn list(store: &Database) -> Result<(), Trouble> {
+    let keys = store
+        .list_keys()
+        .await
+        .map_err(|error| store.trouble(&error))?;
+    let now = Timestamp::now();
+    let mut text = row(["id", "tenant", "ends with", "rights", "state", "label"]);
+    for key in &keys {
+        text.push_str(&row([
+            &key.id,
+            key.tenant.as_str(),
+            &key.hint,
+            &rights(key),
+            &state(key, now),
+            &key.label,
+        ]));
+    }
+    say(&text);
+    Ok(())
+}
+
+fn row(cells: [&str; 6]) -> String {
+    let [id, tenant, hint, rights, state, label] =
+        cells.map(|cell| cell.replace(['\n', '\t'], " "));
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write!(
+        text,
+        "{id:<16}  {tenant:<12}  {hint:<9}  {rights:<24}  {state:<32}  {label}"
+    );
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn rights(key: &KeyInfo) -> String {
+    let mut text = match &key.rights {
+        None => "all".to_owned(),
+        Some(rights) => rights
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(","),
+    };
+    if key.read_only {
+        text.push_str(", reads only");
+    }
+    text
+}
+
+fn state(key: &KeyInfo, now: Timestamp) -> String {
+    match (key.revoked, key.expires) {
+        (Some(revoked), _) => format!("revoked {revoked}"),
+        (None, Some(expires)) if expires <= now => format!("expired {expires}"),
+        (None, Some(expires)) => format!("until {expires}"),
+        (None, None) => "in force".to_owned(),
+    }
+}
+
+async fn revoke(
+    location: &Location,
+    store: &Database,
+    id: &str,
+    webhooks: KeyWebhooks,
+) -> Result<(), Trouble> {
+    let revocation = store
+        .revoke_key(id, webhooks)
+        .await
+        .map_err(|error| store.trouble(&error))?;
+    let Revocation {
+        was_in_force,
+        disabled_webhooks,
+    } = revocation;
+    if !was_in_force && disabled_webhooks == 0 {
+        return Err(Trouble::new(
+            "No key in force has this id.",
+            format!("keys revoke {}", id.escape_debug()),
+            "See `svc-demo keys list` for the ids.",
+        ));
+    }
+    forget(location, id);
+    let webhooks = match disabled_webhooks {
+        0 => String::new(),
+        1 => "; 1 of its webhooks is now disabled".to_owned(),
+        count => format!("; {count} of its webhooks are now disabled"),
+    };
+    say(&format!("key {id} is revoked{webhooks}\n"));
+    Ok(())
+}
+
+/// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this
+/// fails.
+fn forget(location: &Location, id: &str) {
+    let Ok(file) = location.keys_file() else {
+        return;
+    };
+    if let Ok(mut keys) = file.read() {
+        let before = keys.len();
+        keys.retain(|key| key.id != id);
+        if keys.len() < before {
+            let _ = file.write(&keys);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! What `/metrics` tells, in Prometheus' text format: requests by route template and status,
+//! latency, and the store's work.
+//!
+//! Labels are templates such as `people/{id}`: no path, no key and no personal data gets here.
+
+use prometheus::core::Collector;
+use prometheus::proto::MetricFamily;
+use prometheus::{
+    Counter, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry,
+    Result, TextEncoder,
+};
+use svc_tower::{Answered, BodyBudgetUsage};
+
+use super::database::{Connections, Stats};
+use super::trouble::Trouble;
+
+/// The upper ends of the latency's buckets, in seconds.
+const BUCKETS: [f64; 12] = [
+    0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0,
+];
+
+/// Counts answers. Cheap to clone; clones count together.
+#[derive(Debug, Clone)]
+pub struct Metrics {
+    registry: Registry,
+    /// By route, method and status.
+    requests: IntCounterVec,
+    /// By route and method.
+    latency: HistogramVec,
+}
+
+impl Metrics {
+    /// Metrics without an answer.
+    ///
+    /// # Errors
+    ///
+    /// There cannot be such metrics.
+    pub fn new() -> std::result::Result<Self, Trouble> {
+        Self::registered().map_err(|error| {
+            let what = format!("Metrics cannot be kept: {error}.");
+            Trouble::new(what, "/metrics", "Start the demo with --metrics off.")
+        })
+    }
+
+    fn registered() -> Result<Self> {
+        let requests = Opts::new("svc_requests_total", "Answers by route, method and status.");
+        let latency = HistogramOpts::new(
+            "svc_request_seconds",
+            "Time from a request's head to its answer.",
+        );
+        let metrics = Self {
+            registry: Registry::new(),
+            requests: IntCounterVec::new(requests, &["route", "method", "status"])?,
+            latency: HistogramVec::new(latency.buckets(BUCKETS.to_vec()), &["route", "method"])?,
+        };
+        metrics
+            .registry
+            .register(Box::new(metrics.requests.clone()))?;
+        metrics
+            .registry
+            .register(Box::new(metrics.latency.clone()))?;
+        Ok(metrics)
+    }
+
+    /// Counts one answer.
+    pub fn count(&self, answered: &Answered<'_>) {
+        let (route, method) = (answered.route().to_string(), answered.method());
+        // There are as many values as labels; with another number nothing would be counted.
+        if let Ok(latency) = self
+            .latency
+            .get_metric_with_label_values(&[&*route, method])
+        {
+            latency.observe(answered.time().as_secs_f64());
+        }
+        if let Ok(requests) = self.requests.get_metric_with_label_values(&[
+            &*route,
+            method,
+            answered.status().as_str(),
+        ]) {
+            requests.inc();
+        }
+    }
+
+    /// Everything as text, with what the store says of itself and the memory of incomplete request
+    /// bodies.
+    ///
+    /// # Errors
+    ///
+    /// A metric cannot be written in this format.
+    pub fn text(&self, store: &Stats, bodies: BodyBudgetUsage) -> Result<String> {
+        let mut families = self.registry.gather();
+        families.extend(of_store(store)?);
+        families.extend(of_bodies(bodies)?);
+        TextEncoder::new().encode_to_string(&families)
+    }
+}
+
+/// What a store says of itself.
+fn of_store(store: &Stats) -> Result<Vec<MetricFamily>> {
+    let commits = store.commits;
+    let mut families = vec![
+        gauge(
+            "svc_writes_waiting",
+            "Writes in the writer's queue.",
+            store.writes_waiting,
+        )?,
+        counter(
+            "svc_writes_total",
+            "Writes that were carried out.",
+            commits.writes,
+        )?,
+        counter(
+            "svc_batches_total",
+            "Transactions that writes shared; each is one sync.",
+            commits.batches,
+        )?,
+        gauge(
+            "svc_batch_writes_max",
+            "Writes in the largest transaction.",
+            commits.largest_batch,
+        )?,
+    ];
+    let seconds = Counter::new(
+        "svc_commit_seconds_total",
+        "Time spent in COMMIT, most of it in the sync.",
+    )?;
+    seconds.inc_by(commits.time.as_secs_f64());
+    families.push(seconds.collect());
+    families.extend(match store.connections {
+        Connections::Readers {
+            open,
+            busy,
+            waiting,
+        } => [
+            gauge("svc_readers_open", "Reading connections.", open)?,
+            gauge("svc_readers_busy", "Reading connections at work.", busy)?,
+            gauge(
+                "svc_reads_waiting",
+                "Reads that wait for a connection.",
+                waiting,
+            )?,
+        ],
+        Connections::Pool { busy, idle, wanted } => [
+            gauge(
+                "svc_connections_busy",
+                "Connections to the database at work.",
+                busy,
+            )?,
+            gauge(
+                "svc_connections_idle",
+                "Connections to the database without work.",
+                idle,
+            )?,
+            gauge(
+                "svc_connections_wanted",
+                "Calls that wait for a connection.",
+                wanted,
+            )?,
+        ],
+    });
+    Ok(families.into_iter().flatten().collect())
+}
+
+/// The memory of incomplete request bodies.
+fn of_bodies(bodies: BodyBudgetUsage) -> Result<impl Iterator<Item = MetricFamily>> {
+    let families = [
+        gauge(
+            "svc_body_bytes_held",
+            "Bytes that incomplete request bodies hold.",
+            bodies.held,
+        )?,
+        gauge(
+            "svc_body_bytes_limit",
+            "Bytes that incomplete request bodies may hold together.",
+            bodies.limit,
+        )?,
+        counter(
+            "svc_bodies_cut_total",
+            "Incomplete request bodies that were cut: 503.",
+            bodies.cut,
+        )?,
+    ];
+    Ok(families.into_iter().flatten())
+}
+
+fn counter(name: &str, help: &str, value: u64) -> Result<Vec<MetricFamily>> {
+    let counter = IntCounter::new(name, help)?;
+    counter.inc_by(value);
+    Ok(counter.collect())
+}
+
+fn gauge(name: &str, help: &str, value: impl TryInto<i64>) -> Result<Vec<MetricFamily>> {
+    let gauge = IntGauge::new(name, help)?;
+    gauge.set(value.try_into().unwrap_or(i64::MAX));
+    Ok(gauge.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use svc_store::commits::Committed;
+
+    use super::*;
+
+    /// The names of metrics in a text.
+    fn names(text: &str) -> BTreeSet<&str> {
+        let of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        let words = text
+            .split(|letter| !of_name(letter))
+            .filter(|word| word.starts_with("svc_"));
+        // A histogram has three series, which have its name and their own.
+        let series = ["_bucket", "_sum", "_count"];
+        words
+            .map(|word| {
+                series
+                    .iter()
+                    .find_map(|part| word.strip_suffix(part))
+                    .unwrap_or(word)
+            })
+            .collect()
+    }
+
+    /// Every metric of either store, as `/metrics` names it.
+    fn served() -> BTreeSet<String> {
+        let metrics = Metrics::new().expect("metrics");
+        let families = |connections| {
+            let stats = Stats {
+                writes_waiting: 0,
+                commits: Committed::default(),
+                connections,
+            };
+            metrics
+                .requests
+                .with_label_values(&["people", "GET", "200"])
+                .inc();
+            metrics
+                .latency
+                .with_label_values(&["people", "GET"])
+                .observe(0.1);
+            metrics
+                .text(&stats, svc_tower::BodyBudget::new(0).usage())
+                .expect("a text")
+        };
+        let texts = [
+            families(Connections::Readers {
+                open: 0,
+                busy: 0,
+                waiting: 0,
+            }),
+            families(Connections::Pool {
+                busy: 0,
+                idle: 0,
+                wanted: 0,
+            }),
+        ];
+        let types = texts
+            .iter()
+            .flat_map(|text| text.lines())
+            .filter_map(|line| line.strip_prefix("# TYPE "));
+        types
+            .filter_map(|line| line.split(' ').next())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn rules_and_dashboard_name_metrics_that_are_served() {
+        let served = served();
+        assert_eq!(served.len(), 16, "{served:?}");
+        for file in [
+            "../operations/alerts.yaml",
+            "../operations/alerts-test.yaml",
+            "../operations/dashboard.json",
+        ] {
+            let text = fs::read_to_string(format!("{}/{file}", env!("CARGO_MANIFEST_DIR")))
+                .expect("a file");
+            let named = names(&text);
+            assert!(named.len() > 5, "{file}: {named:?}");
+            let unknown: Vec<_> = named
+                .into_iter()
+                .filter(|name| !served.contains(*name))
+                .collect();
+            assert_eq!(unknown, Vec::<&str>::new(), "{file}");
+        }
+    }
+
+    #[test]
+    fn every_metric_is_described() {
+        let chapter = fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../svc-postgres/src/operations.md"
+        ));
+        let chapter = chapter.expect("the chapter");
+        let rows: BTreeSet<String> = chapter
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `svc_")?.split('`').next())
+            .map(|name| format!("svc_{name}"))
+            .collect();
+        assert_eq!(rows, served());
+    }
+}

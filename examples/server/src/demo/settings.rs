@@ -1,0 +1,535 @@
+//! What the command line asks for, checked: each contradiction says what, where and what to do.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use http::Uri;
+use svc_store::keys::IssuedKey;
+
+use super::cli::{EntryLinks, Options, Style, Switch};
+use super::trouble::Trouble;
+
+/// People in the first tenant of a new file, when nothing else is asked for.
+const PEOPLE: u32 = 5000;
+
+/// What the server is asked to do, free of contradictions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line of its own"
+)]
+pub struct Settings {
+    /// The address to listen on.
+    pub listen: IpAddr,
+    /// The port, when one was asked for.
+    pub port: Option<u16>,
+    /// The public base URL with a slash at its end, when one was asked for.
+    pub base_url: Option<String>,
+    /// The proxies in front.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Whether to delete the data file first.
+    pub fresh: bool,
+    /// People in the first tenant of a new file.
+    pub people: u32,
+    /// Whether their number was asked for.
+    pub people_asked: bool,
+    /// The dialect's prefix.
+    pub prefix: Option<String>,
+    /// The dialect's prefix of extensions.
+    pub extension_prefix: Option<String>,
+    /// The namespace of the server's identifiers.
+    pub namespace: Option<String>,
+    /// The names of the two network share objects.
+    pub share_names: Option<(String, String)>,
+    /// The response style.
+    pub style: Style,
+    /// Which collections the entry point lists.
+    pub entry_links: EntryLinks,
+    /// Whether 401, 403 and 404 have error bodies.
+    pub error_bodies: bool,
+    /// Whether records are changed and deleted with `If-Match` only.
+    pub require_if_match: bool,
+    /// Who may call the record helpers from a browser.
+    pub cors: Cors,
+    /// Fixed keys, in the order of the command line: those with all rights first.
+    pub keys: Vec<FixedKey>,
+    /// Whether the record helpers may be called without a key.
+    pub anonymous_helpers: bool,
+    /// Whether helpers are atomic.
+    pub atomic_helpers: bool,
+    /// Whether nothing but helpers is served.
+    pub helpers_only: bool,
+    /// Capabilities that are not served.
+    pub without: Vec<String>,
+    /// Whether PATCH means PUT.
+    pub patch_is_put: bool,
+    /// Whether webhooks may send to this machine and to private networks, also by http.
+    pub private_webhooks: bool,
+    /// Bytes that incomplete request bodies may hold together.
+    pub body_budget: usize,
+    /// Whether `/healthz` and `/metrics` are served.
+    pub metrics: bool,
+}
+
+/// Origins whose pages may call the record helpers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cors {
+    /// None.
+    Off,
+    /// Every origin.
+    Any,
+    /// These origins.
+    Origins(Vec<String>),
+}
+
+/// A key whose token was given on the command line.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FixedKey {
+    /// The tenant whose data it opens.
+    pub tenant: String,
+    /// The token itself.
+    pub token: String,
+    /// Whether it may only read.
+    pub read_only: bool,
+}
+
+impl std::fmt::Debug for FixedKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FixedKey")
+            .field("tenant", &self.tenant)
+            .field("read_only", &self.read_only)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Settings {
+    /// Checks the options against the rules and each other.
+    ///
+    /// # Errors
+    ///
+    /// The first option that cannot be followed, with what to do about it.
+    pub fn check(options: &Options) -> Result<Self, Trouble> {
+        let listen = listen(&options.listen)?;
+        let base_url = options.base_url.as_deref().map(base_url).transpose()?;
+        if !listen.is_loopback() && base_url.is_none() {
+            return Err(Trouble::new(
+                "Links would name an address under which other machines may not find this server.",
+                format!("--listen {listen} without --base-url"),
+                "Add --base-url with the address that clients use, such as --base-url http://demo.example.org:8080/api/v1/.",
+            ));
+        }
+        if options.metrics == Some(Switch::On) && base_url.as_deref().is_some_and(is_root) {
+            return Err(Trouble::new(
+                "A service at the root of its host has no place beside it for /healthz and /metrics.",
+                "--metrics on, --base-url without a path",
+                "Give --base-url a path, such as --base-url http://demo.example.org:8080/api/v1/.",
+            ));
+        }
+        for (option, prefix) in [
+            ("--prefix", &options.prefix),
+            ("--extension-prefix", &options.extension_prefix),
+        ] {
+            let Some(prefix) = prefix else { continue };
+            let good = prefix.starts_with(|first: char| first.is_ascii_lowercase())
+                && prefix
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+            rule(
+                good,
+                "A prefix is lower case letters and digits, beginning with a letter.",
+                option,
+                prefix,
+            )?;
+        }
+        let prefix = options.prefix.as_deref().unwrap_or("svc");
+        let differs = prefix != options.extension_prefix.as_deref().unwrap_or("ext");
+        rule(
+            differs,
+            "The specification and extensions need different prefixes.",
+            "--prefix, --extension-prefix",
+            prefix,
+        )?;
+        if let Some(namespace) = &options.namespace {
+            let good = !namespace.is_empty() && namespace.chars().all(is_system_name);
+            rule(
+                good,
+                "A namespace is letters, digits, `_`, `.` and `-`.",
+                "--namespace",
+                namespace,
+            )?;
+        }
+        Ok(Self {
+            listen,
+            port: options.port,
+            base_url,
+            trusted_proxies: options.trusted_proxy.clone(),
+            fresh: options.fresh,
+            people: options.people.unwrap_or(PEOPLE),
+            people_asked: options.people.is_some(),
+            prefix: options.prefix.clone(),
+            extension_prefix: options.extension_prefix.clone(),
+            namespace: options.namespace.clone(),
+            share_names: options
+                .share_names
+                .as_deref()
+                .map(share_names)
+                .transpose()?,
+            style: options.style,
+            entry_links: options.entry_links,
+            error_bodies: options.error_bodies,
+            require_if_match: options.require_if_match,
+            cors: cors(&options.cors)?,
+            keys: fixed_keys(options)?,
+            anonymous_helpers: options.anonymous_helpers == Switch::On,
+            atomic_helpers: options.atomic_helpers,
+            helpers_only: options.helpers_only,
+            without: options.without.clone(),
+            patch_is_put: options.patch_is_put,
+            private_webhooks: options.private_webhooks,
+            body_budget: usize::try_from(options.body_budget)
+                .unwrap_or(usize::MAX)
+                .saturating_mul(1024 * 1024),
+            // An address of its own says that a proxy stands in front, also where it listens on
+            // this machine alone.
+            metrics: options
+                .metrics
+                .map_or(listen.is_loopback() && options.base_url.is_none(), |it| {
+                    it == Switch::On
+                }),
+        })
+    }
+}
+
+fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), Trouble> {
+    if good {
+        return Ok(());
+    }
+    Err(Trouble::new(
+        what,
+        format!("{option} {}", printable(value)),
+        "Change the option, or leave it out.",
+    ))
+}
+
+/// A value as it can be shown in a terminal.
+fn printable(value: &str) -> String {
+    value
+        .chars()
+        .take(80)
+        .flat_map(char::escape_debug)
+        .collect()
+}
+
+fn is_system_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
+}
+
+fn listen(text: &str) -> Result<IpAddr, Trouble> {
+    if text == "localhost" {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    }
+    text.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| {
+        Trouble::new(
+            "This is no address to listen on.",
+            format!("--listen {}", printable(text)),
+            "Give an IP address, such as 127.0.0.1, ::1 or 0.0.0.0; the port is an option of its own.",
+        )
+    })
+}
+
+/// Whether an address ends with its host.
+fn is_root(url: &str) -> bool {
+    url.splitn(4, '/').nth(3).is_none_or(str::is_empty)
+}
+
+fn base_url(text: &str) -> Result<String, Trouble> {
+    let wrong = |what: &str| {
+        let remedy =
+            "Give an address such as http://demo.example.org:8080/ or https://example.org/api/v1/.";
+        Trouble::new(what, format!("--base-url {}", printable(text)), remedy)
+    };
+    let uri: Uri = text.parse().map_err(|_| wrong("This is no address."))?;
+    let authority = uri
+        .authority()
+        .ok_or_else(|| wrong("The public address has no scheme and host."))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(wrong("The public address begins with http:// or https://."));
+    }
+    if authority.as_str().contains('@') || authority.host().is_empty() {
+        return Err(wrong("The public address has a host, and no user."));
+    }
+    if uri.query().is_some() || text.contains('#') {
+        return Err(wrong("The public address has no query and no fragment."));
+    }
+    Ok(if text.ends_with('/') {
+        text.to_owned()
+    } else {
+        format!("{text}/")
+    })
+}
+
+fn share_names(text: &str) -> Result<(String, String), Trouble> {
+    let good = |name: &str| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    match text.split_once(',') {
+        Some((a, b))
+            if a != b && good(a) && good(b) && a != "email_share" && b != "email_share" =>
+        {
+            Ok((a.to_owned(), b.to_owned()))
+        }
+        _ => Err(Trouble::new(
+            "Share names are two different names of lower case letters, digits and `_`, neither of them email_share.",
+            format!("--share-names {}", printable(text)),
+            "Give them with a comma between, such as network_a_share,network_b_share.",
+        )),
+    }
+}
+
+fn cors(values: &[String]) -> Result<Cors, Trouble> {
+    if values.is_empty() {
+        return Ok(Cors::Off);
+    }
+    if values.iter().any(|value| value == "any") {
+        rule(
+            values.len() == 1,
+            "\"any\" stands alone.",
+            "--cors",
+            &values.join(","),
+        )?;
+        return Ok(Cors::Any);
+    }
+    for value in values {
+        let origin = value
+            .strip_prefix("https://")
+            .or_else(|| value.strip_prefix("http://"));
+        let good = origin.is_some_and(|host| {
+            !host.is_empty()
+                && host
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']'))
+        });
+        let what = "An origin is a scheme and a host, such as https://www.example.org, without a slash at its end.";
+        rule(good, what, "--cors", value)?;
+    }
+    Ok(Cors::Origins(values.to_vec()))
+}
+
+fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
+    let all = options.key.iter().map(|key| ("--key", &key.0, false));
+    let reading = options
+        .read_key
+        .iter()
+        .map(|key| ("--read-key", &key.0, true));
+    let mut keys: Vec<FixedKey> = Vec::new();
+    for (option, text, read_only) in all.chain(reading) {
+        // The token is not repeated in a message: messages end up in logs. What has no tenant may
+        // be a token.
+        let wrong = |what: &str| {
+            let place = text.split_once('=').map_or_else(
+                || format!("{option} ..."),
+                |(tenant, _)| format!("{option} {}=...", printable(tenant)),
+            );
+            Trouble::new(
+                what,
+                place,
+                format!(
+                    "Give a tenant and a token, such as {option} demo=$(openssl rand -hex 20)."
+                ),
+            )
+        };
+        let (tenant, token) = text
+            .split_once('=')
+            .ok_or_else(|| wrong("A fixed key is TENANT=TOKEN."))?;
+        if tenant.is_empty() || tenant.len() > 64 || !tenant.chars().all(is_system_name) {
+            return Err(wrong(
+                "A tenant's name is 1 to 64 letters, digits, `_`, `.` and `-`.",
+            ));
+        }
+        if !(IssuedKey::SHORTEST..=256).contains(&token.len())
+            || !token.chars().all(|c| c.is_ascii_graphic())
+        {
+            return Err(wrong(
+                "A token is 20 to 256 visible ASCII characters without a comma: shorter ones can be guessed.",
+            ));
+        }
+        if keys.iter().any(|key| key.token == token) {
+            return Err(wrong(
+                "The same token is given twice, and a token is one key of one tenant.",
+            ));
+        }
+        keys.push(FixedKey {
+            tenant: tenant.to_owned(),
+            token: token.to_owned(),
+            read_only,
+        });
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cors, Settings};
+    use crate::demo::Trouble;
+    use crate::demo::cli::Cli;
+    use clap::Parser;
+
+    fn check(arguments: &[&str]) -> Result<Settings, Trouble> {
+        let arguments = ["svc-demo"].iter().chain(arguments);
+        Settings::check(
+            &Cli::try_parse_from(arguments)
+                .expect("the arguments parse")
+                .options,
+        )
+    }
+
+    fn refused(arguments: &[&str]) -> String {
+        check(arguments)
+            .expect_err("the arguments are refused")
+            .to_string()
+    }
+
+    #[test]
+    fn nothing_asked_for_is_the_demo_on_this_machine() {
+        let settings = check(&[]).expect("the defaults are good");
+        assert!(settings.listen.is_loopback());
+        assert_eq!(
+            (settings.port, settings.people, settings.cors),
+            (None, 5000, Cors::Off)
+        );
+        assert!(settings.anonymous_helpers && !settings.atomic_helpers && settings.keys.is_empty());
+    }
+
+    #[test]
+    fn another_address_needs_a_base_url() {
+        assert!(refused(&["--listen", "0.0.0.0"]).contains("--base-url"));
+        assert!(refused(&["--listen", "192.0.2.1"]).contains("--base-url"));
+        let settings = check(&[
+            "--listen",
+            "0.0.0.0",
+            "--base-url",
+            "http://demo.example.org/api",
+        ])
+        .expect("is good");
+        assert_eq!(
+            settings.base_url.as_deref(),
+            Some("http://demo.example.org/api/")
+        );
+        assert!(check(&["--listen", "::1"]).is_ok());
+        assert!(check(&["--listen", "localhost"]).is_ok());
+    }
+
+    #[test]
+    fn metrics_need_a_place_beside_the_interface() {
+        assert!(
+            refused(&["--metrics", "on", "--base-url", "http://127.0.0.1:8080"])
+                .contains("--metrics")
+        );
+        assert!(
+            check(&[
+                "--metrics",
+                "on",
+                "--base-url",
+                "http://127.0.0.1:8080/api/v1"
+            ])
+            .is_ok_and(|all| all.metrics)
+        );
+    }
+
+    #[test]
+    fn a_base_url_is_an_address_without_user_query_and_fragment() {
+        for url in [
+            "demo",
+            "/api",
+            "ftp://example.org/",
+            "http://a@example.org/",
+            "http://a/?b",
+            "http://a/#b",
+        ] {
+            assert!(
+                refused(&["--base-url", url]).contains("--base-url"),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn fixed_keys_name_a_tenant_and_their_tokens_are_not_repeated() {
+        let (one, two, three) = (
+            "one|two-of-twenty-and-more",
+            "x=y-of-exactly-twent",
+            "three-of-twenty-and-more",
+        );
+        let (first, second, third) = (format!("a={one}"), format!("b={two}"), format!("a={three}"));
+        let settings =
+            check(&["--key", &first, "--key", &second, "--read-key", &third]).expect("is good");
+        let keys: Vec<_> = settings
+            .keys
+            .iter()
+            .map(|key| (&*key.tenant, &*key.token, key.read_only))
+            .collect();
+        assert_eq!(
+            keys,
+            [("a", one, false), ("b", two, false), ("a", three, true)]
+        );
+        assert!(!format!("{settings:?}").contains("three"));
+        let long = "planted".repeat(4);
+        let spaced = format!("a={long} {long}");
+        for bad in [
+            &long,
+            &format!("={long}"),
+            &format!("a b={long}"),
+            "a=",
+            &spaced,
+            "a=planted-of-nineteen",
+        ] {
+            assert!(!refused(&["--key", bad]).contains("plant"), "{bad}");
+        }
+        let short = refused(&["--key", "a=of-nineteen-letters"]);
+        assert!(
+            short.contains("20 to 256") && short.contains("openssl rand -hex 20"),
+            "{short}"
+        );
+        assert!(
+            refused(&[
+                "--key",
+                &format!("a={long}"),
+                "--read-key",
+                &format!("b={long}")
+            ])
+            .contains("twice")
+        );
+    }
+
+    #[test]
+    fn names_and_origins_follow_their_grammar() {
+        for bad in [
+            ["--prefix", "S"],
+            ["--prefix", "1a"],
+            ["--extension-prefix", "a:b"],
+            ["--extension-prefix", "svc"],
+            ["--prefix", "ext"],
+            ["--namespace", "a b"],
+            ["--share-names", "a"],
+            ["--share-names", "a,a"],
+            ["--share-names", "a,email_share"],
+            ["--cors", "example.org"],
+            ["--cors", "https://example.org/"],
+            ["--cors", "any,https://example.org"],
+            ["--listen", "example.org"],
+            ["--listen", "127.0.0.1:80"],
+        ] {
+            assert!(refused(&bad).contains(bad[0]), "{bad:?}");
+        }
+        let settings = check(&[
+            "--cors",
+            "https://a.example.org",
+            "--cors",
+            "http://localhost:3000",
+        ])
+        .expect("is good");
+        assert!(matches!(settings.cors, Cors::Origins(origins) if origins.len() == 2));
+    }
+}

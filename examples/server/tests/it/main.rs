@@ -1,0 +1,25 @@
+//! The integration tests of the demo: one program, so that it is linked once.
+//! `cargo test -p svc-server --test it MODULE`.
+
+mod badges;
+mod browser;
+mod conformance;
+mod crash;
+mod demo;
+mod export;
+mod hostile;
+mod import;
+mod languages;
+mod log;
+mod memory;
+mod metrics;
+mod options;
+mod pages;
+mod postgres;
+mod programs;
+mod proxies;
+mod readme;
+mod retries;
+mod support;
+mod walk;
+mod webhooks;

@@ -1,0 +1,83 @@
+//! Links over real connections: a proxy that is trusted decides their scheme and host, and nobody
+//! else (HAL-01, UND-34).
+
+use std::net::{IpAddr, SocketAddr};
+
+use svc_core::api::{Api, Vendor};
+use svc_sqlite::{Options, Store};
+use svc_tower::SvcService;
+use svc_tower::server::Server;
+use tokio::net::TcpListener;
+
+use crate::support::{Raw, TestResult};
+
+/// What links begin with unless a proxy says otherwise.
+const CONFIGURED: &str = "http://configured.example.org/api/";
+
+/// A service that trusts one proxy, and where it listens.
+async fn start(store: &Store, trusted: IpAddr) -> TestResult<SocketAddr> {
+    let api = store
+        .register_all(Api::builder(Vendor::new("Test", "Test")))
+        .base_url(CONFIGURED);
+    let service = SvcService::new(api.authenticator(store.clone()).build()?)
+        .under("/api")
+        .trusted_proxies([trusted]);
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(Server::new(service).run_until(listener, std::future::pending()));
+    Ok(address)
+}
+
+/// The `self` link of the entry point, asked for with these headers.
+async fn link(address: SocketAddr, headers: &str) -> TestResult<String> {
+    let mut raw = Raw::connect(address).await?;
+    raw.send(format!(
+        "GET /api/ HTTP/1.1\r\nHost: evil.example\r\n{headers}\r\n"
+    ))
+    .await?;
+    let answer = raw.answer().await?;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let entry: serde_json::Value = serde_json::from_slice(&answer.body)?;
+    Ok(entry["_links"]["self"]["href"]
+        .as_str()
+        .ok_or("no self")?
+        .to_owned())
+}
+
+#[tokio::test]
+async fn hal_01_links_follow_a_trusted_proxy_over_a_connection() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let store = Store::open(Options::new(folder.path().join("a.db")))?;
+    let behind = start(&store, "127.0.0.1".parse()?).await?;
+    let beside = start(&store, "192.0.2.7".parse()?).await?;
+    let public = "https://public.example.org/api/";
+    for (headers, expected) in [
+        ("", CONFIGURED),
+        (
+            "X-Forwarded-Proto: https\r\nX-Forwarded-Host: public.example.org\r\n",
+            public,
+        ),
+        (
+            "Forwarded: for=192.0.2.1;proto=https;host=public.example.org\r\n",
+            public,
+        ),
+        // What is incomplete, damaged or disagrees counts for nothing.
+        ("X-Forwarded-Host: public.example.org\r\n", CONFIGURED),
+        (
+            "X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: public.example.org\r\n",
+            CONFIGURED,
+        ),
+        (
+            "X-Forwarded-Proto: https\r\nX-Forwarded-Host: a@b\r\n",
+            CONFIGURED,
+        ),
+        (
+            "X-Forwarded-Proto: https\r\nX-Forwarded-Host: public.example.org\r\nForwarded: proto=https;host=other.example\r\n",
+            CONFIGURED,
+        ),
+    ] {
+        assert_eq!(link(behind, headers).await?, expected, "HAL-01 {headers}");
+        assert_eq!(link(beside, headers).await?, CONFIGURED, "UND-34 {headers}");
+    }
+    Ok(())
+}

@@ -1,7 +1,0 @@
-//! What needs a PostgreSQL server. `.ci/postgres` runs it.
-
-mod copy;
-mod database;
-mod mapped;
-#[path = "../../../../svc-postgres/tests/it/postgres/support/mod.rs"]
-mod support;

@@ -1,0 +1,22 @@
+//! A CRM's own PostgreSQL tables as a mapping: `cargo run --bin mapped_postgres URL [ADDRESS]`. The
+//! tables are made by `examples/vendors/src/postgres/tables.sql` and
+//! `examples/vendors/src/mapped/postgres_added.sql`; the keys are those of the table `api_keys`.
+
+use std::{error::Error, sync::Arc};
+
+use svc_postgres::{Mapped, Options};
+use svc_sql::MappedStore;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let url = arguments
+        .next()
+        .ok_or("which database? mapped_postgres postgres://user@host/database [ADDRESS]")?;
+    let address = arguments
+        .next()
+        .unwrap_or_else(|| "127.0.0.1:8085".to_owned());
+    let database = Arc::new(Mapped::new(&Options::new(&url)?));
+    MappedStore::create_own_tables(&database).await?;
+    svc_vendor_examples::mapped::serve(database, &address).await
+}

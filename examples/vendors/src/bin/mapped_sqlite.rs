@@ -1,0 +1,22 @@
+//! The tables of `mapped_postgres` in a file of SQLite:
+//! `cargo run --bin mapped_sqlite FILE [ADDRESS]`. The tables are made by
+//! `examples/vendors/src/mapped/sqlite.sql`.
+
+use std::{error::Error, sync::Arc};
+
+use svc_sql::MappedStore;
+use svc_sqlite::Mapped;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let file = arguments
+        .next()
+        .ok_or("which file? mapped_sqlite FILE [ADDRESS]")?;
+    let address = arguments
+        .next()
+        .unwrap_or_else(|| "127.0.0.1:8086".to_owned());
+    let database = Arc::new(Mapped::open(&file)?);
+    MappedStore::create_own_tables(&database).await?;
+    svc_vendor_examples::mapped::serve(database, &address).await
+}

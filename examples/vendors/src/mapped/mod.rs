@@ -1,0 +1,185 @@
+//! A CRM that was there before, with tables of its own, as a mapping: two tenants, people with
+//! e-mail addresses, groups that people are in, events and answers to them.
+//! `bin/mapped_postgres.rs` and `bin/mapped_sqlite.rs` serve it.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use sha2::{Digest, Sha256};
+use svc_core::{
+    Api, Deliver, Tenant, Vendor,
+    auth::{Authenticator, Caller, Credentials, Remembered, Rights},
+    model::Kind,
+    ops::{Delivered, Dispatch, ToSend},
+};
+use svc_sql::{
+    Database, Engine, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants,
+};
+use svc_store::hex;
+use svc_tower::{SvcService, server::Server};
+use tokio::net::TcpListener;
+
+/// The tables of the program, for PostgreSQL, and what was added to them.
+pub const POSTGRES: &str = concat!(
+    include_str!("../postgres/tables.sql"),
+    include_str!("postgres_added.sql")
+);
+/// The same for `SQLite`.
+pub const SQLITE: &str = include_str!("sqlite.sql");
+
+/// Which table is what.
+#[must_use]
+pub fn mapping() -> Mapping {
+    let addresses = Rows::new("contact_emails", "contact_id")
+        .field("address", "address")
+        .field("primary", "is_primary");
+    let people = Table::new(Kind::Person, "contacts")
+        .tenant("org_id")
+        .id("public_id")
+        .field("given_name", "first_name")
+        .field("family_name", "last_name")
+        .list("email_addresses", addresses);
+    let tags = Table::new(Kind::Tag, "groups")
+        .tenant("org_id")
+        .id("public_id")
+        .field("name", "name");
+    let taggings = Table::new(Kind::Tagging, "contact_groups")
+        .id("svc_id")
+        .order("svc_order")
+        .dates("added_at", "added_at")
+        .link("tag", "group_id")
+        .link("person", "contact_id");
+    let events = Table::new(Kind::Event, "events")
+        .tenant("org_id")
+        .id("public_id")
+        .field("title", "title")
+        .field("description", "description")
+        .field("start_date", "starts_at")
+        .field("end_date", "ends_at")
+        .field("capacity", "seats");
+    let attendances = Table::new(Kind::Attendance, "rsvps")
+        .id("public_id")
+        .link("event", "event_id")
+        .link("person", "contact_id")
+        .values(
+            "status",
+            "answer",
+            [
+                ("accepted", "yes"),
+                ("declined", "no"),
+                ("tentative", "maybe"),
+            ],
+        )
+        .otherwise("status", "accepted")
+        .once_per_person();
+    [people, tags, taggings, events, attendances]
+        .into_iter()
+        .fold(Mapping::new(Tenants::numbered("orgs")), Mapping::table)
+}
+
+/// The keys of the program: a SHA-256 each, its organisation, and what it may do.
+struct ApiKeys(Arc<dyn Database>);
+
+#[async_trait]
+impl Authenticator for ApiKeys {
+    async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> svc_core::Result<Option<(Tenant, Caller)>> {
+        let Some(key) = credentials.key else {
+            return Ok(None);
+        };
+        let hash = hex::encode(&Sha256::digest(key));
+        let text = match self.0.engine() {
+            Engine::Postgres => {
+                "SELECT org_id::text, scope FROM api_keys WHERE token_hash = decode($1::text, 'hex')"
+            }
+            _ => "SELECT org_id, scope FROM api_keys WHERE hex(token_hash) = upper(?1)",
+        };
+        let answers = self
+            .0
+            .read(vec![Statement::new(text, vec![Some(hash)])])
+            .await?;
+        let Some([Some(organisation), Some(scope)]) = answers
+            .first()
+            .and_then(|rows| Some(rows.first()?.as_slice()))
+        else {
+            return Ok(None);
+        };
+        let rights = match scope.as_str() {
+            "all" => Rights::all(),
+            some => Rights::only(some.split(' ').filter_map(|right| right.parse().ok())),
+        };
+        Ok(Some((
+            Tenant::new(organisation.as_str()),
+            Caller::with_rights(rights),
+        )))
+    }
+}
+
+/// Hands responses to whatever of the program sends mail: here to its log, with kinds and ids only.
+struct Outbox;
+
+#[async_trait]
+impl Deliver for Outbox {
+    async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> svc_core::Result<Delivered> {
+        let ToSend::Response {
+            person: Some(_), ..
+        } = &dispatch.what
+        else {
+            return Ok(Delivered::GivenUp("only responses to a person are sent"));
+        };
+        // A program that sends mail keeps the id: under the same one it has sent it already.
+        println!(
+            "{} {} for organisation {}",
+            dispatch.id,
+            dispatch.named(),
+            tenant.as_str()
+        );
+        Ok(Delivered::Done)
+    }
+}
+
+/// The interface over the tables, at a base URL.
+///
+/// # Errors
+///
+/// The mapping does not fit the tables; or the API cannot be built.
+pub async fn interface(
+    database: Arc<dyn Database>,
+    base_url: &str,
+) -> Result<SvcService, MappingError> {
+    let store = MappedStore::connect(mapping(), Arc::clone(&database)).await?;
+    let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+        .base_url(base_url)
+        .authenticator(Remembered::new(ApiKeys(database), Duration::from_secs(5)))
+        .anonymous_helpers(store.clone());
+    let api = store
+        .register(api)
+        .deliver(Outbox)
+        .without("attendances.create")
+        .without("attendances.update")
+        .without("attendances.delete")
+        .build()
+        .map_err(svc_core::Error::unexpected)?;
+    Ok(SvcService::new(api).request_timeout(Some(Duration::from_secs(5))))
+}
+
+/// Serves the interface at an address until it is told to stop.
+///
+/// # Errors
+///
+/// The address is taken; the mapping does not fit the tables.
+pub async fn serve(
+    database: Arc<dyn Database>,
+    address: &str,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let listener = TcpListener::bind(address).await?;
+    let base_url = format!("http://{}/", listener.local_addr()?);
+    let service = interface(database, &base_url).await?;
+    println!("{base_url}");
+    if let Some(deliveries) = service.deliveries() {
+        tokio::spawn(deliveries.run());
+    }
+    Ok(Server::new(service).run(listener).await?)
+}

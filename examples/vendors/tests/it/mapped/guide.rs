@@ -1,0 +1,69 @@
+//! The steps of the guide "Map your tables", as they stand there: `mapped_guide.rs` compares.
+
+use std::sync::Arc;
+
+use svc_conformance::{InProcess, Intensity, Keys, Report, Suite};
+use svc_core::{
+    Api, Tenant, Vendor,
+    auth::{FixedKeys, Rights},
+    model::Kind,
+};
+use svc_sql::{Database, MappedStore, Mapping, Rows, Table, Tenants};
+use svc_tower::SvcService;
+
+pub(crate) fn mapping() -> Mapping {
+    let mails = Rows::new("member_mails", "member_id").field("address", "mail");
+    let people = Table::new(Kind::Person, "members")
+        .tenant("organisation_id")
+        .id("svc_id")
+        .field("family_name", "surname")
+        .field("given_name", "first_name")
+        .list("email_addresses", mails);
+    let tags = Table::new(Kind::Tag, "labels")
+        .tenant("organisation_id")
+        .id("svc_id")
+        .field("name", "title");
+    let taggings = Table::new(Kind::Tagging, "member_labels")
+        .id("svc_id")
+        .dates("since", "since")
+        .link("tag", "label_id")
+        .link("person", "member_id");
+    let events = Table::new(Kind::Event, "meetings")
+        .tenant("organisation_id")
+        .id("svc_id")
+        .field("title", "subject")
+        .field("start_date", "begins")
+        .field("capacity", "places");
+    let attendances = Table::new(Kind::Attendance, "replies")
+        .id("svc_id")
+        .link("event", "meeting_id")
+        .link("person", "member_id")
+        .values("status", "reply", [("accepted", "yes"), ("declined", "no")]);
+    let mapping = Mapping::new(Tenants::numbered("organisations"));
+    [people, tags, taggings, events, attendances]
+        .into_iter()
+        .fold(mapping, Mapping::table)
+}
+
+pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<SvcService> {
+    MappedStore::create_own_tables(&database).await?;
+    let store = MappedStore::connect(mapping(), database).await?;
+    let keys = FixedKeys::new()
+        .key("a long random text", Tenant::from(1), Rights::all())
+        .key("another long random text", Tenant::from(2), Rights::all());
+    let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+        .base_url("http://localhost/")
+        .authenticator(keys);
+    Ok(SvcService::new(store.register(api).build()?))
+}
+
+pub(crate) async fn check(service: SvcService) -> svc_core::Result<Report> {
+    let keys = Keys::primary("a long random text").other_tenant("another long random text");
+    Ok(
+        Suite::new(InProcess::new(service).base("http://localhost/"))
+            .keys(keys)
+            .intensity(Intensity::Quick)
+            .run()
+            .await?,
+    )
+}

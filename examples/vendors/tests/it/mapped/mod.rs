@@ -1,0 +1,325 @@
+//! What both databases of the mapped example are tried with.
+pub(crate) mod guide;
+
+use std::{error::Error, sync::Arc};
+
+use async_trait::async_trait;
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use svc_conformance::{InProcess, Intensity, Keys, Suite};
+use svc_sql::{Database, Engine, MappedStore, Row, Statement, Transaction, Trouble};
+use svc_tower::SvcService;
+use svc_vendor_examples::mapped::interface;
+use tower::ServiceExt;
+
+pub(crate) type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+const BASE: &str = "http://localhost/";
+/// The keys of the tests, with the number of the organisation and what they may do.
+const KEYS: [(&str, i64, &str); 3] = [
+    ("key of acme 0123456789", 1, "all"),
+    ("key of other 0123456789", 2, "all"),
+    (
+        "key of a form 0123456789",
+        1,
+        "helper.person_signup people.read",
+    ),
+];
+
+/// What the table of keys has for them.
+pub(crate) fn keys() -> impl Iterator<Item = (Vec<u8>, i64, &'static str)> {
+    KEYS.into_iter()
+        .map(|(key, org, scope)| (Sha256::digest(key).to_vec(), org, scope))
+}
+
+/// The tables in some database.
+pub(crate) struct Place {
+    database: Arc<dyn Database>,
+}
+
+impl Place {
+    pub(crate) fn new(database: Arc<dyn Database>) -> Self {
+        Self { database }
+    }
+
+    pub(crate) fn database(&self) -> Arc<dyn Database> {
+        Arc::clone(&self.database)
+    }
+
+    pub(crate) async fn service(&self) -> TestResult<SvcService> {
+        MappedStore::create_own_tables(&self.database).await?;
+        Ok(interface(Arc::clone(&self.database), BASE).await?)
+    }
+
+    /// The suite, with what the server declares of itself and nothing else.
+    pub(crate) async fn conforms(&self) -> TestResult {
+        let [primary, other, restricted] = KEYS.map(|(key, ..)| key);
+        let keys = Keys::primary(primary)
+            .other_tenant(other)
+            .restricted(restricted, "tags.create");
+        let intensity = match std::env::var("SVC_INTENSITY").as_deref() {
+            Ok("default") => Intensity::Default,
+            _ => Intensity::Quick,
+        };
+        let suite = Suite::new(InProcess::new(self.service().await?).base(BASE)).keys(keys);
+        let report = suite.intensity(intensity).seed(42).run().await?;
+        println!("{report}");
+        assert_eq!(report.exit_code(), 0, "{report}");
+        Ok(())
+    }
+
+    /// As many callers sign one new person up at the same moment, round after round.
+    pub(crate) async fn signs_up_at_once(&self, rounds: usize) -> TestResult {
+        let service = self.service().await?;
+        for round in 0..rounds {
+            let body = json!({ "person": { "email_addresses": [{ "address": format!("ada{round}@example.org") }] } });
+            let calls = (0..20).map(|_| {
+                tokio::spawn(call(
+                    service.clone(),
+                    "POST",
+                    "people/person_signup",
+                    Some(body.clone()),
+                ))
+            });
+            let mut ids = Vec::new();
+            for call in calls.collect::<Vec<_>>() {
+                let (status, answer) = call.await??;
+                assert!(status.is_success(), "HLP-04: {status} {answer}");
+                ids.push(answer["_links"]["self"]["href"].as_str().map(str::to_owned));
+            }
+            ids.dedup();
+            assert_eq!(ids.len(), 1, "HLP-04: one person in round {round}: {ids:?}");
+        }
+        let (_, people) = call(service, "GET", "people?per_page=1", None).await?;
+        assert_eq!(people["total_records"], rounds, "HLP-04");
+        Ok(())
+    }
+
+    /// HAF-11, UND-26: what is triggered is sent once its call is committed, and not to who is
+    /// gone.
+    pub(crate) async fn sends_what_is_triggered(&self) -> TestResult {
+        let service = self.service().await?;
+        let deliveries = service.deliveries().ok_or("nobody delivers")?;
+        let body = |name: &str| {
+            let person = json!({"email_addresses": [{"address": format!("{name}@example.org")}]});
+            json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}})
+        };
+        let mut people = Vec::new();
+        for name in ["ada", "grace"] {
+            let (status, json) = call(
+                service.clone(),
+                "POST",
+                "people/person_signup",
+                Some(body(name)),
+            )
+            .await?;
+            assert_eq!(status, StatusCode::OK, "{json}");
+            people.push(
+                json["_links"]["self"]["href"]
+                    .as_str()
+                    .ok_or("no address")?
+                    .to_owned(),
+            );
+        }
+        let gone = people.pop().ok_or("nobody")?;
+        let (status, _) = call(service, "DELETE", gone.trim_start_matches(BASE), None).await?;
+        assert_eq!(status, StatusCode::NO_CONTENT);
+        assert_eq!(deliveries.run_due().await?, None);
+        assert_eq!(
+            (deliveries.counts().done, deliveries.counts().given_up),
+            (1, 0)
+        );
+        Ok(())
+    }
+
+    /// A row of a list stays with its entry: what it has besides the mapping stays, and so does
+    /// what the vendor's own program adds between the reading of the list and the writing.
+    pub(crate) async fn keeps_rows_of_a_list(&self) -> TestResult {
+        let first = self.service().await?;
+        let list = |entries: &[(&str, bool)]| {
+            let entry = |(address, primary): &(&str, bool)| json!({ "address": address, "primary": primary });
+            json!({ "email_addresses": entries.iter().map(entry).collect::<Vec<_>>() })
+        };
+        let four = list(&[
+            ("a@example.org", true),
+            ("b@example.org", false),
+            ("c@example.org", false),
+            ("d@example.org", false),
+        ]);
+        let (status, person) = call(first, "POST", "people", Some(four)).await?;
+        assert_eq!(status, StatusCode::CREATED, "{person}");
+        let path = person["_links"]["self"]["href"]
+            .as_str()
+            .unwrap_or_default()
+            .trim_start_matches(BASE)
+            .to_owned();
+        let run = async |sql: &str| -> TestResult {
+            let (transaction, _) = self
+                .database
+                .begin(vec![Statement::new(sql, Vec::new())])
+                .await
+                .map_err(|trouble| trouble.to_string())?;
+            transaction
+                .commit(Vec::new())
+                .await
+                .map_err(|trouble| trouble.to_string())?;
+            Ok(())
+        };
+        run("ALTER TABLE contact_emails ADD COLUMN verified text").await?;
+        run("UPDATE contact_emails SET verified = 'as ' || address").await?;
+        let service = self.service().await?;
+        let rows = async || -> TestResult<Vec<String>> {
+            let sql = "SELECT address || CASE WHEN is_primary THEN ', primary, ' ELSE ', ' END || coalesce(verified, 'new') \
+                       FROM contact_emails ORDER BY id";
+            let given = self
+                .database
+                .read(vec![Statement::new(sql, Vec::new())])
+                .await
+                .map_err(|trouble| trouble.to_string())?;
+            Ok(given.into_iter().flatten().flatten().flatten().collect())
+        };
+        let three = list(&[
+            ("b@example.org", true),
+            ("d@example.org", false),
+            ("e@example.org", false),
+        ]);
+        let (status, answer) = call(service, "PUT", &path, Some(three)).await?;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        let kept = [
+            "b@example.org, primary, as b@example.org",
+            "d@example.org, as d@example.org",
+            "e@example.org, new",
+        ];
+        assert_eq!(
+            rows().await?,
+            kept,
+            "RES-person-29: a row stays with its entry"
+        );
+
+        let adds = "INSERT INTO contact_emails (contact_id, address, verified) SELECT id, 'f@example.org', 'as f' FROM contacts";
+        let meanwhile = Arc::new(Meanwhile {
+            database: self.database(),
+            adds,
+        });
+        let service = Self::new(meanwhile).service().await?;
+        let (status, answer) = call(
+            service,
+            "PUT",
+            &path,
+            Some(list(&[("d@example.org", true)])),
+        )
+        .await?;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        let kept = [
+            "d@example.org, primary, as d@example.org",
+            "f@example.org, as f",
+        ];
+        assert_eq!(rows().await?, kept, "what was not read is not deleted");
+        Ok(())
+    }
+}
+
+/// A database in which the vendor's own program adds something just before each call writes.
+struct Meanwhile {
+    database: Arc<dyn Database>,
+    adds: &'static str,
+}
+
+struct Writes {
+    transaction: Box<dyn Transaction>,
+    adds: &'static str,
+}
+
+#[async_trait]
+impl Database for Meanwhile {
+    fn engine(&self) -> Engine {
+        self.database.engine()
+    }
+
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+        self.database.read(statements).await
+    }
+
+    async fn begin(
+        &self,
+        statements: Vec<Statement>,
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+        let (transaction, given) = self.database.begin(statements).await?;
+        Ok((
+            Box::new(Writes {
+                transaction,
+                adds: self.adds,
+            }),
+            given,
+        ))
+    }
+}
+
+#[async_trait]
+impl Transaction for Writes {
+    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+        self.transaction.run(statements).await
+    }
+
+    async fn commit(
+        mut self: Box<Self>,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<Row>>, Trouble> {
+        // `create_own_tables` commits nothing behind its first statements.
+        if !statements.is_empty() {
+            self.transaction
+                .run(vec![Statement::new(self.adds, Vec::new())])
+                .await?;
+        }
+        self.transaction.commit(statements).await
+    }
+
+    async fn roll_back(self: Box<Self>) {
+        self.transaction.roll_back().await;
+    }
+}
+
+/// An answer of the service to a call with the first key.
+pub(crate) async fn call(
+    service: SvcService,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> TestResult<(StatusCode, Value)> {
+    call_by(KEYS[0].0, service, method, path, body).await
+}
+
+/// An answer of the service to a call of the other organisation.
+pub(crate) async fn call_of_another(
+    service: SvcService,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> TestResult<(StatusCode, Value)> {
+    call_by(KEYS[1].0, service, method, path, body).await
+}
+
+async fn call_by(
+    key: &str,
+    service: SvcService,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> TestResult<(StatusCode, Value)> {
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("{BASE}{path}"));
+    let request = request
+        .header("SVC-API-Token", key)
+        .header("content-type", "application/json");
+    let body = body.map(|body| body.to_string()).unwrap_or_default();
+    let answer = service.oneshot(request.body(body)?).await?;
+    let status = answer.status();
+    let bytes = answer.into_body().collect().await?.to_bytes();
+    Ok((
+        status,
+        serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+    ))
+}

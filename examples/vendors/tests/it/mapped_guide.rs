@@ -1,0 +1,77 @@
+//! A newcomer walks the guide "Map your tables": every step of it is run as it stands there.
+
+use std::{error::Error, sync::Arc};
+
+use svc_sql::{Database, MappedStore};
+
+type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+const GUIDE: &str = include_str!("../../../../svc-tower/src/guide/map_your_tables.md");
+const COMPILED: &str = include_str!("mapped/guide.rs");
+
+/// The blocks of the guide that begin so.
+fn blocks(fence: &str) -> Vec<&'static str> {
+    let begin = format!("```{fence}\n");
+    let behind = GUIDE.split(&*begin).skip(1);
+    behind
+        .filter_map(|rest| rest.split_once("```").map(|(block, _)| block))
+        .collect()
+}
+
+/// What the guide shows is what is compiled here.
+#[test]
+fn the_guide_shows_what_is_run() {
+    // However it is broken into lines.
+    let words = |text: &str| {
+        text.replace("pub(crate) ", "")
+            .split_whitespace()
+            .collect::<String>()
+            .replace(",)", ")")
+    };
+    let compiled = words(COMPILED);
+    let shown = blocks("rust,ignore");
+    assert_eq!(shown.len(), 3);
+    for block in shown {
+        assert!(
+            compiled.contains(&words(block)),
+            "the guide shows something else than tests/it/mapped/guide.rs:\n{block}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_newcomer_walks_it() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("crm.db");
+    let [tables, missing] = blocks("sql").try_into().map_err(|_| "two blocks of SQL")?;
+    let connection = rusqlite::Connection::open(&file)?;
+    connection.execute_batch(tables)?;
+    connection.execute_batch("INSERT INTO organisations VALUES (1, 'Acme'), (2, 'Other')")?;
+    let database: Arc<dyn Database> = Arc::new(svc_sqlite::Mapped::open(&file)?);
+    // What is missing is told as the guide has it: mended step by step, the tables end as they do
+    // by the guide's SQL.
+    MappedStore::create_own_tables(&database).await?;
+    let mut mended = Vec::new();
+    while let Err(told) =
+        MappedStore::connect(crate::mapped::guide::mapping(), Arc::clone(&database)).await
+    {
+        let told = told.to_string();
+        let mending: Vec<&str> = told
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.ends_with(';'))
+            .collect();
+        assert!(!mending.is_empty(), "{told}");
+        connection.execute_batch(&mending.concat())?;
+        mended.extend(mending.iter().map(|sql| (*sql).to_owned()));
+    }
+    let mut shown: Vec<&str> = missing.lines().collect();
+    mended.sort_unstable();
+    shown.sort_unstable();
+    assert_eq!(shown, mended, "the guide shows what is told");
+    // It is served, and conforms.
+    let report =
+        crate::mapped::guide::check(crate::mapped::guide::interface(database).await?).await?;
+    assert_eq!(report.exit_code(), 0, "{report}");
+    Ok(())
+}

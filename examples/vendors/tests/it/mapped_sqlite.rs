@@ -1,0 +1,51 @@
+//! The mapped tables in a file of SQLite: the suite over them, and many equal sign-ups at once.
+
+use std::sync::Arc;
+
+use svc_vendor_examples::mapped::SQLITE;
+use tempfile::{TempDir, tempdir};
+
+use crate::mapped::{Place, TestResult};
+
+/// A data file with the tables and two organisations.
+fn place(folder: &TempDir) -> TestResult<Place> {
+    let file = folder.path().join("crm.db");
+    let connection = rusqlite::Connection::open(&file)?;
+    connection.execute_batch(SQLITE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.execute_batch(
+        "INSERT INTO orgs (id, slug, name) VALUES (1, 'acme', 'Acme'), (2, 'other', 'Other');
+         INSERT INTO events (org_id, public_id, title, starts_at)
+         VALUES (1, '0198f000-0000-7000-8000-0000000000e1', 'March', '2027-01-05T09:00:00Z');",
+    )?;
+    for (hash, org, scope) in crate::mapped::keys() {
+        let insert =
+            "INSERT INTO api_keys (org_id, token_hash, scope, label) VALUES (?1, ?2, ?3, 'test')";
+        connection.execute(insert, (org, hash, scope))?;
+    }
+    Ok(Place::new(Arc::new(svc_sqlite::Mapped::open(&file)?)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_suite_finds_nothing_wrong() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.conforms().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.signs_up_at_once(20).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.keeps_rows_of_a_list().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn haf_11_what_is_triggered_is_sent() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.sends_what_is_triggered().await
+}
