@@ -1,4 +1,4 @@
-//! The laws of a store, as tests that whoever writes a store calls (feature `store-tests`).
+//! The laws of a store, as tests for the author of a store (feature `testkit`).
 //!
 //! ```
 //! use svc_core::Tenant;

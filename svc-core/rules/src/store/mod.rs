@@ -117,7 +117,7 @@ use crate::{
 ///
 /// # Testing a store
 ///
-/// With the feature `store-tests` a test checks the laws of a store over random histories, by one
+/// With the feature `testkit` of `svc-store` a test checks the laws of a store over random histories, by one
 /// line; see the module `svc_store::laws`:
 ///
 /// ```text
