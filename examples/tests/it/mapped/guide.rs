@@ -56,7 +56,7 @@ pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<S
         .authenticator(keys)
         .mapped(&store)
         .build()?;
-    Ok(SvcService::new(api))
+    Ok(SvcService::new(api).with_docs(svc_docs::Docs::new()))
 }
 
 pub(crate) async fn check(service: SvcService) -> svc_core::Result<Report> {
