@@ -260,7 +260,7 @@ impl Deliveries {
         match given {
             Some(Ok(Ok(delivered))) => return Some(delivered),
             Some(Ok(Err(error))) => {
-                tracing::warn!(?error, id, attempt = claim.attempts, "an attempt failed")
+                tracing::warn!(?error, id, attempt = claim.attempts, "an attempt failed");
             }
             Some(Err(said)) => tracing::error!(
                 said,

@@ -200,7 +200,7 @@ impl Lines {
             }
             match (Pin::new(&mut self.body).poll_frame(cx), &self.begun) {
                 (Poll::Ready(Some(Ok(frame))), _) => {
-                    self.chunk = frame.into_data().unwrap_or_default()
+                    self.chunk = frame.into_data().unwrap_or_default();
                 }
                 (Poll::Ready(Some(Err(error))), _) => {
                     return Poll::Ready(Err(refusal_of(error.as_ref())));

@@ -249,7 +249,7 @@ fn keep_rules(kind: Kind, body: &mut Object) {
     match kind {
         // ERR-35
         Kind::Question if text(body, "question_type").as_deref() == Some("Paragraph") => {
-            drop(body.remove("responses"))
+            drop(body.remove("responses"));
         }
         // RES-question-07
         Kind::Question if body.get("responses").is_none_or(Json::is_empty) => {
@@ -283,7 +283,7 @@ fn keep_rules(kind: Kind, body: &mut Object) {
         }
         // RES-donation-18
         Kind::Donation if body.get("voided").and_then(Json::as_bool) == Some(false) => {
-            drop(body.remove("voided_date"))
+            drop(body.remove("voided_date"));
         }
         _ => {}
     }

@@ -15,6 +15,7 @@ use svc_core::{
 use super::own::Own;
 
 /// The codes that are about this operation, each once; what can happen to any request is left out.
+#[allow(clippy::too_many_lines, reason = "one case after the other")]
 pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
     let mut codes = Vec::new();
     let spec = offered.spec();
@@ -90,7 +91,7 @@ pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
         ]),
         (Input::Webhook, _) => codes.extend([Code::FieldInvalid, Code::PropertyUnknown]),
         (Input::Redelivery, _) => {
-            codes.extend([Code::FieldInvalid, Code::CursorInvalid, Code::CursorExpired])
+            codes.extend([Code::FieldInvalid, Code::CursorInvalid, Code::CursorExpired]);
         }
         _ => {}
     }
@@ -107,7 +108,7 @@ pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
     if matches!(target, Target::Record(_)) && spec.method != Method::GET {
         match api.conditional_requests() {
             Some(IfMatch::Required) => {
-                codes.extend([Code::PreconditionFailed, Code::PreconditionRequired])
+                codes.extend([Code::PreconditionFailed, Code::PreconditionRequired]);
             }
             Some(_) => codes.push(Code::PreconditionFailed),
             None => {}

@@ -32,7 +32,7 @@ pub(crate) fn assert_clean() {
         assert!(
             leaks.is_empty(),
             "the log has a key or a planted value: {leaks:?}"
-        )
+        );
     });
 }
 

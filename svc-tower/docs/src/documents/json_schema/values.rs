@@ -194,7 +194,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
         }
         Some(ty) => set(&mut schema, "type", json!([ty, "null"])),
         None if schema.get("$ref").is_some() => {
-            schema = json!({ "anyOf": [schema, { "type": "null" }] })
+            schema = json!({ "anyOf": [schema, { "type": "null" }] });
         }
         None => {}
     }

@@ -283,7 +283,7 @@ fn hal_13_every_answer_is_as_its_schema_says() {
             validator(&json_schema(&server.api, server.api.base(), name).expect("a document"))
         };
         let check = |name: &str, answer: &Value| {
-            assert_eq!(faults(&about(name), answer), [""; 0], "{name}: {answer}")
+            assert_eq!(faults(&about(name), answer), [""; 0], "{name}: {answer}");
         };
         check("entry_point", &server.get("").json);
         check(
