@@ -27,10 +27,10 @@ use crate::{
     base::{PeerAddr, base},
     body::{self, AnyBody, Refusal, Streamed},
     cors::Cors,
+    documentation::DocsRequest,
     head,
-    kept::Kept,
     lines::{self, Lines, Stream},
-    pages::Pages,
+    minimal,
     response::Answer,
     response_body::ResponseBody,
     route::{Route, method_name},
@@ -50,7 +50,6 @@ const SOON: Duration = Duration::from_secs(1);
 pub(crate) struct Incoming<'a> {
     pub(crate) api: &'a Api,
     pub(crate) settings: &'a Settings,
-    kept: &'a Kept,
     pub(crate) parts: &'a Parts,
     /// What it addresses; `None` when that is nothing of the interface.
     pub(crate) target: Option<Target>,
@@ -84,7 +83,6 @@ impl<'a> Incoming<'a> {
     pub(crate) fn new(
         api: &'a Api,
         settings: &'a Settings,
-        kept: &'a Kept,
         parts: &'a Parts,
         extensions: Extensions,
     ) -> Self {
@@ -116,7 +114,6 @@ impl<'a> Incoming<'a> {
         Self {
             api,
             settings,
-            kept,
             parts,
             target,
             call: Some(call),
@@ -145,47 +142,31 @@ impl<'a> Incoming<'a> {
         None
     }
 
-    /// That nothing is at the address; in a browser, with what was perhaps meant.
+    /// Returns the answer for an address that leads to nothing: a page if a browser asks for one.
     fn nothing_here(&self) -> Answer {
-        #[cfg(feature = "pages")]
-        if self.is_read() {
-            let pages = self.pages();
-            let answer = if pages.wants_html() {
-                pages.missing(self.parts.uri.path())
-            } else {
-                self.api.nothing_here().into()
-            };
-            return answer.varying_by(ACCEPT);
-        }
-        self.api.nothing_here().into()
+        let is_read = matches!(self.parts.method, Method::GET | Method::HEAD);
+        let Some(docs) = self.settings.docs.as_deref().filter(|_| is_read) else {
+            return self.api.nothing_here().into();
+        };
+        let answer = match docs.missing_page(self.docs_request(), self.parts.uri.path()) {
+            Some(page) => {
+                let mut answer = Answer::from(page);
+                answer.code = Some(Code::ResourceNotFound);
+                answer
+            }
+            None => self.api.nothing_here().into(),
+        };
+        answer.varying_by(ACCEPT)
     }
 
-    #[cfg(feature = "pages")]
-    fn is_read(&self) -> bool {
-        matches!(self.parts.method, Method::GET | Method::HEAD)
-    }
-
-    fn pages(&self) -> Pages<'_> {
-        Pages {
+    fn docs_request(&self) -> DocsRequest<'_> {
+        DocsRequest {
             api: self.api,
             base: &self.base,
+            headers: &self.parts.headers,
             body_limit: self.settings.body_limit,
             anonymous_body_limit: self.anonymous_body_limit(),
-            headers: &self.parts.headers,
-            kept: self.kept,
         }
-    }
-
-    /// The entry point for people, where a browser asks (F14 of the pages).
-    #[cfg(feature = "pages")]
-    async fn entry_page(&self) -> Answer {
-        if let Some(answer) = self.pages().known_entry_point() {
-            return answer.varying_by(ACCEPT);
-        }
-        // It does not depend on who asks, and conditions of the request are about the page.
-        let request = Request::new(&Method::GET, Target::EntryPoint).with_base(self.base.clone());
-        let hal = self.api.answer(Identity::Nobody, request).await;
-        self.pages().entry_point(&hal.body).varying_by(ACCEPT)
     }
 
     /// The error object of a code.
@@ -393,17 +374,16 @@ impl<'a> Incoming<'a> {
     }
 
     async fn respond(&self, admitted: Admitted<'a>) -> Answer {
-        let is_entry_point = *admitted.target() == Target::EntryPoint;
-        #[cfg(feature = "pages")]
-        if is_entry_point && self.pages().wants_html() {
-            // Its future would make that of every read as large.
-            return Box::pin(self.entry_page()).await;
+        let docs = self.settings.docs.as_deref();
+        let entry_docs = docs.filter(|_| *admitted.target() == Target::EntryPoint);
+        if let Some(page) = entry_docs.and_then(|docs| docs.entry_page(self.docs_request())) {
+            return Answer::from(page.await).varying_by(ACCEPT);
         }
         if !admitted.operation().is_document() {
             let mut reply = admitted.answer().await;
             let following = reply.following.take();
             let mut answer = Answer::from(reply);
-            if is_entry_point && cfg!(feature = "pages") {
+            if entry_docs.is_some() {
                 answer = answer.varying_by(ACCEPT);
             }
             return match following {
@@ -411,8 +391,10 @@ impl<'a> Incoming<'a> {
                 None => answer,
             };
         }
-        self.pages()
-            .answer(admitted.target())
-            .unwrap_or_else(|| self.nothing_here())
+        let document = match docs {
+            Some(docs) => docs.document(self.docs_request(), admitted.target()),
+            None => minimal::document(self.docs_request(), admitted.target()),
+        };
+        document.map_or_else(|| self.nothing_here(), Answer::from)
     }
 }

@@ -68,7 +68,11 @@
 //! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403 (AUT-03, AUT-04, ERR-07).
 //! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read
 //!    before.
-//! 5. The [`documents`] (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
+//! 5. The documents (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
+//!
+//! The crate `svc-docs` adds the documentation with [`SvcService::with_docs`]: the `OpenAPI`
+//! document, JSON Schemas, HTML pages and the explorer. Other documentation implements the trait
+//! [`Documentation`].
 //!
 //! With the feature `server` there is a server to go with it, with limits on slow clients:
 //! `svc_tower::server`.
@@ -79,8 +83,7 @@
 //!
 //! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
 //! responses), `http_body` (any body goes in, and one comes out), `bytes::Bytes` (what that one
-//! consists of), `serde_json::Value` (documents), `tower_service::Service`, and
-//! `tokio::net::TcpListener` (the server).
+//! consists of), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
 //!
 //! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method,
 //! route, tenant, status and reference code, and never a key, a query, an id or a body (UND-42).
@@ -103,19 +106,14 @@ mod cors;
 #[cfg(feature = "tokio")]
 mod deliveries;
 mod dispatch;
-pub mod documents;
+mod documentation;
 mod even;
 mod guard;
 pub mod guide;
-#[cfg(feature = "pages")]
-mod gzip;
 mod head;
-mod kept;
 mod lines;
+mod minimal;
 mod observe;
-mod pages;
-#[cfg(feature = "pages")]
-mod quality;
 mod response;
 mod response_body;
 mod route;
@@ -135,6 +133,7 @@ pub use budget::{BodyBudget, BodyBudgetUsage};
 pub use cors::Cors;
 #[cfg(feature = "tokio")]
 pub use deliveries::{Deliveries, DeliveryCounts};
+pub use documentation::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
 pub use observe::Answered;
 pub use response_body::ResponseBody;
 pub use service::SvcService;

@@ -4,13 +4,12 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version,
     header::{
-        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-        REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+        CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
     },
 };
 use svc_core::{Code, api::Reply, link::Dialect};
 
-use crate::response_body::ResponseBody;
+use crate::{documentation::DocsAnswer, response_body::ResponseBody};
 
 /// What an answer consists of.
 #[derive(Debug)]
@@ -32,97 +31,12 @@ pub(crate) struct Answer {
     pub(crate) code: Option<Code>,
 }
 
-/// The media type of a body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Media {
-    Hal,
-    #[cfg(feature = "openapi")]
-    Json,
-    #[cfg(feature = "pages")]
-    Html,
-    /// A page that its scripts fill, and that stands in no frame.
-    #[cfg(feature = "pages")]
-    App,
-    #[cfg(feature = "pages")]
-    Css,
-    #[cfg(feature = "pages")]
-    Script,
-    #[cfg(feature = "pages")]
-    Svg,
-}
-
-impl Media {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hal => "application/hal+json",
-            #[cfg(feature = "openapi")]
-            Self::Json => "application/json",
-            #[cfg(feature = "pages")]
-            Self::Html => "text/html; charset=utf-8",
-            #[cfg(feature = "pages")]
-            Self::App => "text/html; charset=utf-8",
-            #[cfg(feature = "pages")]
-            Self::Css => "text/css; charset=utf-8",
-            #[cfg(feature = "pages")]
-            Self::Script => "text/javascript; charset=utf-8",
-            #[cfg(feature = "pages")]
-            Self::Svg => "image/svg+xml",
-        }
-    }
-
-    /// What a browser may load and run for a page (ENT-22): of other servers nothing.
-    const fn policy(self) -> Option<&'static str> {
-        match self {
-            #[cfg(feature = "pages")]
-            Self::Html => Some(
-                "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
-            ),
-            #[cfg(feature = "pages")]
-            Self::App => Some(
-                "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            ),
-            _ => None,
-        }
-    }
-}
-
 impl Answer {
-    /// A page of the documentation, or what belongs to one (ENT-22).
-    pub(crate) fn page(media: Media, body: impl Into<Bytes>) -> Self {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media.as_str()));
-        if let Some(policy) = media.policy() {
-            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-            // Addresses have ids in them, which is nothing for the sites that a page leads to.
-            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        }
-        Self::new(StatusCode::OK, headers, body.into().into())
-    }
-
-    /// The page of an address at which there is nothing.
-    #[cfg(feature = "pages")]
-    pub(crate) fn missing(body: String) -> Self {
-        Self {
-            status: StatusCode::NOT_FOUND,
-            code: Some(Code::ResourceNotFound),
-            ..Self::page(Media::Html, body)
-        }
-    }
-
     /// Lines that are made while the client reads them.
     pub(crate) fn lines(media: &'static str, body: ResponseBody) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         Self::new(StatusCode::OK, headers, body)
-    }
-
-    /// Nothing new to a client that has the document (RFC 9110, 15.4.5).
-    pub(crate) fn not_modified() -> Self {
-        Self::new(
-            StatusCode::NOT_MODIFIED,
-            HeaderMap::new(),
-            ResponseBody::default(),
-        )
     }
 
     /// The same, which others get in another form by what they send in a header.
@@ -159,6 +73,24 @@ impl From<Reply> for Answer {
         Self {
             reference_code,
             code,
+            ..Self::new(status, headers, body.into())
+        }
+    }
+}
+
+impl From<DocsAnswer> for Answer {
+    fn from(answer: DocsAnswer) -> Self {
+        let DocsAnswer {
+            status,
+            media_type,
+            headers: more,
+            body,
+            immutable,
+        } = answer;
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, media_type)]);
+        Self {
+            more,
+            is_lasting: immutable,
             ..Self::new(status, headers, body.into())
         }
     }

@@ -21,9 +21,9 @@ use crate::{
     budget::BodyBudget,
     cors::Cors,
     dispatch::Incoming,
+    documentation::Documentation,
     even::Even,
     guard::caught,
-    kept::Kept,
     observe::{Answered, Observer, Watching},
     response::{Answer, Sending, response},
     response_body::ResponseBody,
@@ -43,24 +43,38 @@ type Answering = Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infa
 pub struct SvcService {
     api: Api,
     settings: Arc<Settings>,
-    /// Shared by its clones, until something is set on one of them.
-    kept: Arc<Kept>,
 }
 
 impl SvcService {
     /// A service that answers for `api`, mounted where it sees the paths below its entry point.
     #[must_use]
     pub fn new(api: Api) -> Self {
-        let api = if cfg!(feature = "openapi") {
-            api.with_openapi()
-        } else {
-            api
-        };
         Self {
             api,
             settings: Arc::default(),
-            kept: Arc::default(),
         }
+    }
+
+    /// Adds documentation, such as `svc_docs::Docs`, and links its `OpenAPI` document on the entry
+    /// point.
+    ///
+    /// Without it, the capability document answers at its address, and `docs/` and the addresses of
+    /// relations answer with a short HAL document. The other addresses below `docs/` are 404, and
+    /// no link leads to them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # fn about(api: svc_core::Api) {
+    /// let service = svc_tower::SvcService::new(api).with_docs(svc_docs::Docs::new());
+    /// # }
+    /// ```
+    ///
+    /// Requirements: ENT-22, UND-40.
+    #[must_use]
+    pub fn with_docs(mut self, docs: impl Documentation + 'static) -> Self {
+        self.api = self.api.with_openapi();
+        self.with(|settings| settings.docs = Some(Arc::new(docs)))
     }
 
     /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404
@@ -240,8 +254,6 @@ impl SvcService {
 
     fn with(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(Arc::make_mut(&mut self.settings));
-        // Pages tell of settings.
-        self.kept = Arc::default();
         self
     }
 
@@ -256,7 +268,7 @@ impl SvcService {
         let watching = Watching::begin(self.settings.observer.as_ref());
         let (mut parts, body) = request.into_parts();
         let extensions = std::mem::take(&mut parts.extensions);
-        let mut incoming = Incoming::new(&self.api, &self.settings, &self.kept, &parts, extensions);
+        let mut incoming = Incoming::new(&self.api, &self.settings, &parts, extensions);
         let span = incoming.span.clone();
         let mut body = Some(body);
         let mut answer = self

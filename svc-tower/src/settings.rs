@@ -5,7 +5,8 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 use svc_core::value::Timestamp;
 
 use crate::{
-    budget::BodyBudget, cors::Cors, even::Even, observe::Observer, route::Mount, timer::Timer,
+    budget::BodyBudget, cors::Cors, documentation::Documentation, even::Even, observe::Observer,
+    route::Mount, timer::Timer,
 };
 
 /// The settings of a service. Everything has a default.
@@ -24,6 +25,7 @@ pub(crate) struct Settings {
     /// Proxies whose word on the base URL counts, in canonical form.
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) cors: Option<Cors>,
+    pub(crate) docs: Option<Arc<dyn Documentation>>,
     pub(crate) host_needed: bool,
     pub(crate) clock: Clock,
     pub(crate) observer: Option<Observer>,
@@ -42,6 +44,7 @@ impl Default for Settings {
             timer: Timer::default(),
             trusted_proxies: Vec::new(),
             cors: None,
+            docs: None,
             host_needed: false,
             clock: Clock(Arc::new(Timestamp::now)),
             observer: None,

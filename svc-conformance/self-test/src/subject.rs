@@ -217,7 +217,11 @@ impl Subject {
         let prefix = api.dialect().prefix().to_owned();
         let fixtures = furnish(&store, &one, &api).await?;
         let subject = Self {
-            wire: Transport::of(SvcService::new(api.clone()).under("/api/v1")),
+            wire: Transport::of(
+                SvcService::new(api.clone())
+                    .with_docs(svc_docs::Docs::new())
+                    .under("/api/v1"),
+            ),
             base: REFERENCE.to_owned(),
             prefix,
             key: "k-one".to_owned(),

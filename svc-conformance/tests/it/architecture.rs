@@ -31,7 +31,14 @@ fn the_suite_and_its_program_are_free_of_the_servers() {
         tree.contains("svc-declaration") && tree.contains("proptest"),
         "{tree}"
     );
-    for crate_name in ["svc-core", "svc-tower", "svc-sqlite", "rusqlite", "axum"] {
+    for crate_name in [
+        "svc-core",
+        "svc-tower",
+        "svc-docs",
+        "svc-sqlite",
+        "rusqlite",
+        "axum",
+    ] {
         assert!(
             !tree
                 .lines()

@@ -1,8 +1,6 @@
 //! The integration tests of `svc-tower`: one program, so that it is linked once.
 //! `cargo test -p svc-tower --test it MODULE`.
 
-#[cfg(feature = "openapi")]
-mod documents;
 mod guides;
 #[cfg(feature = "server")]
 #[path = "../../../examples/server/tests/it/support/loopback.rs"]

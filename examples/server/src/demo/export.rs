@@ -1,6 +1,6 @@
 //! The documents about the interface, printed without a server.
 
-use svc_tower::documents::{capabilities, json_schema, json_schema_names, openapi};
+use svc_docs::documents::{capabilities, json_schema, json_schema_names, openapi};
 
 use super::cli::{Document, Options};
 use super::database::Database;

@@ -145,6 +145,7 @@ pub fn service(
         .unwrap_or_default()
         .to_owned();
     let service = SvcService::new(api)
+        .with_docs(svc_docs::Docs::new())
         .under(&path)
         .require_host(true)
         .trusted_proxies(settings.trusted_proxies.iter().copied())

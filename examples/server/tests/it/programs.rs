@@ -41,6 +41,7 @@ fn all_sources() -> Vec<(String, String, bool)> {
     let packages = [
         "svc-core",
         "svc-tower",
+        "svc-tower/docs",
         "svc-sqlite",
         "svc-postgres",
         "svc-conformance",

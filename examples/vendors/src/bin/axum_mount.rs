@@ -4,6 +4,7 @@
 use axum::Router;
 use axum::routing::get;
 use svc_core::api::{Api, Vendor};
+use svc_docs::Docs;
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
@@ -38,7 +39,7 @@ async fn main() -> svc_core::Result<()> {
             "/",
             get(|| async { "The pages of the program that was there before." }),
         )
-        .nest_service("/api/v1", SvcService::new(api));
+        .nest_service("/api/v1", SvcService::new(api).with_docs(Docs::new()));
 
     println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);
     Server::new(app).run(listener).await?;

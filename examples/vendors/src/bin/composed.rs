@@ -22,6 +22,7 @@ use svc_core::{
     Tenant, Update, UpdateRequest, Vendor,
 };
 use svc_core::{record::Meta, value::Timestamp};
+use svc_docs::Docs;
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
@@ -156,7 +157,7 @@ fn interface(memory: &Arc<Memory>, base_url: &str, key: &str) -> Result<SvcServi
         .resource::<Tagging, _>(memory, |taggings| taggings.get().create())
         .compose::<RecordSignature>()
         .build()?;
-    Ok(SvcService::new(api))
+    Ok(SvcService::new(api).with_docs(Docs::new()))
 }
 
 /// The answer to a request, as a client with the key would get it.

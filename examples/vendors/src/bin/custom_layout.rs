@@ -12,6 +12,7 @@ use svc_core::link::{Address, ConventionalLayout, Dialect, Layout, Scope, Target
 use svc_core::model::Kind;
 use svc_core::value::Id;
 use svc_core::{Api, Error, Result, Vendor};
+use svc_docs::Docs;
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
@@ -159,7 +160,7 @@ async fn main() -> Result<()> {
             "/relations/shop",
             get(|| async { "`crm:shop`: where supporters buy badges and banners." }),
         )
-        .nest_service("/hub", SvcService::new(api));
+        .nest_service("/hub", SvcService::new(api).with_docs(Docs::new()));
     println!("curl -H '{header}: {}' {site}/hub/", key.token);
     Server::new(app).run(listener).await?;
     Ok(())

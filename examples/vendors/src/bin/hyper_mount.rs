@@ -8,6 +8,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use svc_core::api::{Api, Vendor};
+use svc_docs::Docs;
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
 use tokio::net::TcpListener;
@@ -34,7 +35,7 @@ async fn main() -> svc_core::Result<()> {
         .base_url(&base_url)
         .authenticator(store.clone())
         .build()?;
-    let service = SvcService::new(api);
+    let service = SvcService::new(api).with_docs(Docs::new());
 
     println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);
     loop {

@@ -13,6 +13,7 @@ use svc_core::record::Meta;
 use svc_core::{
     Api, Code, Context, Error, Helper, Problem, Record, Result, Tenant, Vendor, writable,
 };
+use svc_docs::Docs;
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
@@ -80,7 +81,7 @@ fn interface(newsletter: &Arc<Newsletter>, base_url: &str, key: &str) -> Result<
         })
         .helper::<PersonSignup>(newsletter)
         .build()?;
-    Ok(SvcService::new(api))
+    Ok(SvcService::new(api).with_docs(Docs::new()))
 }
 
 #[tokio::main]

@@ -24,6 +24,7 @@ use svc_core::filter::Filterable;
 use svc_core::helper::{PersonSignup, RecordSignature};
 use svc_core::model::{Person, Petition, Signature, Tag, Tagging, person, petition, tag};
 use svc_core::{Api, Vendor, fields, writable};
+use svc_docs::Docs;
 use svc_tower::SvcService;
 
 pub use existing::Crm;
@@ -95,5 +96,5 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .atomicity(Atomicity::WholeCall)
         .conditional_requests(IfMatch::Optional)
         .build()?;
-    Ok(SvcService::new(api))
+    Ok(SvcService::new(api).with_docs(Docs::new()))
 }

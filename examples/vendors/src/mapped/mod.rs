@@ -162,7 +162,9 @@ pub async fn interface(
         .without("attendances.delete")
         .build()
         .map_err(svc_core::Error::unexpected)?;
-    Ok(SvcService::new(api).request_timeout(Some(Duration::from_secs(5))))
+    Ok(SvcService::new(api)
+        .with_docs(svc_docs::Docs::new())
+        .request_timeout(Some(Duration::from_secs(5))))
 }
 
 /// Serves the interface at an address until it is told to stop.

@@ -17,6 +17,7 @@ use svc_core::api::{Behaviour, BuildError, IfMatch};
 use svc_core::helper::{PersonSignup, RecordAttendance};
 use svc_core::model::{Attendance, Event, Person, Tag, Tagging, attendance, event, person, tag};
 use svc_core::{Api, Vendor, fields, writable};
+use svc_docs::Docs;
 use svc_tower::SvcService;
 
 pub use transactions::Crm;
@@ -73,5 +74,5 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .compose::<PersonSignup>()
         .compose::<RecordAttendance>()
         .build()?;
-    Ok(SvcService::new(api))
+    Ok(SvcService::new(api).with_docs(Docs::new()))
 }

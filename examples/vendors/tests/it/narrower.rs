@@ -240,7 +240,9 @@ fn api() -> Result<Api, Box<dyn Error>> {
 }
 
 fn suite() -> Result<Suite, Box<dyn Error>> {
-    let service = SvcService::new(api()?).under("/api/v1");
+    let service = SvcService::new(api()?)
+        .with_docs(svc_docs::Docs::new())
+        .under("/api/v1");
     let keys = Keys::primary("primary")
         .other_tenant("other")
         .restricted("restricted", "people.create");

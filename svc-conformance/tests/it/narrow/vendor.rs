@@ -81,9 +81,13 @@ impl Narrow {
             .insert("svc-api-token", HeaderValue::from_static("own"));
         call.headers
             .insert("content-type", HeaderValue::from_static("application/json"));
-        let answer = Transport::of(SvcService::new(api).under("/api/v1"))
-            .send(call)
-            .await;
+        let answer = Transport::of(
+            SvcService::new(api)
+                .with_docs(svc_docs::Docs::new())
+                .under("/api/v1"),
+        )
+        .send(call)
+        .await;
         Ok(serde_json::from_slice(&answer.body)?)
     }
 
@@ -98,7 +102,9 @@ impl Narrow {
         let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
             .base_url(BASE)
             .authenticator(keys);
-        let service = SvcService::new(offer(api).build()?).under("/api/v1");
+        let service = SvcService::new(offer(api).build()?)
+            .with_docs(svc_docs::Docs::new())
+            .under("/api/v1");
         let keys = Keys::primary("primary")
             .other_tenant("other")
             .restricted("restricted", "people.create");

@@ -66,7 +66,9 @@ impl Fixture {
             .split_once('/')
             .map_or("", |(_, path)| path.trim_end_matches('/'));
         let api = api(&store, set_up).base_url(&base).build().expect("an API");
-        let mut service = SvcService::new(api).under(&format!("/{path}"));
+        let mut service = SvcService::new(api)
+            .with_docs(svc_docs::Docs::new())
+            .under(&format!("/{path}"));
         if set_up.contains(&"cors") {
             service = service.cors(Cors::any());
         }

@@ -26,7 +26,7 @@ pub(crate) const HEADER: &str = "SVC-API-Token";
 /// A service over the backend, with default settings.
 pub(crate) fn service() -> SvcService {
     crate::service::log::listen();
-    SvcService::new(api(&Memory::new()).build().unwrap())
+    crate::service::served(api(&Memory::new()).build().unwrap())
 }
 
 /// What came back.

@@ -4,29 +4,24 @@ mod backend;
 mod client;
 
 mod bodies;
-#[cfg(feature = "pages")]
-mod compare;
 mod connections;
 #[cfg(feature = "tokio")]
 mod deliveries;
-#[cfg(feature = "pages")]
-mod docs;
-#[cfg(feature = "pages")]
-mod for_people;
-#[cfg(feature = "pages")]
-mod frame;
+mod documentation;
 mod heads;
 mod http_rules;
 mod keys;
-#[cfg(feature = "pages")]
-mod light;
 mod log;
-#[cfg(not(feature = "pages"))]
-mod machine;
-#[cfg(feature = "pages")]
-mod map;
+mod minimal;
 mod observe;
 mod order;
-mod refusals;
 mod sites;
 mod trouble;
+
+use svc_core::api::Api;
+use svc_tower::SvcService;
+
+/// A service without documentation.
+fn served(api: Api) -> SvcService {
+    SvcService::new(api)
+}

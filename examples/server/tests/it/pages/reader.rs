@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use svc_core::{helper::HelperName, model::Kind};
-use svc_tower::documents::ExampleRequest;
+use svc_docs::documents::ExampleRequest;
 use tempfile::TempDir;
 
 use crate::pages::parse::{Shown, requests};

@@ -54,7 +54,8 @@ pub(crate) async fn interface(database: Arc<dyn Database>) -> svc_core::Result<S
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url("http://localhost/")
         .authenticator(keys);
-    Ok(SvcService::new(store.register(api).build()?))
+    let service = SvcService::new(store.register(api).build()?);
+    Ok(service.with_docs(svc_docs::Docs::new()))
 }
 
 pub(crate) async fn check(service: SvcService) -> svc_core::Result<Report> {

@@ -1,0 +1,410 @@
+//! The requests: what a client sends for each operation, helper and action function.
+
+use http::Method;
+use svc_core::{
+    api::Offered,
+    auth::Operation,
+    error::Code,
+    helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
+    link::{Scope, Target},
+    model::Kind,
+    operation::Key,
+    read::{Json, Object},
+    schema::{LinkTarget, LinkWrite, Mode, Type},
+    value::{ClosedEnum, Id},
+};
+
+use super::{
+    ExampleRequest, Examples, created, record,
+    values::{Extent, chosen, value},
+};
+use crate::documents::{own::Own, parameters::parameters, refusals};
+
+impl Examples<'_> {
+    /// A request whose method and target this server serves; `None` for others.
+    fn request(
+        &self,
+        title: String,
+        method: &'static Method,
+        target: &Target,
+        body: Option<Object>,
+    ) -> Option<ExampleRequest> {
+        let offered = self.api.operation(method, target)?;
+        let has_key = offered.key() != Key::NotNeeded;
+        let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
+        let status = offered
+            .spec()
+            .success(self.api.response_style())
+            .status
+            .as_u16();
+        let address = self.api.href(self.base, target);
+        let body = body.map(Json::Object);
+        Some(ExampleRequest {
+            title,
+            method: method.as_str(),
+            address,
+            key_header,
+            body,
+            status,
+            parameters: self.parameters(&offered, target),
+            refusals: refusals::of(self.api, &offered, target),
+            explorer: self.explorer(target),
+            answer: None,
+        })
+    }
+
+    /// What a query can have there.
+    fn parameters(&self, offered: &Offered, target: &Target) -> Vec<(String, String)> {
+        let output = offered.spec().success(self.api.response_style()).output;
+        parameters(self.api, output, target)
+            .into_iter()
+            .map(|it| (it.name.to_owned(), it.text))
+            .collect()
+    }
+
+    /// Where the explorer shows a target; where its address has ids, what they are found in.
+    fn explorer(&self, target: &Target) -> Option<String> {
+        let all = |kind: Kind| {
+            self.api
+                .offers(kind, Operation::List)
+                .then_some(Target::Collection {
+                    kind,
+                    scope: Scope::All,
+                })
+        };
+        let shown = match target {
+            Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().home?))?,
+            Target::Collection {
+                scope: Scope::Under(at),
+                ..
+            }
+            | Target::Helper {
+                container: Some(at),
+                ..
+            }
+            | Target::Batch {
+                container: Some(at),
+                ..
+            } => all(at.kind)?,
+            Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => {
+                Target::Webhooks
+            }
+            other => other.clone(),
+        };
+        let explorer = self.api.href(self.base, &Target::Explorer("".into()));
+        let href = self.api.href(self.base, &shown);
+        Some(format!(
+            "{explorer}#/{}",
+            href.strip_prefix(self.base.as_str())?
+        ))
+    }
+
+    /// Reads what everybody may read.
+    pub(in crate::documents) fn public(
+        &self,
+        title: &str,
+        target: &Target,
+    ) -> Option<ExampleRequest> {
+        self.request(title.to_owned(), &Method::GET, target, None)
+    }
+
+    /// Lists, creates, reads, changes and deletes records, as far as this server does.
+    pub(in crate::documents) fn of_record(&self, kind: Kind) -> Vec<ExampleRequest> {
+        let Some(address) = record(kind) else {
+            return Vec::new();
+        };
+        let name = kind.any_in_words();
+        let target = Target::Record(address);
+        let read = self.request(format!("Read {name}"), &Method::GET, &target, None);
+        let read = read.map(|request| ExampleRequest {
+            answer: self.answer(kind),
+            ..request
+        });
+        let change = Some(self.change(kind));
+        let update = self.request(format!("Change {name}"), &Method::PUT, &target, change);
+        let delete = self.request(format!("Delete {name}"), &Method::DELETE, &target, None);
+        [self.list(kind), self.create(kind), read, update, delete]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// Reads a record of a kind, or else the records it is listed among.
+    pub(in crate::documents) fn read(&self, kind: Kind) -> Option<ExampleRequest> {
+        let record = record(kind).map(Target::Record);
+        let read = |target: &Target| {
+            self.request(
+                format!("Read {}", kind.any_in_words()),
+                &Method::GET,
+                target,
+                None,
+            )
+        };
+        record.as_ref().and_then(read).or_else(|| self.list(kind))
+    }
+
+    /// Lists records of a kind.
+    pub(in crate::documents) fn list(&self, kind: Kind) -> Option<ExampleRequest> {
+        let title = format!("List {}", kind.plural().replace('_', " "));
+        self.request(title, &Method::GET, &self.listed(kind)?, None)
+    }
+
+    /// Lists and creates records of a kind, as far as this server does.
+    pub(in crate::documents) fn of_collection(&self, kind: Kind) -> Vec<ExampleRequest> {
+        let list = self.list(kind);
+        let list = list.map(|request| ExampleRequest {
+            answer: self.page_answer(kind),
+            ..request
+        });
+        [list, self.create(kind)].into_iter().flatten().collect()
+    }
+
+    fn create(&self, kind: Kind) -> Option<ExampleRequest> {
+        let body = self.body(kind, true);
+        self.request(
+            format!("Create {}", kind.any_in_words()),
+            &Method::POST,
+            &created(kind)?,
+            Some(body),
+        )
+    }
+
+    /// Calls a helper; for the schedule, also cancels it.
+    pub(in crate::documents) fn of_helper(&self, helper: HelperName) -> Vec<ExampleRequest> {
+        let Some(target) = helper_target(helper) else {
+            return Vec::new();
+        };
+        let title = helper.text().to_owned();
+        if helper == HelperName::Schedule {
+            let mut body = Object::new();
+            self.add(
+                &mut body,
+                chosen(
+                    ScheduleFields::FIELDS.fields.iter().map(Own::from),
+                    Extent::Short,
+                ),
+                "schedule",
+            );
+            let set = self.request(
+                "Schedule a message".to_owned(),
+                &Method::POST,
+                &target,
+                Some(body),
+            );
+            let cancel = self.request(
+                "Cancel the schedule".to_owned(),
+                &Method::DELETE,
+                &target,
+                None,
+            );
+            return [set, cancel].into_iter().flatten().collect();
+        }
+        let call = self.request(
+            title,
+            &Method::POST,
+            &target,
+            Some(self.helper_body(helper)),
+        );
+        call.into_iter()
+            .map(|request| ExampleRequest {
+                answer: self.answer(helper.records()),
+                ..request
+            })
+            .collect()
+    }
+
+    /// Calls the first helper of this server that takes action functions, with this one.
+    pub(in crate::documents) fn of_function(
+        &self,
+        function: FunctionName,
+    ) -> Option<ExampleRequest> {
+        if !self.api.functions().contains(&function) {
+            return None;
+        }
+        let helper = self
+            .api
+            .helpers()
+            .find(|helper| helper.takes_functions() && helper.takes_person())?;
+        let name = function.as_str();
+        let field = FunctionFields::FIELDS.field(name)?;
+        let mut body = Object::new();
+        body.insert("person", self.body(Kind::Person, false));
+        let address = |kind: Kind| Some(self.api.href(self.base, &Target::Record(record(kind)?)));
+        let value = match function {
+            FunctionName::AddTagsUri => Json::from(vec![Json::from(address(Kind::Tag)?)]),
+            FunctionName::AddListsUri => Json::from(vec![Json::from(address(Kind::List)?)]),
+            FunctionName::AddQuestionsResponsesUri => {
+                let mut answer = Object::new();
+                answer.insert("question", address(Kind::Question)?);
+                answer.insert("responses", vec![Json::from("yes")]);
+                Json::from(vec![Json::from(answer)])
+            }
+            FunctionName::Triggers => {
+                let (mut wanted, mut triggers) = (Object::new(), Object::new());
+                wanted.insert("enabled", true);
+                triggers.insert("autoresponse", wanted);
+                Json::from(triggers)
+            }
+            _ => value(&field.ty, field.into(), "", Extent::Short),
+        };
+        body.insert(name, value);
+        self.request(
+            format!("Call a helper with `{name}`"),
+            &Method::POST,
+            &helper_target(helper)?,
+            Some(body),
+        )
+    }
+
+    /// A create that is refused, with the error object; `None` where nothing is created.
+    pub(in crate::documents) fn refused(&self) -> Option<ExampleRequest> {
+        let kind = Kind::ALL.iter().copied().find(|kind| {
+            kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create)
+        })?;
+        let mut body = Object::new();
+        let is_text = |own: &Own<'_>| matches!(own.field.ty, Type::String);
+        let field = Own::taken(self.api, kind).find(is_text)?.field;
+        body.insert(field.name, true);
+        let target = created(kind)?;
+        let title = format!("Create {} that is not valid", kind.any_in_words());
+        let request = self.request(title, &Method::POST, &target, Some(body))?;
+        let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
+        Some(ExampleRequest {
+            status: 400,
+            answer,
+            ..request
+        })
+    }
+
+    /// All that is done with webhooks (HOOK-01 to HOOK-14).
+    pub(in crate::documents) fn of_webhooks(&self) -> Vec<ExampleRequest> {
+        let Some(id) = Id::new(ExampleRequest::WEBHOOK_ID) else {
+            return Vec::new();
+        };
+        let with = |name: &'static str, value: Json| {
+            let mut body = Object::new();
+            body.insert(name, value);
+            body
+        };
+        let mut new = with("url", Json::from("https://crm.example.org/webhooks"));
+        new.insert("events", vec![Json::from("created"), Json::from("changed")]);
+        let paused = with("status", Json::from("paused"));
+        let one = Target::Webhook(id.clone());
+        [
+            ("List the webhooks", &Method::GET, &Target::Webhooks, None),
+            (
+                "Create a webhook",
+                &Method::POST,
+                &Target::Webhooks,
+                Some(new),
+            ),
+            ("Read a webhook", &Method::GET, &one, None),
+            ("Pause a webhook", &Method::PUT, &one, Some(paused)),
+            (
+                "Send again what was changed",
+                &Method::POST,
+                &Target::Redelivery(id.clone()),
+                Some(Object::new()),
+            ),
+            (
+                "Change the secret of a webhook",
+                &Method::POST,
+                &Target::SecretRotation(id),
+                None,
+            ),
+            ("Delete a webhook", &Method::DELETE, &one, None),
+        ]
+        .into_iter()
+        .filter_map(|(title, method, target, body)| {
+            self.request(title.to_owned(), method, target, body)
+        })
+        .collect()
+    }
+
+    fn helper_body(&self, helper: HelperName) -> Object {
+        let mut body = match helper {
+            HelperName::PersonSignup => Object::new(),
+            HelperName::RecordCanvass => {
+                let mut body = Object::new();
+                body.insert("canvass", self.fields(Kind::Canvass));
+                body
+            }
+            other => self.fields(other.records()),
+        };
+        if helper.takes_person() {
+            body.insert("person", self.fields(Kind::Person));
+        }
+        body
+    }
+
+    /// The body of a create, or of a helper's inline record, whose links stand elsewhere.
+    fn body(&self, kind: Kind, with_links: bool) -> Object {
+        let mut body = self.fields(kind);
+        let mut links = Object::new();
+        for link in kind.schema().links {
+            if let LinkTarget::One {
+                kind: to,
+                write: LinkWrite::Required,
+                ..
+            } = link.target
+                && let Some(address) = record(to)
+            {
+                let mut href = Object::new();
+                href.insert("href", self.api.href(self.base, &Target::Record(address)));
+                links.insert(self.api.dialect().relation(link.name), href);
+            }
+        }
+        if with_links && !links.is_empty() {
+            body.insert("_links", links);
+        }
+        body
+    }
+
+    fn fields(&self, kind: Kind) -> Object {
+        let mut body = Object::new();
+        self.add(
+            &mut body,
+            chosen(Own::taken(self.api, kind), Extent::Short),
+            kind.singular(),
+        );
+        body
+    }
+
+    /// What a change sends: one field that is no key to anything.
+    fn change(&self, kind: Kind) -> Object {
+        let taken: Vec<_> = Own::taken(self.api, kind).collect();
+        let is_plain =
+            |own: &&Own<'_>| matches!(own.field.ty, Type::String) && own.field.mode == Mode::Stored;
+        let telling = chosen(taken.iter().copied(), Extent::Short);
+        let change = telling
+            .iter()
+            .find(is_plain)
+            .or_else(|| taken.iter().find(is_plain))
+            .or(telling.first());
+        let mut body = Object::new();
+        self.add(
+            &mut body,
+            change.copied().into_iter().collect(),
+            kind.singular(),
+        );
+        body
+    }
+
+    fn add(&self, body: &mut Object, fields: Vec<Own<'_>>, owner: &str) {
+        for own in fields {
+            body.insert(
+                own.field.name,
+                value(&own.field.ty, own, owner, Extent::Short),
+            );
+        }
+        self.api.dialect().share_names().rename_to_wire(body);
+    }
+}
+
+fn helper_target(helper: HelperName) -> Option<Target> {
+    let container = match helper.container() {
+        Some(kind) => Some(record(kind)?),
+        None => None,
+    };
+    Some(Target::Helper { helper, container })
+}

@@ -1,0 +1,193 @@
+//! Example values of fields, valid by their tables. The one generator of them: documentation and
+//! exports use it.
+
+use svc_core::{
+    read::{Json, Limits, Object},
+    schema::{Field, Narrowing, ObjectSchema, Rule, Type},
+    value::Amount,
+};
+
+use super::words;
+use crate::documents::own::Own;
+
+/// A moment, and a later one.
+pub(super) const EARLIER: &str = "2026-03-14T17:30:00Z";
+pub(super) const LATER: &str = "2026-03-14T19:30:00Z";
+
+/// How much of an object an example shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What tells most, of what a client sends.
+    Short,
+    /// Every field, and of the objects in them the first members.
+    Outline,
+    /// Every field, as it is read.
+    Whole,
+}
+
+/// How many members of an object in a record an outline shows; the page of the object's type shows
+/// it whole.
+const OUTLINED: usize = 2;
+
+/// An example of a value, as the schema of one field show it: no longer than its type needs.
+pub(in crate::documents) fn of_field(own: Own<'_>, owner: &str) -> serde_json::Value {
+    let example = value(&own.field.ty, own, owner, Extent::Short);
+    serde_json::from_slice(&example.to_vec()).unwrap_or_default()
+}
+
+/// An example of a field that has a plain value.
+pub(in crate::documents) fn of_plain(own: Own<'_>, owner: &str) -> Json {
+    value(&own.field.ty, own, owner, Extent::Short)
+}
+
+/// An example of a nested object with all its fields.
+pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
+    object(schema, None, Extent::Whole)
+}
+
+/// An example of a value of a type, within what this server takes.
+pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Json {
+    let field = own.field;
+    match ty {
+        Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
+            let fitting = words::choice(field.name);
+            let values = own.values().unwrap_or_default();
+            let known = values.iter().find(|value| Some(value.as_str()) == fitting);
+            Json::from(
+                known
+                    .or(values.first())
+                    .map(String::as_str)
+                    .unwrap_or_default(),
+            )
+        }
+        Type::String | Type::Reference => Json::from(shortened(own, string(field, owner))),
+        Type::Integer => within(own, &integer(field).to_string()),
+        Type::Float => number(if field.name == "longitude" {
+            "-89.65"
+        } else {
+            "39.8"
+        }),
+        Type::Amount => within(own, "25.5"),
+        Type::Boolean => Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day")),
+        Type::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => {
+            Json::from(LATER)
+        }
+        Type::Timestamp => Json::from(EARLIER),
+        Type::Date => Json::from("2026-03-14"),
+        Type::Enum(values) | Type::FlexEnum(values) => {
+            let fitting = words::choice(field.name).filter(|choice| values.contains(choice));
+            Json::from(fitting.or(values.first().copied()).unwrap_or_default())
+        }
+        Type::Flag => Json::from("true"),
+        Type::StringMap => {
+            let mut map = Object::new();
+            map.insert("shirt_size", "M");
+            Json::Object(map)
+        }
+        Type::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
+        Type::OneOrMany(item) => value(item, own, owner, extent),
+        Type::Object(schema) => object(schema, own.members(), extent),
+    }
+}
+
+fn object(schema: &'static ObjectSchema, narrowing: Option<&Narrowing>, extent: Extent) -> Json {
+    // An inline person, which is a whole record, is shown by its name.
+    let extent = if schema.fields.len() > 20 {
+        Extent::Short
+    } else {
+        extent
+    };
+    let most = if extent == Extent::Outline {
+        OUTLINED
+    } else {
+        usize::MAX
+    };
+    let mut members = Object::new();
+    let is_shown = |own: &Own<'_>| {
+        if extent == Extent::Short {
+            own.is_writable()
+        } else {
+            own.is_readable()
+        }
+    };
+    let shown = Own::in_table(schema, narrowing).filter(is_shown);
+    for own in chosen(shown, extent).into_iter().take(most) {
+        members.insert(
+            own.field.name,
+            value(&own.field.ty, own, schema.name, extent),
+        );
+    }
+    Json::Object(members)
+}
+
+/// The fields of an object that an example shows; where none is telling, the first.
+pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) -> Vec<Own<'a>> {
+    let fields: Vec<_> = fields
+        .filter(|own| extent != Extent::Short || !own.field.is_computed())
+        .collect();
+    if extent != Extent::Short {
+        return fields;
+    }
+    let shown = |own: &Own<'_>| own.is_required() || words::is_telling(own.field.name);
+    let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
+    if telling.is_empty() {
+        fields.into_iter().take(1).collect()
+    } else {
+        telling
+    }
+}
+
+fn string(field: &Field, owner: &str) -> &'static str {
+    for rule in field.rules {
+        match rule {
+            Rule::Email => return "rosa.rivera@example.org",
+            Rule::CountryCode => return "US",
+            Rule::CurrencyCode => return "USD",
+            Rule::RegionCode => return "NY",
+            Rule::LanguageCode => return "en",
+            Rule::LanguageTag => return "en-US",
+            Rule::PhoneNumber => return "12025550123",
+            Rule::Identifiers => return "other_system:1001",
+            _ => {}
+        }
+    }
+    words::text(owner, field.name)
+}
+
+fn integer(field: &Field) -> i64 {
+    match field.name {
+        "month" => 3,
+        "day" => 14,
+        "year" => 1984,
+        "minutes" => 60,
+        "limit" | "capacity" => 100,
+        "duration" => 240,
+        _ => 1,
+    }
+}
+
+/// A number, or the nearest one that this server takes.
+fn within(own: Own<'_>, text: &str) -> Json {
+    let wanted = Amount::parse(text).unwrap_or_default();
+    let (least, most) = own
+        .narrow
+        .map_or((None, None), |narrow| (narrow.least, narrow.most));
+    let most = most.map_or(wanted, |most| wanted.min(most));
+    Json::from(least.map_or(most, |least| most.max(least)))
+}
+
+/// As much of a text as this server takes.
+fn shortened(own: Own<'_>, text: &str) -> String {
+    let longest = own
+        .narrow
+        .and_then(|narrow| narrow.longest)
+        .filter(|_| own.is_text());
+    let longest = longest
+        .and_then(|longest| usize::try_from(longest).ok())
+        .unwrap_or(usize::MAX);
+    text.chars().take(longest).collect()
+}
+
+fn number(text: &str) -> Json {
+    Json::read(text.as_bytes(), &Limits::default()).unwrap_or_default()
+}

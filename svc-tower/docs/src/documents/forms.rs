@@ -1,0 +1,170 @@
+//! What a form has to know of one route: its part of the `OpenAPI` document, and the schemas that
+//! it needs. The explorer reads one when a form is opened, in place of the whole document.
+
+use serde_json::{Map, Value, json};
+use svc_core::{
+    api::Api,
+    context::Base,
+    link::{Address, Scope, Target},
+};
+
+use super::openapi::{Route, openapi, routes};
+
+/// The name of the list of all routes.
+pub(crate) const ROUTES: &str = "routes";
+
+/// The document of this name: the list of all routes, or what a form has to know of one. `None` for
+/// another name.
+pub(crate) fn form(api: &Api, base: &Base, name: &str) -> Option<Value> {
+    let routes = routes(api, base);
+    if name == ROUTES {
+        return Some(list(api, base, &openapi(api, base), &routes));
+    }
+    // Before anything large is made: names are what strangers send.
+    let path = &routes
+        .iter()
+        .find(|route| name_of(&route.target).as_deref() == Some(name))?
+        .path;
+    let whole = openapi(api, base);
+    let mut item = whole.get("paths")?.get(path)?.clone();
+    for operation in operations(&mut item) {
+        operation.remove("responses");
+    }
+    let mut schemas = Map::new();
+    collect(&item, &whole, &mut schemas);
+    Some(json!({ "path": path, "item": item, "components": { "schemas": schemas } }))
+}
+
+/// Every route with its operations: what each does, and what it answers with.
+fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
+    let mut listed = Vec::new();
+    for Route { path, target, .. } in routes {
+        let Some(item) = whole.get("paths").and_then(|paths| paths.get(path)) else {
+            continue;
+        };
+        let form = name_of(target).filter(|_| has_form(item));
+        let mut item = item.clone();
+        if let Some(item) = item.as_object_mut() {
+            item.remove("parameters");
+        }
+        for operation in operations(&mut item) {
+            operation.retain(|name, _| {
+                matches!(
+                    name.as_str(),
+                    "operationId" | "summary" | "responses" | "security"
+                )
+            });
+            if let Some(responses) = operation
+                .get_mut("responses")
+                .and_then(Value::as_object_mut)
+            {
+                responses.retain(|status, response| {
+                    if let Some(response) = response.as_object_mut() {
+                        response.retain(|name, _| name == "content");
+                    }
+                    status.starts_with('2')
+                });
+            }
+        }
+        let mut route = json!({ "path": path, "item": item });
+        if let (Some(name), Some(route)) = (form, route.as_object_mut()) {
+            route.insert(
+                "form".to_owned(),
+                api.href(base, &Target::Form(name.into())).into(),
+            );
+        }
+        listed.push(route);
+    }
+    json!({
+        "key_header": api.dialect().key_header_text(),
+        "prefix": api.dialect().prefix(),
+        "extension_prefix": api.dialect().extension_prefix(),
+        "max_pagesize": api.sizes().max_page,
+        "routes": listed,
+    })
+}
+
+/// The name of a route, from what it leads to; `None` for what takes nothing.
+fn name_of(target: &Target) -> Option<String> {
+    let below = |address: &Address, name: &str| format!("{}_{name}", address.kind.singular());
+    let helper = |container: &Option<Address>, relation: &str| match container {
+        Some(container) => below(container, relation),
+        None => relation.to_owned(),
+    };
+    Some(match target {
+        Target::Collection {
+            kind,
+            scope: Scope::All,
+        } => kind.plural().to_owned(),
+        Target::Collection {
+            kind,
+            scope: Scope::Under(parent),
+        } => below(parent, kind.plural()),
+        Target::Record(address) => address.kind.singular().to_owned(),
+        Target::Helper {
+            helper: called,
+            container,
+        } => helper(container, called.relation()),
+        Target::Batch {
+            helper: called,
+            container,
+        } => helper(container, &format!("{}_batch", called.relation())),
+        Target::Changes => "changes".to_owned(),
+        Target::Webhooks => "webhooks".to_owned(),
+        Target::Webhook(_) => "webhook".to_owned(),
+        Target::Redelivery(_) => "webhook_redelivery".to_owned(),
+        Target::SecretRotation(_) => "webhook_secret".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Whether there is something to fill in: a body, or parameters of an operation.
+fn has_form(item: &Value) -> bool {
+    let members = item.as_object().into_iter().flatten();
+    members
+        .filter(|(name, _)| *name != "parameters")
+        .any(|(_, operation)| {
+            operation.get("requestBody").is_some() || operation.get("parameters").is_some()
+        })
+}
+
+fn operations(item: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let members = item.as_object_mut().into_iter().flatten();
+    members
+        .filter(|(name, _)| *name != "parameters")
+        .filter_map(|(_, operation)| operation.as_object_mut())
+}
+
+/// Takes every schema that a part refers to, and what those refer to.
+fn collect(part: &Value, whole: &Value, schemas: &mut Map<String, Value>) {
+    match part {
+        Value::Object(members) => {
+            if let Some(reference) = members.get("$ref").and_then(Value::as_str) {
+                take(reference, whole, schemas);
+            }
+            members
+                .values()
+                .for_each(|inner| collect(inner, whole, schemas));
+        }
+        Value::Array(items) => items
+            .iter()
+            .for_each(|inner| collect(inner, whole, schemas)),
+        _ => {}
+    }
+}
+
+fn take(reference: &str, whole: &Value, schemas: &mut Map<String, Value>) {
+    let Some(place) = reference.strip_prefix('#') else {
+        return;
+    };
+    let Some((_, name)) = place.rsplit_once('/') else {
+        return;
+    };
+    if schemas.contains_key(name) {
+        return;
+    }
+    if let Some(schema) = whole.pointer(place) {
+        schemas.insert(name.to_owned(), schema.clone());
+        collect(schema, whole, schemas);
+    }
+}

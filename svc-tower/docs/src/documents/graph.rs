@@ -1,0 +1,143 @@
+//! What there is and how it hangs together, from the tables: the kinds, their links, and the
+//! helpers with what they write (ENT-22).
+
+use svc_core::{
+    api::Api,
+    helper::HelperName,
+    model::Kind,
+    schema::{LinkSpec, LinkTarget},
+};
+
+/// The whole interface as nodes and lines, and what of it a server declares.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub(crate) kinds: Vec<KindNode>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) helpers: Vec<HelperNode>,
+}
+
+/// A kind of record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KindNode {
+    pub(crate) kind: Kind,
+    pub(crate) declared: bool,
+}
+
+/// All links between the records of two kinds, in either direction.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) ends: [Kind; 2],
+    pub(crate) links: Vec<LinkOf>,
+    /// Whether records of one kind are listed below those of the other. Other lines only say who
+    /// did something, or what else belongs to it.
+    pub(crate) lists: bool,
+}
+
+/// A link of a kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinkOf {
+    pub(crate) kind: Kind,
+    pub(crate) link: &'static LinkSpec,
+    pub(crate) declared: bool,
+}
+
+/// A helper, and the kinds that it writes.
+#[derive(Debug)]
+pub(crate) struct HelperNode {
+    pub(crate) helper: HelperName,
+    pub(crate) writes: Vec<Kind>,
+    pub(crate) declared: bool,
+}
+
+impl Line {
+    pub(crate) fn is_declared(&self) -> bool {
+        self.links.iter().any(|link| link.declared)
+    }
+
+    fn is_between(&self, one: Kind, other: Kind) -> bool {
+        self.ends == [one, other] || self.ends == [other, one]
+    }
+}
+
+impl Graph {
+    /// The interface as a server has it.
+    pub(crate) fn new(api: &Api) -> Self {
+        let kinds = Kind::ALL
+            .iter()
+            .map(|&kind| KindNode {
+                kind,
+                declared: api.is_sent(kind),
+            })
+            .collect();
+        let mut lines: Vec<Line> = Vec::new();
+        for &kind in Kind::ALL {
+            let sent = api.sent_links(kind);
+            for link in kind.schema().links {
+                let Some((other, lists)) = leads_to(link) else {
+                    continue;
+                };
+                let declared = api.is_sent(kind) && sent.contains(&link.name);
+                let found = LinkOf {
+                    kind,
+                    link,
+                    declared,
+                };
+                match lines.iter_mut().find(|line| line.is_between(kind, other)) {
+                    Some(known) => {
+                        known.lists |= lists;
+                        known.links.push(found);
+                    }
+                    None => lines.push(Line {
+                        ends: [kind, other],
+                        links: vec![found],
+                        lists,
+                    }),
+                }
+            }
+        }
+        let helper = |&helper: &HelperName| HelperNode {
+            helper,
+            writes: writes(helper),
+            declared: api.helpers().any(|offered| offered == helper),
+        };
+        Self {
+            kinds,
+            lines,
+            helpers: HelperName::ALL.iter().map(helper).collect(),
+        }
+    }
+
+    /// Whether this server declares all that there is.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.kinds.iter().all(|node| node.declared)
+            && self.helpers.iter().all(|node| node.declared)
+            && self.lines.iter().all(Line::is_declared)
+    }
+}
+
+/// The kind that a link leads to, and whether to a collection; `None` for a helper, which is no
+/// record.
+fn leads_to(link: &LinkSpec) -> Option<(Kind, bool)> {
+    match link.target {
+        LinkTarget::Many { kind, .. } => Some((kind, true)),
+        LinkTarget::One { kind, .. } => Some((kind, false)),
+        LinkTarget::Helper(_) => None,
+    }
+}
+
+/// The kinds that a helper writes by itself: what it records, and the person who does it.
+fn writes(helper: HelperName) -> Vec<Kind> {
+    let person =
+        (helper.takes_person() && helper.records() != Kind::Person).then_some(Kind::Person);
+    std::iter::once(helper.records()).chain(person).collect()
+}
+
+/// A name of the interface in words: `Fundraising page` for `fundraising_page`.
+pub(crate) fn in_words(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first
+        .into_iter()
+        .chain(letters.map(|letter| if letter == '_' { ' ' } else { letter }))
+        .collect()
+}

@@ -1,0 +1,319 @@
+//! Whole schema documents, and the schemas of what is not a record: pages, the entry point, errors,
+//! the capability document.
+
+use serde_json::{Value, json};
+use svc_core::{
+    api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target,
+    model::Kind, ops::What,
+};
+
+use super::{Definitions, Form, Members, set};
+use crate::documents::json_schema_names;
+
+pub(super) const CAPABILITIES: &str = "capabilities";
+const ERROR: &str = "error";
+const ENTRY_POINT: &str = "entry_point";
+
+/// The JSON Schema (draft 2020-12) of one thing that an API sends or takes, under a base; `None`
+/// for what it has not.
+///
+/// The document of a kind describes the form in which it is read. Its definitions `<kind>.create`
+/// and `<kind>.update` are the forms in which clients send it; what they do not list is ignored
+/// (CAP-06).
+///
+/// # Examples
+///
+/// ```
+/// # use svc_core::{Api, Vendor, auth::{AnonymousTenant, Authenticator}};
+/// # fn about(api: &Api) -> Option<()> {
+/// let document = svc_docs::documents::json_schema(api, api.base(), "person")?;
+/// assert_eq!(document["$schema"], "https://json-schema.org/draft/2020-12/schema");
+/// # Some(())
+/// # }
+/// ```
+#[must_use]
+pub fn json_schema(api: &Api, base: &Base, name: &str) -> Option<Value> {
+    let name = json_schema_names(api)
+        .into_iter()
+        .find(|known| *known == name)?;
+    let mut all = Definitions::new(api, base, "#/$defs/");
+    let root = match name {
+        CAPABILITIES => all.capabilities(),
+        ERROR => all.error(),
+        ENTRY_POINT => all.entry_point(),
+        name => match HelperName::ALL
+            .iter()
+            .find(|helper| helper.relation() == name)
+        {
+            Some(helper) => all.helper(*helper),
+            None => all.kind_document(name)?,
+        },
+    };
+    let mut document = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": api.href(base, &Target::JsonSchema(name.into())),
+        "title": api.dialect().relation(name),
+    });
+    let definitions = all.finish();
+    if let (Some(document), Value::Object(root)) = (document.as_object_mut(), root) {
+        document.extend(root);
+        document.insert("$defs".to_owned(), definitions.into());
+    }
+    Some(document)
+}
+
+impl Definitions<'_> {
+    fn kind_document(&mut self, singular: &str) -> Option<Value> {
+        let kind = Kind::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.singular() == singular)?;
+        if self.api.offers(kind, Operation::Create) {
+            self.kind(kind, Form::Create);
+        }
+        if self.api.offers(kind, Operation::Update) {
+            self.kind(kind, Form::Update);
+        }
+        Some(self.kind(kind, Form::Read))
+    }
+
+    /// A reference to a page of a collection (COL-20 to COL-31).
+    pub(in crate::documents) fn page(&mut self, kind: Kind) -> Value {
+        self.refer(&format!("{}.page", kind.plural()), |all| {
+            let relation = all.api.dialect().relation(kind.plural());
+            let mut links = Members::default();
+            for name in ["self", "next", "previous", "prev"] {
+                links.insert(name, all.link());
+            }
+            links.required.push("self".to_owned());
+            links.require("curies", all.curies());
+            if kind == HelperName::PersonSignup.records() && all.offers_signup() {
+                links.insert(
+                    all.api
+                        .dialect()
+                        .relation(HelperName::PersonSignup.relation()),
+                    all.link(),
+                );
+            }
+            links.require(
+                relation.clone(),
+                json!({ "type": "array", "items": all.link() }),
+            );
+            let mut embedded = Members::default();
+            embedded.require(
+                relation,
+                json!({ "type": "array", "items": all.kind(kind, Form::Read) }),
+            );
+            let mut page = Members::default();
+            for name in ["total_pages", "per_page", "page", "total_records"] {
+                page.require(name, json!({ "type": "integer", "minimum": 0 }));
+            }
+            page.require("_links", links.into_schema());
+            page.require("_embedded", embedded.into_schema());
+            page.into_schema()
+        })
+    }
+
+    /// A reference to a page of the change feed (SYN-02 to SYN-05).
+    pub(in crate::documents) fn changes(&mut self) -> Value {
+        self.refer("changes.page", |all| {
+            let relation = all.api.changes_relation();
+            let mut links = Members::default();
+            for name in ["self", "first", "last"] {
+                links.require(name, all.link());
+            }
+            links.insert("next", all.link());
+            links.require("curies", all.curies());
+            links.require(
+                relation.clone(),
+                json!({ "type": "array", "items": all.link() }),
+            );
+            let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
+            let what = What::ALL.map(What::as_str);
+            let mut entry = Members::default();
+            entry.require("what", json!({ "type": "string", "enum": what }));
+            entry.require("kind", json!({ "type": "string", "enum": kinds }));
+            entry.require("at", json!({ "type": "string", "format": "date-time" }));
+            // `self`, and the record under the relation of its kind.
+            let entry_links = json!({
+                "type": "object",
+                "required": ["self"],
+                "minProperties": 2,
+                "additionalProperties": all.link(),
+            });
+            entry.require("_links", entry_links);
+            let mut embedded = Members::default();
+            embedded.require(
+                relation,
+                json!({ "type": "array", "items": entry.into_schema() }),
+            );
+            let mut page = Members::default();
+            page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
+            page.require("has_more", json!({ "type": "boolean" }));
+            page.require("_links", links.into_schema());
+            page.require("_embedded", embedded.into_schema());
+            page.into_schema()
+        })
+    }
+
+    /// A reference to what became of a batch (BAT-02).
+    pub(in crate::documents) fn batch(&mut self) -> Value {
+        self.refer("batch", |all| {
+            let mut links = Members::default();
+            links.require("self", all.link());
+            links.require("curies", all.curies());
+            let mut batch = counts();
+            batch.require(
+                "results",
+                json!({ "type": "array", "items": all.batch_result() }),
+            );
+            batch.require("_links", links.into_schema());
+            batch.into_schema()
+        })
+    }
+
+    /// A reference to what became of one entry of a batch (BAT-02, BAT-08, BAT-11).
+    pub(in crate::documents) fn batch_result(&mut self) -> Value {
+        self.refer("batch.result", |_| {
+            let mut result = Members::default();
+            result.require("index", json!({ "type": "integer", "minimum": 0 }));
+            result.require("status", status());
+            result.insert("href", json!({ "type": "string", "format": "uri" }));
+            result.insert(
+                "body",
+                json!({ "type": "object", "description": "The body of the single call's answer." }),
+            );
+            let code = "The error code, where the response had no room for the body.";
+            result.insert("code", json!({ "type": "string", "description": code }));
+            result.into_schema()
+        })
+    }
+
+    /// A reference to the last of the lines about a batch (BAT-08).
+    pub(in crate::documents) fn batch_totals(&mut self) -> Value {
+        self.refer("batch.totals", |_| counts().into_schema())
+    }
+
+    fn offers_signup(&self) -> bool {
+        self.api
+            .helpers()
+            .any(|helper| helper == HelperName::PersonSignup)
+    }
+
+    /// A reference to the entry point (ENT-01 to ENT-27).
+    pub(in crate::documents) fn entry_point(&mut self) -> Value {
+        self.refer(ENTRY_POINT, |all| {
+            let text = || json!({ "type": "string" });
+            let mut entry = Members::default();
+            for name in [
+                "motd",
+                "vendor_name",
+                "product_name",
+                all.api.dialect().version_field(),
+                "namespace",
+            ] {
+                entry.require(name, text());
+            }
+            entry.require("max_pagesize", json!({ "type": "integer", "minimum": 1 }));
+            let mut links = Members::default();
+            links.require("self", all.link());
+            links.require("docs", all.link());
+            links.require("curies", all.curies());
+            let mut links = links.into_schema();
+            set(&mut links, "additionalProperties", all.link());
+            entry.require("_links", links);
+            entry.into_schema()
+        })
+    }
+
+    /// A reference to the error object (ERR-18 to ERR-33).
+    pub(in crate::documents) fn error(&mut self) -> Value {
+        self.refer(ERROR, |all| {
+            let whole = all.statuses("error_descriptions", "error_code");
+            let atomic = all.report("atomic", &whole, Members::default());
+            let (list, code) = if all.api.style_name() == "examples" {
+                ("errors", "code")
+            } else {
+                ("error_descriptions", "error_code")
+            };
+            let parts = all.statuses(list, code);
+            let mut records = Members::default();
+            let reported: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| all.is_reported(*kind)).collect();
+            for kind in reported {
+                let record = all.kind(kind, Form::Read);
+                records.insert(all.api.dialect().relation(kind.singular()), record);
+            }
+            let in_parts = all.report("non-atomic", &parts, records);
+            json!({ "anyOf": [atomic, in_parts], "description": "Why a request failed, wholly or in parts." })
+        })
+    }
+
+    /// Whether a report of a helper call may hold a record of a kind.
+    fn is_reported(&self, kind: Kind) -> bool {
+        self.api.helpers().any(|helper| {
+            helper.records() == kind || (helper.takes_person() && kind == Kind::Person)
+        })
+    }
+
+    fn report(&self, request_type: &str, statuses: &Value, mut body: Members) -> Value {
+        let mut error = Members::default();
+        error.require(
+            "request_type",
+            json!({ "type": "string", "enum": [request_type] }),
+        );
+        error.require("response_code", status());
+        error.require(
+            "resource_status",
+            json!({ "type": "array", "minItems": 1, "items": statuses }),
+        );
+        body.require(self.api.dialect().relation(ERROR), error.into_schema());
+        body.into_schema()
+    }
+
+    fn statuses(&self, list: &str, code: &str) -> Value {
+        let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        let mut description = Members::default();
+        description.require(code, json!({ "type": "string", "enum": codes }));
+        description.require("description", json!({ "type": "string" }));
+        description.require(
+            "properties",
+            json!({ "type": "array", "items": { "type": "string" } }),
+        );
+        description.insert("hint", json!({ "type": "string" }));
+        description.insert("reference_code", json!({ "type": "string" }));
+        let relations = Kind::ALL.iter().map(|kind| kind.singular()).chain([ERROR]);
+        let relations: Vec<String> = relations
+            .map(|name| self.api.dialect().relation(name))
+            .collect();
+        let mut status_of = Members::default();
+        status_of.require("resource", json!({ "type": "string", "enum": relations }));
+        status_of.require("response_code", status());
+        status_of.insert(
+            list,
+            json!({ "type": "array", "minItems": 1, "items": description.into_schema() }),
+        );
+        status_of.into_schema()
+    }
+
+    /// A reference to a notice (SCH-02, CRU-05).
+    pub(in crate::documents) fn notice(&mut self) -> Value {
+        self.refer("notice", |_| {
+            let mut notice = Members::default();
+            notice.require("notice", json!({ "type": "string" }));
+            notice.into_schema()
+        })
+    }
+}
+
+/// How many entries there were.
+fn counts() -> Members {
+    let mut counts = Members::default();
+    for name in ["total", "succeeded", "failed"] {
+        counts.require(name, json!({ "type": "integer", "minimum": 0 }));
+    }
+    counts
+}
+
+fn status() -> Value {
+    json!({ "type": "integer", "minimum": 200, "maximum": 599 })
+}

@@ -1,0 +1,38 @@
+//! Documents about an API, generated from the same tables that route its requests: `OpenAPI`, JSON
+//! Schemas, and the documentation as plain data.
+//!
+//! A service with [`Docs`](crate::Docs) answers with them below `docs/`. A program that publishes
+//! them elsewhere makes them here.
+
+mod example;
+pub(crate) mod forms;
+pub(crate) mod graph;
+mod json_schema;
+mod openapi;
+mod own;
+mod page;
+mod parameters;
+mod refusals;
+pub(crate) mod search;
+
+pub use example::{ExampleRequest, Language, indented};
+pub use json_schema::json_schema;
+pub use openapi::openapi;
+pub use page::{
+    DocField, DocLink, DocOperation, DocPage, DocPages, DocRule, Entry, Facts, Listing, Subject,
+};
+
+pub use svc_core::api::{capabilities, json_schema_names};
+use svc_core::schema::ObjectSchema;
+
+/// Whether two tables are one: a constant may have several addresses.
+fn is_same(left: &ObjectSchema, right: &ObjectSchema) -> bool {
+    let names = |schema: &ObjectSchema| {
+        schema
+            .fields
+            .iter()
+            .map(|field| field.name)
+            .collect::<Vec<_>>()
+    };
+    left.name == right.name && names(left) == names(right)
+}

@@ -1,0 +1,72 @@
+//! The `OpenAPI` 3.1 document of an API: every route, method and body, as they are routed and read.
+
+mod batches;
+mod conditions;
+mod operations;
+mod parts;
+mod repeats;
+mod routes;
+
+pub(super) use routes::{Route, routes};
+
+use serde_json::{Map, Value, json};
+use svc_core::{api::Api, context::Base, model::Kind};
+
+use super::json_schema::Definitions;
+
+/// The name of the security scheme: a key in the header of the dialect.
+const KEY: &str = "key";
+
+/// The `OpenAPI` 3.1 document of an API, under a base.
+///
+/// Only what the server offers ([`Api::operations`](svc_core::Api::operations)) is in it. What JSON
+/// Schema cannot say stands in extensions of the schemas: `x-max-decimals` (digits of a number
+/// behind the point), `x-unique-by` (elements differ in this member) and `x-not-after` (the first
+/// of two moments is not after the second).
+///
+/// # Examples
+///
+/// ```
+/// # use svc_core::Api;
+/// # fn about(api: &Api) {
+/// let document = svc_docs::documents::openapi(api, api.base());
+/// assert_eq!(document["openapi"], "3.1.0");
+/// # }
+/// ```
+#[must_use]
+pub fn openapi(api: &Api, base: &Base) -> Value {
+    let mut all = Definitions::new(api, base, "#/components/schemas/");
+    let mut paths: Map<String, Value> = Map::new();
+    for route in routes::routes(api, base) {
+        if let Some(item) = operations::path_item(&mut all, &route) {
+            paths.entry(route.path).or_insert(item);
+        }
+    }
+    let tags = Kind::ALL
+        .iter()
+        .filter(|kind| api.is_sent(**kind))
+        .map(|kind| json!({ "name": kind.plural(), "description": kind.schema().doc }));
+    let tags: Vec<Value> = tags.collect();
+    let server = base.as_str().trim_end_matches('/');
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": api.vendor().product_name(),
+            "version": api.vendor().interface_version(),
+            "description": "Generated from the tables that route and check the requests of this server. Bodies are JSON; \
+                            members that are not described are ignored. Every path that answers `GET` answers `HEAD` as \
+                            well, with the same headers and without the body. `OPTIONS` on every path names its methods. A \
+                            slash at the end of a path makes no difference.",
+        },
+        "servers": [{ "url": if server.is_empty() { "/" } else { server } }],
+        "tags": tags,
+        "paths": paths,
+        "components": {
+            "schemas": all.finish(),
+            "securitySchemes": {
+                KEY: { "type": "apiKey", "in": "header", "name": api.dialect().key_header_text() },
+            },
+        },
+        "security": [{ KEY: [] }],
+    })
+}

@@ -1,0 +1,113 @@
+//! What a method takes and answers by conditions (ETG).
+
+use http::Method;
+use serde_json::{Map, Value, json};
+use svc_core::{
+    api::{Api, IfMatch},
+    link::Target,
+    operation::Output,
+};
+
+use super::parts::answer;
+
+/// The headers with which a method is conditional; none where conditions do not count.
+pub(super) fn parameters(api: &Api, method: &Method, target: &Target) -> Vec<Value> {
+    let Some(needs) = api.conditional_requests() else {
+        return Vec::new();
+    };
+    let header = |name: &str, is_needed: bool, text: &str| {
+        json!({
+            "name": name,
+            "in": "header",
+            "required": is_needed,
+            "description": text,
+            "schema": { "type": "string" },
+        })
+    };
+    if is_read(method) && is_conditional(target) {
+        return vec![header(
+            "If-None-Match",
+            false,
+            "The `ETag` of an answer that the client has: 304 while it is current.",
+        )];
+    }
+    if is_change(method, target) {
+        let text =
+            "The `ETag` of the record that the client knows: 412 where it is another one by now.";
+        return vec![header("If-Match", needs == IfMatch::Required, text)];
+    }
+    Vec::new()
+}
+
+/// The answers to conditions that decide.
+pub(super) fn answers(
+    api: &Api,
+    method: &Method,
+    target: &Target,
+    error: &Value,
+    responses: &mut Map<String, Value>,
+) {
+    let Some(needs) = api.conditional_requests() else {
+        return;
+    };
+    let mut add = |status: &str, text: &str, content: Option<Value>| {
+        responses.insert(status.to_owned(), answer(text, content));
+    };
+    if is_read(method) && is_conditional(target) {
+        add("304", "The client has the answer already.", None);
+    }
+    if is_change(method, target) {
+        add(
+            "412",
+            "The record is not as the condition says, and nothing was done.",
+            Some(error.clone()),
+        );
+        if needs == IfMatch::Required {
+            add("428", "The request has no `If-Match`.", Some(error.clone()));
+        }
+    }
+}
+
+/// Adds to a success the headers that its body can be compared by.
+pub(super) fn validators(api: &Api, output: Output, response: &mut Value) {
+    let is_record = matches!(output, Output::Record | Output::Recorded);
+    let is_tagged = is_record
+        || matches!(
+            output,
+            Output::EntryPoint | Output::Capabilities | Output::Collection
+        );
+    let Some(response) = response
+        .as_object_mut()
+        .filter(|_| api.conditional_requests().is_some() && is_tagged)
+    else {
+        return;
+    };
+    let header = |text: &str| json!({ "description": text, "schema": { "type": "string" } });
+    let mut headers = Map::from_iter([(
+        "ETag".to_owned(),
+        header("Stands for every byte of the representation."),
+    )]);
+    if is_record {
+        headers.insert(
+            "Last-Modified".to_owned(),
+            header("When the record was last changed, in whole seconds."),
+        );
+    }
+    response.insert("headers".to_owned(), headers.into());
+}
+
+fn is_read(method: &Method) -> bool {
+    *method == Method::GET
+}
+
+fn is_change(method: &Method, target: &Target) -> bool {
+    matches!(target, Target::Record(_)) && !is_read(method)
+}
+
+/// What core reads with tags; the other documents have theirs in any case.
+fn is_conditional(target: &Target) -> bool {
+    matches!(
+        target,
+        Target::EntryPoint | Target::Capabilities | Target::Collection { .. } | Target::Record(_)
+    )
+}

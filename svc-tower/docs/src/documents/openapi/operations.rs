@@ -1,0 +1,285 @@
+//! What each method of a path takes and answers.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+use svc_core::{
+    api::{ContentType, Offered},
+    link::{Address, Scope, Target},
+    model::Kind,
+    operation::{Input, Key, OperationSpec, Output},
+    page::{Parameter, Values},
+};
+
+use super::{
+    KEY, batches, conditions,
+    parts::{HAL, JSON, answer},
+    repeats,
+    routes::Route,
+};
+use crate::documents::{
+    json_schema::{Definitions, Form, helper_needs_body},
+    json_schema_names,
+    parameters::parameters as of_query,
+};
+
+const EVENTS: ContentType = ContentType::Events;
+const HTML: &str = "text/html";
+
+/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and
+/// `HEAD` goes with every `GET`: the document says so once.
+pub(super) fn path_item(all: &mut Definitions<'_>, route: &Route) -> Option<Value> {
+    let mut item = Map::new();
+    for offered in all.api.operations(&route.target) {
+        for method in all
+            .api
+            .methods(offered.spec())
+            .filter(|method| *method != Method::HEAD)
+        {
+            let about = operation(all, &method, route, &offered);
+            item.insert(method.as_str().to_ascii_lowercase(), about);
+        }
+    }
+    if item.is_empty() {
+        return None;
+    }
+    let parameters: Vec<Value> = route
+        .ids
+        .iter()
+        .map(|name| path_parameter(all, name, &route.target))
+        .collect();
+    if !parameters.is_empty() {
+        item.insert("parameters".to_owned(), parameters.into());
+    }
+    Some(item.into())
+}
+
+fn path_parameter(all: &Definitions<'_>, name: &str, target: &Target) -> Value {
+    let schema = match target {
+        Target::JsonSchema(_) => json!({ "type": "string", "enum": json_schema_names(all.api) }),
+        Target::Form(_) => json!({ "type": "string", "pattern": "^[a-z0-9_]{1,64}$" }),
+        Target::DocsPage(_) => json!({ "type": "string", "pattern": "^[A-Za-z0-9_:\\-]{1,64}$" }),
+        _ => json!({ "type": "string", "pattern": "^[A-Za-z0-9_\\-]{1,64}$" }),
+    };
+    json!({ "name": name, "in": "path", "required": true, "schema": schema })
+}
+
+fn operation(
+    all: &mut Definitions<'_>,
+    method: &Method,
+    route: &Route,
+    offered: &Offered,
+) -> Value {
+    let spec = offered.spec();
+    let mut about = Map::new();
+    let id = spec.id(&route.target);
+    let id = if spec.method == *method {
+        id
+    } else {
+        format!("{}_{id}", method.as_str().to_ascii_lowercase())
+    };
+    about.insert("operationId".to_owned(), id.into());
+    about.insert("summary".to_owned(), spec.summary(&route.target).into());
+    if let Some(kind) = kind_of(&route.target) {
+        about.insert("tags".to_owned(), json!([kind.plural()]));
+    }
+    match offered.key() {
+        Key::NotNeeded => drop(about.insert("security".to_owned(), json!([]))),
+        Key::Optional => drop(about.insert("security".to_owned(), json!([{ KEY: [] }, {}]))),
+        _ => {}
+    }
+    let mut parameters = conditions::parameters(all.api, method, &route.target);
+    let output = spec.success(all.api.response_style()).output;
+    parameters.extend(paging(of_query(all.api, output, &route.target)));
+    let is_of_records = matches!(
+        spec.input,
+        Input::Create | Input::Update | Input::Call | Input::Batch
+    );
+    if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
+        if is_of_records {
+            parameters.push(prefer(spec.input));
+            parameters.extend(repeats::parameter(all.api, method));
+        }
+        about.insert(
+            "requestBody".to_owned(),
+            json!({ "required": is_needed, "content": content }),
+        );
+    }
+    if !parameters.is_empty() {
+        about.insert("parameters".to_owned(), parameters.into());
+    }
+    let mut responses = Map::new();
+    for success in spec.successes(all.api.response_style()) {
+        let content = content(all, success.output, offered, &route.target);
+        let mut response = answer(success.text, content);
+        conditions::validators(all.api, success.output, &mut response);
+        responses.insert(success.status.as_u16().to_string(), response);
+    }
+    failures(all, offered, route, &mut responses);
+    let error = json!({ HAL: { "schema": all.error() } });
+    conditions::answers(all.api, method, &route.target, &error, &mut responses);
+    repeats::answers(all.api, method, is_of_records, &error, &mut responses);
+    about.insert("responses".to_owned(), responses.into());
+    about.into()
+}
+
+fn kind_of(target: &Target) -> Option<Kind> {
+    match target {
+        Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => Some(*kind),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.records()),
+        _ => None,
+    }
+}
+
+/// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is
+/// ignored.
+fn paging(parameters: Vec<Parameter>) -> Vec<Value> {
+    let parameter = |it: Parameter| {
+        let schema = match it.values {
+            Values::Number(default) => {
+                json!({ "type": "integer", "minimum": 1, "default": default })
+            }
+            Values::Text { example } => json!({ "type": "string", "examples": [example] }),
+            Values::OneOf(values) => json!({ "type": "string", "enum": values }),
+            _ => json!({ "type": "string" }),
+        };
+        let text = format!("{}.", it.text);
+        json!({ "name": it.name, "in": "query", "required": false, "description": text, "schema": schema })
+    };
+    parameters.into_iter().map(parameter).collect()
+}
+
+/// The header that says what becomes of properties that are not taken (UND-22), and of a batch how
+/// much is told (BAT-09).
+fn prefer(input: Input) -> Value {
+    let strict = "`handling=strict` makes properties that are not taken an error (RFC 7240).";
+    let (text, schema) = match input {
+        Input::Batch => (
+            format!(
+                "{strict} `return=minimal` leaves out the bodies of what succeeded, `return=representation` shows them."
+            ),
+            json!({ "type": "string", "examples": ["handling=strict", "return=minimal, handling=strict"] }),
+        ),
+        _ => (
+            strict.to_owned(),
+            json!({ "type": "string", "enum": ["handling=strict", "handling=lenient"] }),
+        ),
+    };
+    json!({ "name": "Prefer", "in": "header", "required": false, "description": text, "schema": schema })
+}
+
+/// The content of the body that an operation takes, and whether it has to be there.
+fn request_body(
+    all: &mut Definitions<'_>,
+    spec: &OperationSpec,
+    target: &Target,
+) -> Option<(Value, bool)> {
+    if let (Input::Batch, Target::Batch { helper, .. }) = (spec.input, target) {
+        return Some((batches::request(all, *helper), true));
+    }
+    let (schema, is_needed) = match (spec.input, target) {
+        (Input::Call, Target::Helper { helper, .. }) => {
+            Some((all.helper(*helper), helper_needs_body(all.api, *helper)))
+        }
+        (
+            Input::Create,
+            Target::Collection {
+                kind,
+                scope: Scope::Under(of),
+            },
+        ) if kind.schema().is_recorded_below(of.kind) => Some((all.below_body(*kind), true)),
+        (Input::Create, _) => Some((all.create_body(kind_of(target)?), true)),
+        (Input::NewWebhook, _) => Some((all.webhook_body(true), true)),
+        (Input::Webhook, _) => Some((all.webhook_body(false), true)),
+        (Input::Redelivery, _) => Some((all.redelivery(), false)),
+        (Input::Update, _) => Some((all.kind(kind_of(target)?, Form::Update), true)),
+        _ => None,
+    }?;
+    Some((json!({ JSON: { "schema": schema } }), is_needed))
+}
+
+/// What a success has for a body: media types and their schemas; `None` for no body.
+fn content(
+    all: &mut Definitions<'_>,
+    output: Output,
+    offered: &Offered,
+    target: &Target,
+) -> Option<Value> {
+    let one = |media: &str, schema: Value| Some(json!({ media: { "schema": schema } }));
+    match output {
+        Output::EntryPoint => one(HAL, all.entry_point()),
+        Output::Page => Some(documentation()),
+        Output::Explorer => one(HTML, json!({ "type": "string" })),
+        Output::Capabilities => one(HAL, all.capabilities()),
+        Output::Document => one(JSON, json!({ "type": "object" })),
+        Output::Collection => one(HAL, all.page(kind_of(target)?)),
+        Output::Changes => Some(
+            json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }),
+        ),
+        Output::Webhooks => one(HAL, all.webhooks()),
+        Output::Webhook => one(HAL, all.webhook(false)),
+        Output::WebhookSecret => one(HAL, all.webhook(true)),
+        Output::Record => one(HAL, all.kind(kind_of(target)?, Form::Read)),
+        Output::Recorded => {
+            let record = all.kind(kind_of(target)?, Form::Read);
+            // Without a key nothing is told (HLP-07).
+            let nothing = json!({ "type": "object", "maxProperties": 0 });
+            let is_anonymous = offered.key() == Key::Optional;
+            one(
+                HAL,
+                if is_anonymous {
+                    json!({ "anyOf": [record, nothing] })
+                } else {
+                    record
+                },
+            )
+        }
+        Output::Batch => Some(batches::answer(all)),
+        Output::Notice => one(HAL, all.notice()),
+        _ => None,
+    }
+}
+
+/// A page of the documentation: for people, and for machines, who ask for it with `Accept`
+/// (ENT-22).
+fn documentation() -> Value {
+    json!({
+        HAL: { "schema": { "type": "object" } },
+        HTML: { "schema": { "type": "string" } },
+    })
+}
+
+/// The answers of a method that fails (ERR-01 to ERR-12, UND-39).
+fn failures(
+    all: &mut Definitions<'_>,
+    offered: &Offered,
+    route: &Route,
+    responses: &mut Map<String, Value>,
+) {
+    let error = json!({ HAL: { "schema": all.error() } });
+    let bodies = all.api.sends_error_bodies();
+    let mut add = |status: &str, description: &str, has_body: bool| {
+        let content = has_body.then(|| error.clone());
+        responses.insert(status.to_owned(), answer(description, content));
+    };
+    let is_record = matches!(
+        route.target,
+        Target::Collection { .. } | Target::Record(_) | Target::Helper { .. }
+    );
+    if offered.key() != Key::NotNeeded {
+        add("401", "The key is missing or not valid.", bodies);
+        add("403", "The key may not do this.", bodies);
+    }
+    if !route.ids.is_empty() {
+        let is_read = offered.spec().method == Method::GET;
+        add(
+            "404",
+            "There is no such record.",
+            bodies || !is_read || !is_record,
+        );
+    }
+    if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
+        add("410", "What follows the cursor is not kept any more.", true);
+    }
+    add("400", "The request is not valid.", true);
+    add("default", "Anything else that went wrong.", true);
+}

@@ -1,0 +1,16 @@
+//! Parts that the descriptions of all operations have in common.
+
+use serde_json::{Value, json};
+
+/// The media type of HAL documents.
+pub(super) const HAL: &str = "application/hal+json";
+/// The media type of bodies of requests.
+pub(super) const JSON: &str = "application/json";
+
+/// Returns the description of an answer.
+pub(super) fn answer(description: &str, content: Option<Value>) -> Value {
+    match content {
+        Some(content) => json!({ "description": description, "content": content }),
+        None => json!({ "description": description }),
+    }
+}

@@ -1,0 +1,145 @@
+//! Every shape that an address can have, with ids that stand for any.
+
+use svc_core::{
+    api::Api,
+    context::Base,
+    helper::HelperName,
+    link::{Address, Scope, Target},
+    model::Kind,
+    schema::LinkTarget,
+    value::Id,
+};
+
+use crate::documents::json_schema::{record, template};
+
+/// One path of the document and what it leads to.
+#[derive(Debug)]
+pub(in crate::documents) struct Route {
+    pub(in crate::documents) path: String,
+    /// The names of the ids in it.
+    pub(super) ids: Vec<String>,
+    pub(in crate::documents) target: Target,
+}
+
+/// The paths of every target of the interface; which of them are served is not asked here.
+pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
+    let mut routes: Vec<Route> = Vec::new();
+    let mut add = |target: Target, of: Option<Kind>| {
+        let (path, ids) = template(api, base, &target, of);
+        if !routes.iter().any(|known| known.path == path) {
+            routes.push(Route { path, ids, target });
+        }
+    };
+    for target in [
+        Target::EntryPoint,
+        Target::Changes,
+        Target::Docs,
+        Target::Capabilities,
+        Target::OpenApi,
+    ] {
+        add(target, None);
+    }
+    add(Target::Webhooks, None);
+    add(Target::Explorer("".into()), None);
+    for target in helper(HelperName::PersonSignup, None) {
+        add(target, None);
+    }
+    for &kind in Kind::ALL {
+        let schema = kind.schema();
+        if schema.has_collection() {
+            add(
+                Target::Collection {
+                    kind,
+                    scope: Scope::All,
+                },
+                None,
+            );
+        }
+        let Some(address) = record(kind) else {
+            continue;
+        };
+        add(Target::Record(address.clone()), Some(kind));
+        for link in schema.links {
+            match link.target {
+                LinkTarget::Many {
+                    kind: member,
+                    alias: false,
+                } => {
+                    add(
+                        Target::Collection {
+                            kind: member,
+                            scope: Scope::Under(address.clone()),
+                        },
+                        Some(kind),
+                    );
+                }
+                LinkTarget::Helper(name) => {
+                    for target in helper(name, Some(&address)) {
+                        add(target, Some(kind));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for target in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {
+        let Some(target) = Id::new(WEBHOOK).map(target) else {
+            continue;
+        };
+        let path = template(api, base, &target, None)
+            .0
+            .replace(WEBHOOK, &format!("{{{WEBHOOK}}}"));
+        routes.push(Route {
+            path,
+            ids: vec![WEBHOOK.to_owned()],
+            target,
+        });
+    }
+    // Their names are no ids; the placeholder is a name that none of them has.
+    let named = [
+        (page as fn(&'static str) -> Target, "relation"),
+        (schema, "name"),
+        (form, "name"),
+    ];
+    for (make, placeholder) in named {
+        let (path, _) = template(api, base, &make(PLACEHOLDER), None);
+        if path.contains(PLACEHOLDER) {
+            let path = path.replace(PLACEHOLDER, &format!("{{{placeholder}}}"));
+            routes.push(Route {
+                path,
+                ids: vec![placeholder.to_owned()],
+                target: make(PLACEHOLDER),
+            });
+        }
+    }
+    routes
+}
+
+/// A helper, and many calls of it in one request.
+fn helper(helper: HelperName, container: Option<&Address>) -> impl Iterator<Item = Target> {
+    let container = container.cloned();
+    let batch = helper.takes_batches().then(|| Target::Batch {
+        helper,
+        container: container.clone(),
+    });
+    [Target::Helper { helper, container }]
+        .into_iter()
+        .chain(batch)
+}
+
+/// Stands for the id of any webhook.
+const WEBHOOK: &str = "webhook_id";
+const PLACEHOLDER: &str = "any_name_0";
+
+fn page(name: &'static str) -> Target {
+    Target::DocsPage(name.into())
+}
+
+/// For the explorer alone.
+fn form(name: &'static str) -> Target {
+    Target::Form(name.into())
+}
+
+fn schema(name: &'static str) -> Target {
+    Target::JsonSchema(name.into())
+}

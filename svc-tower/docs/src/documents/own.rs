@@ -1,0 +1,151 @@
+//! Fields as this server has them: the table, and what is narrower than it (CAP-04).
+
+use svc_core::{
+    api::Api,
+    model::Kind,
+    schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
+};
+
+/// A field or a member as this server has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own<'a> {
+    pub(super) field: &'static Field,
+    pub(super) narrow: Option<&'a Narrow>,
+}
+
+impl From<&'static Field> for Own<'_> {
+    /// As the interface has it.
+    fn from(field: &'static Field) -> Self {
+        Self {
+            field,
+            narrow: None,
+        }
+    }
+}
+
+impl<'a> Own<'a> {
+    /// The fields of a kind that leave this server.
+    pub(super) fn sent(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
+        Self::of(api, kind)
+            .filter(move |(place, _)| api.is_readable(kind, *place))
+            .map(|(_, own)| own)
+    }
+
+    /// The fields of a kind that clients may send.
+    pub(super) fn taken(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
+        let taken = move |(place, own): &(usize, Self)| {
+            !own.field.is_computed() && api.is_writable(kind, *place)
+        };
+        Self::of(api, kind).filter(taken).map(|(_, own)| own)
+    }
+
+    /// The fields of a kind, each with its place in the table.
+    pub(super) fn of(api: &'a Api, kind: Kind) -> impl Iterator<Item = (usize, Self)> {
+        Self::in_table(kind.schema().fields, api.narrowing(kind)).enumerate()
+    }
+
+    /// The fields of a table.
+    pub(super) fn in_table(
+        table: &'static ObjectSchema,
+        narrowing: Option<&'a Narrowing>,
+    ) -> impl Iterator<Item = Self> {
+        let narrow = move |name| narrowing.and_then(|narrowing| narrowing.member(name));
+        table.fields.iter().map(move |field| Self {
+            field,
+            narrow: narrow(field.name),
+        })
+    }
+
+    /// What is narrower at the members of the field.
+    pub(super) fn members(self) -> Option<&'a Narrowing> {
+        self.narrow
+            .map(|narrow| &narrow.members)
+            .filter(|members| !members.is_empty())
+    }
+
+    pub(super) fn is_required(self) -> bool {
+        self.field.mode == Mode::Required || self.narrow.is_some_and(|narrow| narrow.required)
+    }
+
+    pub(super) fn is_readable(self) -> bool {
+        !self.narrow.is_some_and(|narrow| narrow.unreadable)
+    }
+
+    pub(super) fn is_writable(self) -> bool {
+        !self.field.is_computed() && !self.narrow.is_some_and(|narrow| narrow.unwritable)
+    }
+
+    /// The listed values of an enum; of a flexible one, too, where this server takes no others.
+    pub(super) fn values(self) -> Option<&'a [String]> {
+        self.narrow?.values.as_deref()
+    }
+
+    /// What it is where a create leaves it out.
+    pub(super) fn default(self) -> Option<&'a str> {
+        let table = match self.field.mode {
+            Mode::Default(value) => Some(value),
+            _ => None,
+        };
+        self.narrow
+            .and_then(|narrow| narrow.default.as_deref())
+            .or(table)
+    }
+
+    /// What is narrower than the type, in words; of the members, too.
+    pub(super) fn words(self) -> Vec<String> {
+        let Some(narrow) = self.narrow else {
+            return Vec::new();
+        };
+        let mut words = Vec::new();
+        match (narrow.least, narrow.most) {
+            (Some(least), Some(most)) => words.push(format!("from {least} to {most}")),
+            (Some(least), None) => words.push(format!("at least {least}")),
+            (None, Some(most)) => words.push(format!("at most {most}")),
+            (None, None) => {}
+        }
+        words.extend(
+            narrow
+                .longest
+                .map(|longest| format!("at most {longest} characters")),
+        );
+        if let (Some(object), Some(members)) = (self.field.ty.object(), self.members()) {
+            let all: Vec<Self> = Self::in_table(object, Some(members)).collect();
+            let is_there = |own: &&Self| own.is_readable() || own.is_writable();
+            let there: Vec<String> = all
+                .iter()
+                .filter(is_there)
+                .map(|own| format!("`{}`", own.field.name))
+                .collect();
+            if there.len() < all.len() {
+                words.push(format!(
+                    "of its members this server has {}",
+                    there.join(", ")
+                ));
+            }
+            for own in all.iter().filter(is_there) {
+                let mut said = own.words();
+                if own.narrow.is_some_and(|narrow| narrow.required) {
+                    said.insert(0, "required".to_owned());
+                }
+                said.extend(
+                    own.values()
+                        .map(|values| format!("one of {}", values.join(", "))),
+                );
+                let default = own.narrow.and_then(|narrow| narrow.default.as_deref());
+                said.extend(default.map(|default| format!("default {default}")));
+                if !said.is_empty() {
+                    words.push(format!("`{}` {}", own.field.name, said.join(", ")));
+                }
+            }
+        }
+        words
+    }
+
+    /// Whether a text is what the field holds, itself or in a list.
+    pub(super) fn is_text(self) -> bool {
+        matches!(
+            self.field.ty,
+            Type::String | Type::FlexEnum(_) | Type::Array(Type::String)
+        )
+    }
+}

@@ -1,0 +1,221 @@
+//! The tables in words: types, rules, who sets a field.
+
+use svc_core::{
+    api::type_name,
+    model::Kind,
+    schema::{COMMON, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
+};
+
+use super::{DocField, DocPages, DocRule, types};
+use crate::documents::{example::of_plain, own::Own};
+
+/// What this server does with a field.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Access {
+    pub(super) readable: bool,
+    pub(super) writable: bool,
+}
+
+impl Access {
+    /// It is sent and taken.
+    pub(super) const BOTH: Self = Self {
+        readable: true,
+        writable: true,
+    };
+    /// It is only taken, as in the body of a helper.
+    pub(super) const TAKEN: Self = Self {
+        readable: false,
+        writable: true,
+    };
+}
+
+impl DocPages<'_> {
+    /// A field in words.
+    pub(super) fn field<'a>(&self, own: impl Into<Own<'a>>, access: Access) -> DocField {
+        let own = own.into();
+        let field = own.field;
+        let item = if let Type::Array(item) = field.ty {
+            item
+        } else {
+            &field.ty
+        };
+        // A flexible enum that takes no other values is a closed one.
+        let ty = if own.values().is_some() {
+            &Type::Enum(&[])
+        } else {
+            &field.ty
+        };
+        let rules = field
+            .rules
+            .iter()
+            .map(rule_text)
+            .filter(|text| !text.is_empty());
+        let text = std::iter::once(field.doc.to_owned())
+            .chain(rules)
+            .chain(own.words())
+            .collect::<Vec<_>>()
+            .join("; ");
+        let listed = |values: &[&str]| values.iter().map(|&value| value.to_owned()).collect();
+        DocField {
+            name: self
+                .api
+                .dialect()
+                .share_names()
+                .to_wire(field.name)
+                .to_owned(),
+            type_name: type_name(ty),
+            type_href: self.href(&types::page_name(ty)),
+            values: match (own.values(), item) {
+                (Some(values), _) => values.to_vec(),
+                (None, Type::Enum(values) | Type::FlexEnum(values)) => listed(values),
+                _ => Vec::new(),
+            },
+            example: example(own, ""),
+            readable: access.readable,
+            writable: access.writable && !field.is_computed(),
+            computed: field.is_computed(),
+            required: own.is_required(),
+            default: match (own.default(), field.mode) {
+                (Some(value), _) => Some(value.to_owned()),
+                (None, Mode::ReceiptTime) => Some("time of receipt".to_owned()),
+                _ => None,
+            },
+            text,
+            rule: self.rule(field.row),
+        }
+    }
+
+    /// The page of a row, where the rows have pages.
+    pub(super) fn rule(&self, id: &'static str) -> Option<DocRule> {
+        self.api.rule_page(id).map(|href| DocRule { id, href })
+    }
+
+    /// The fields of a kind, the common ones first.
+    pub(super) fn fields_of(&self, kind: Kind) -> Vec<DocField> {
+        let common = COMMON
+            .fields
+            .iter()
+            .map(|field| self.field(field, Access::BOTH));
+        let own = Own::of(self.api, kind).map(|(place, own)| {
+            let readable = self.api.is_readable(kind, place);
+            let field = self.field(
+                own,
+                Access {
+                    readable,
+                    writable: self.api.is_writable(kind, place),
+                },
+            );
+            DocField {
+                example: example(own, kind.singular()),
+                ..field
+            }
+        });
+        let id = kind.schema().has(Peculiarity::SendsId).then(|| {
+            let text = "Its id on this server, the last part of its address";
+            DocField {
+                computed: true,
+                writable: false,
+                ..self.plain("id", "string", text)
+            }
+        });
+        common.chain(id).chain(own).collect()
+    }
+
+    /// The fields of a kind that a client may send.
+    pub(super) fn sendable(&self, kind: Kind) -> Vec<DocField> {
+        let fields = self
+            .fields_of(kind)
+            .into_iter()
+            .filter(|field| field.writable);
+        fields
+            .map(|field| DocField {
+                readable: false,
+                ..field
+            })
+            .collect()
+    }
+
+    /// A record that stands in the body of a helper.
+    pub(super) fn part(&self, kind: Kind, text: &str, required: bool) -> DocField {
+        let name = kind.singular();
+        DocField {
+            type_href: self.href(name),
+            readable: false,
+            writable: true,
+            computed: false,
+            required,
+            ..self.plain(name, &self.api.dialect().relation(name), text)
+        }
+    }
+
+    /// A field that stands in no table.
+    pub(super) fn plain(&self, name: &str, type_name: &str, text: &str) -> DocField {
+        let page = type_name.trim_end_matches("[]");
+        DocField {
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            type_href: self.href(&format!("{}{page}", types::PREFIX)),
+            example: None,
+            values: Vec::new(),
+            readable: true,
+            writable: false,
+            computed: true,
+            required: false,
+            default: None,
+            text: text.to_owned(),
+            rule: None,
+        }
+    }
+}
+
+/// A value of a plain field that clients set.
+fn example(own: Own<'_>, owner: &str) -> Option<String> {
+    let is_plain = matches!(
+        own.field.ty,
+        Type::String | Type::Integer | Type::Float | Type::Amount | Type::Timestamp | Type::Date
+    );
+    (is_plain && !own.field.is_computed())
+        .then(|| String::from_utf8(of_plain(own, owner).to_vec()).ok())?
+}
+
+/// A rule beyond the type; empty where the type or the text says it.
+fn rule_text(rule: &Rule) -> String {
+    match rule {
+        Rule::Between(least, most) => format!("from {least} to {most}"),
+        Rule::NotNegative => "not below zero".to_owned(),
+        Rule::Email => "has an `@` and no control characters".to_owned(),
+        Rule::OneLine => "one line".to_owned(),
+        Rule::CountryCode | Rule::RegionCode => "two letters".to_owned(),
+        Rule::CurrencyCode => "an ISO 4217 code; kept in capitals".to_owned(),
+        Rule::LanguageCode => "two or three letters".to_owned(),
+        Rule::LanguageTag => "well-formed tags".to_owned(),
+        Rule::CountryCalls => "a number begins with the country code of its country".to_owned(),
+        Rule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
+        Rule::WithoutAt => "a leading `@` is removed".to_owned(),
+        Rule::Unique => "duplicates are collapsed".to_owned(),
+        Rule::OnePrimary => "at most one is `primary`".to_owned(),
+        Rule::ResponseKey => "letters and digits only".to_owned(),
+        Rule::ResponseName => "letters, digits and underscore only".to_owned(),
+        Rule::UniqueKeys => "different keys".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// When a client may send a link.
+pub(super) fn set_by(target: LinkTarget) -> &'static str {
+    match target {
+        LinkTarget::One {
+            write: LinkWrite::Create,
+            ..
+        } => "client, on create",
+        LinkTarget::One {
+            write: LinkWrite::Required,
+            ..
+        } => "client, required on create",
+        LinkTarget::One {
+            write: LinkWrite::Update,
+            ..
+        } => "client",
+        _ => "server",
+    }
+}

@@ -1,0 +1,80 @@
+//! The pages for machines: HAL documents with the same contents (ENT-22).
+
+use serde_json::{Map, Value, json};
+use svc_core::{link::Target, read::Json};
+
+use super::{DocPage, DocPages, Entry, Subject};
+use crate::documents::example::ExampleRequest;
+
+impl DocPages<'_> {
+    /// A page as a HAL document: its parts under their names, and under `_links` the page itself,
+    /// the start page, and each page that it leads to.
+    #[must_use]
+    pub fn machine_form(&self, page: &DocPage) -> Value {
+        let own = match page.subject {
+            Subject::Start => self.api.href(self.base, &Target::Docs),
+            _ => self.href(&page.name),
+        };
+        let related: Vec<Value> = page
+            .lists
+            .iter()
+            .flat_map(|list| &list.entries)
+            .map(link)
+            .collect();
+        let facts: Map<String, Value> = page
+            .facts
+            .iter()
+            .map(|facts| {
+                (
+                    facts.title.to_owned(),
+                    facts
+                        .rows
+                        .iter()
+                        .cloned()
+                        .map(|(name, text)| (name, text.into()))
+                        .collect::<Map<_, _>>()
+                        .into(),
+                )
+            })
+            .collect();
+        json!({
+            "title": page.title,
+            "subject": page.subject,
+            "summary": page.summary,
+            "notes": page.notes,
+            "facts": facts,
+            "operations": page.operations,
+            "fields": page.fields,
+            "links": page.links,
+            "requests": page.requests.iter().map(request).collect::<Vec<_>>(),
+            "example": page.example.as_ref().map(value),
+            "_links": {
+                "self": { "href": own },
+                "start": { "href": self.api.href(self.base, &Target::Docs) },
+                "related": related,
+            },
+        })
+    }
+}
+
+fn link(entry: &Entry) -> Value {
+    json!({ "href": entry.href, "title": entry.name })
+}
+
+fn request(request: &ExampleRequest) -> Value {
+    json!({
+        "title": request.title,
+        "method": request.method,
+        "address": request.address,
+        "key_header": request.key_header,
+        "body": request.body.as_ref().map(value),
+        "status": request.status,
+        "parameters": request.parameters.iter().cloned().map(|(name, text)| (name, text.into())).collect::<Map<_, _>>(),
+        "errors": request.refusals.iter().map(|code| code.as_str()).collect::<Vec<_>>(),
+        "answer": request.answer.as_ref().map(value),
+    })
+}
+
+fn value(json: &Json) -> Value {
+    serde_json::from_slice(&json.to_vec()).unwrap_or_default()
+}

@@ -1,0 +1,97 @@
+//! The page of the map, which says in words what the map shows (ENT-22).
+
+use svc_core::helper::HelperName;
+
+use super::{DocPage, DocPages, Entry, Listing, Subject, open};
+use crate::documents::graph::{Graph, HelperNode, LinkOf, in_words};
+
+pub(super) const NAME: &str = "map";
+
+/// What is said of everything that this server does not have.
+const ABSENT: &str = "not on this server";
+
+pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
+    let graph = Graph::new(docs.api);
+    let summary = "Kinds of records, the links between them, and the helpers with what they write.";
+    let mut page = open(NAME, Subject::Map, "Map".to_owned(), summary);
+    page.notes.push("In the middle are persons, beside them what they do, and outside what they do it to. The lists below say the same as the picture.".to_owned());
+    let kinds = graph.kinds.iter().map(|node| {
+        let links = graph.lines.iter().flat_map(|line| {
+            let [one, other] = line.ends;
+            let of_kind = line.links.iter().filter(move |of| of.kind == node.kind);
+            of_kind.map(move |of| (of, if one == node.kind { other } else { one }))
+        });
+        let leads = |(LinkOf { link, declared, .. }, to): (&LinkOf, svc_core::model::Kind)| {
+            let absent = if *declared || !node.declared {
+                String::new()
+            } else {
+                format!(" ({ABSENT})")
+            };
+            if link.name == to.singular() || link.name == to.plural() {
+                format!("`{}`{absent}", link.name)
+            } else {
+                format!(
+                    "`{}` ({}){absent}",
+                    link.name,
+                    in_words(to.singular()).to_lowercase()
+                )
+            }
+        };
+        let links: Vec<String> = links.map(leads).collect();
+        let absent = if node.declared {
+            ""
+        } else {
+            "not on this server; "
+        };
+        let leads = if links.is_empty() {
+            "no links to others".to_owned()
+        } else {
+            format!("leads to {}", links.join(", "))
+        };
+        Entry::new(
+            docs.href(node.kind.singular()),
+            in_words(node.kind.singular()),
+        )
+        .text(format!("{absent}{leads}"))
+    });
+    page.lists.push(Listing {
+        title: "Kinds and their links",
+        entries: kinds.collect(),
+    });
+    let helpers = graph.helpers.iter().map(|node| helper(docs, node));
+    page.lists.push(Listing {
+        title: "Helpers and what they write",
+        entries: helpers.collect(),
+    });
+    page
+}
+
+fn helper(
+    docs: &DocPages<'_>,
+    HelperNode {
+        helper,
+        writes,
+        declared,
+    }: &HelperNode,
+) -> Entry {
+    let absent = if *declared {
+        ""
+    } else {
+        "not on this server; "
+    };
+    let place = match helper.container() {
+        Some(kind) => format!("of {}, ", in_words(kind.plural()).to_lowercase()),
+        None => String::new(),
+    };
+    let written: Vec<String> = writes
+        .iter()
+        .map(|kind| in_words(kind.singular()).to_lowercase())
+        .collect();
+    let more = if HelperName::takes_functions(*helper) {
+        "; action functions write more"
+    } else {
+        ""
+    };
+    let text = format!("{absent}{place}writes {}{more}", written.join(" and "));
+    Entry::new(docs.href(helper.relation()), in_words(helper.as_str())).text(text)
+}

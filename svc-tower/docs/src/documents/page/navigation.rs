@@ -1,0 +1,62 @@
+//! The way from page to page: what stands beside each of them (point 2 of the pages).
+
+use svc_core::{error::Code, model::Kind, value::ClosedEnum};
+
+use super::{DocPage, DocPages, Entry, Listing, Subject, topics, types};
+use crate::documents::graph::in_words;
+
+/// Every page that people look for, in groups.
+pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
+    let api = docs.api;
+    let called = |name: &str, words: &str| Entry {
+        name: in_words(words),
+        ..docs.entry(name)
+    };
+    let guides = topics::every_request(docs).into_iter().map(|entry| Entry {
+        text: String::new(),
+        ..entry
+    });
+    let kinds = Kind::ALL.iter().filter(|kind| api.is_sent(**kind));
+    let helpers = api
+        .helpers()
+        .map(|helper| called(helper.relation(), helper.as_str()));
+    let functions = api
+        .functions()
+        .iter()
+        .map(|function| docs.entry(function.as_str()));
+    let errors = Code::ALL.iter().map(|code| docs.entry(code.as_str()));
+    let mut groups = vec![
+        ("Guides", guides.collect::<Vec<_>>()),
+        (
+            "Resources",
+            kinds
+                .map(|kind| called(kind.singular(), kind.singular()))
+                .collect(),
+        ),
+        ("Helpers", helpers.collect()),
+        ("Action functions", functions.collect()),
+        ("Errors", errors.collect()),
+    ];
+    // Who reads of a type looks at others, too; their list is one of the guides.
+    if page.subject == Subject::Type {
+        groups.push((
+            "Types",
+            types::lists(docs)
+                .into_iter()
+                .flat_map(|list| list.entries)
+                .collect(),
+        ));
+    }
+    groups
+        .into_iter()
+        .map(|(title, entries)| Listing { title, entries })
+        .collect()
+}
+
+/// The page beside which a page stands in the groups: a collection's is that of its kind.
+pub(super) fn place(docs: &DocPages<'_>, page: &DocPage) -> String {
+    let kind = Kind::ALL
+        .iter()
+        .find(|kind| page.subject == Subject::Collection && kind.plural() == page.name);
+    docs.href(kind.map_or(&page.name, |kind| kind.singular()))
+}

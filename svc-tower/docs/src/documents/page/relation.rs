@@ -1,0 +1,503 @@
+//! One page for each relation and each action function, written from the tables (ENT-22, HAL-18).
+
+use svc_core::{
+    api::Offered,
+    capability::EXTENSIONS,
+    error::Code,
+    helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
+    link::{Scope, Target},
+    model::Kind,
+    operation::{Key, Output},
+    schema::{LinkSpec, LinkTarget, LinkWrite, Type},
+    value::ClosedEnum,
+};
+
+use super::{
+    DocField, DocLink, DocOperation, DocPage, DocPages, Facts, Listing, Subject, changes,
+    fields::{Access, set_by},
+    open, webhooks,
+};
+use crate::documents::{example::record, json_schema_names, parameters::parameters, refusals};
+
+/// The page of a relation or an action function, without prefix; `None` for one that the interface
+/// does not have.
+pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
+    let of_kind = |named: fn(Kind) -> &'static str| {
+        Kind::ALL.iter().copied().find(|kind| named(*kind) == name)
+    };
+    if let Some(kind) = of_kind(Kind::singular) {
+        return Some(resource(docs, kind));
+    }
+    if let Some(kind) = of_kind(Kind::plural) {
+        return Some(collection(docs, kind));
+    }
+    let links = || {
+        Kind::ALL
+            .iter()
+            .flat_map(|kind| kind.schema().links.iter().map(move |link| (*kind, link)))
+    };
+    let named: Vec<(Kind, &'static LinkSpec)> =
+        links().filter(|(_, link)| link.name == name).collect();
+    let helper_of = |(_, link): &(Kind, &LinkSpec)| match link.target {
+        LinkTarget::Helper(helper) => Some(helper),
+        _ => None,
+    };
+    let by_relation = HelperName::ALL
+        .iter()
+        .copied()
+        .find(|helper| helper.relation() == name);
+    if let Some(called) = by_relation.or_else(|| named.iter().find_map(helper_of)) {
+        let alias = if by_relation.is_some() {
+            None
+        } else {
+            named.first().map(|(_, link)| link.name)
+        };
+        return Some(helper(docs, called, alias));
+    }
+    if let Some(called) = FunctionName::parse(name) {
+        return Some(function(docs, called));
+    }
+    let (_, first) = named.first()?;
+    Some(link(docs, first.name, &named))
+}
+
+/// Every relation that has a page of its own: kinds, collections, helpers, the links with other
+/// names, the change feed, webhooks, the error object.
+pub(super) fn names() -> Vec<&'static str> {
+    let kinds = Kind::ALL
+        .iter()
+        .flat_map(|kind| [kind.singular(), kind.plural()]);
+    let helpers = HelperName::ALL.iter().map(|helper| helper.relation());
+    let links = Kind::ALL
+        .iter()
+        .flat_map(|kind| kind.schema().links.iter().map(|link| link.name));
+    let own = [changes::NAME, "capabilities", "error", "warnings"]
+        .into_iter()
+        .chain(webhooks::NAMES);
+    let mut names: Vec<&str> = kinds.chain(helpers).chain(links).chain(own).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Every relation that has a page, by what it is, with a word on each.
+pub(super) fn groups(docs: &DocPages<'_>) -> Vec<Listing> {
+    let plain = |text: &str| text.trim_end_matches('.').to_owned();
+    let kinds = Kind::ALL.iter().map(|kind| {
+        docs.relation(kind.singular())
+            .text(plain(kind.schema().doc))
+    });
+    let collections = Kind::ALL.iter().map(|kind| {
+        let member = docs.api.dialect().relation(kind.singular());
+        docs.relation(kind.plural())
+            .text(format!("a collection of `{member}`"))
+    });
+    let helpers = HelperName::ALL
+        .iter()
+        .map(|helper| docs.relation(helper.relation()).text(helper.text()));
+    let groups = [
+        ("Resources", kinds.collect::<Vec<_>>()),
+        ("Collections", collections.collect()),
+        ("Helpers", helpers.collect()),
+    ];
+    let known: Vec<String> = groups
+        .iter()
+        .flat_map(|(_, entries)| entries.iter().map(|entry| entry.name.clone()))
+        .collect();
+    let about = |name: &'static str| {
+        let links = Kind::ALL.iter().flat_map(|kind| kind.schema().links);
+        links
+            .into_iter()
+            .find(|link| link.name == name)
+            .map_or("", |link| link.doc)
+    };
+    // The entry point links `capabilities` as `service-meta`.
+    let others = names()
+        .into_iter()
+        .filter(|name| !EXTENSIONS.contains(name) && *name != "capabilities");
+    let others = others.map(|name| docs.relation(name).text(plain(about(name))));
+    let others = others
+        .filter(|entry| !known.contains(&entry.name))
+        .collect();
+    let others = ("Other links, and members of answers", others);
+    let extensions = EXTENSIONS
+        .iter()
+        .filter_map(|name| Some(docs.relation(name).text(plain(&docs.page(name)?.summary))));
+    let extensions = ("Extensions", extensions.collect());
+    groups
+        .into_iter()
+        .chain([others, extensions])
+        .map(|(title, entries)| Listing { title, entries })
+        .collect()
+}
+
+fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
+    let (api, schema) = (docs.api, kind.schema());
+    let mut page = open(
+        schema.singular,
+        Subject::Resource,
+        api.dialect().relation(schema.singular),
+        schema.doc,
+    );
+    for (of, collection) in aliases(schema.singular) {
+        let (of, to) = (
+            api.dialect().relation(of.singular()),
+            api.dialect().relation(collection.plural()),
+        );
+        page.notes
+            .push(format!("On `{of}`, a link of this name leads to `{to}`."));
+    }
+    if schema
+        .fields
+        .fields
+        .iter()
+        .any(|field| matches!(field.ty, Type::StringMap))
+    {
+        page.notes.push(CUSTOM_FIELDS.to_owned());
+    }
+    page.operations = operations(docs, kind);
+    if page.operations.is_empty() {
+        page.notes
+            .push("This server offers no operation on it.".to_owned());
+    }
+    page.fields = docs.fields_of(kind);
+    let sent = api.sent_links(kind);
+    let links = schema.links.iter().filter(|link| sent.contains(&link.name));
+    page.links = links.map(|link| doc_link(docs, None, link)).collect();
+    page.requests = docs.examples().of_record(kind);
+    if page.requests.iter().all(|request| request.answer.is_none()) {
+        page.example = docs.examples().answer(kind);
+    }
+    let helpers = api
+        .helpers()
+        .filter(|helper| helper.records() == kind || helper.container() == Some(kind));
+    let mut see = vec![docs.relation(schema.plural)];
+    see.extend(helpers.map(|helper| docs.relation(helper.relation())));
+    see.extend(schema_entry(docs, schema.singular));
+    page.lists.push(Listing {
+        title: "See also",
+        entries: see,
+    });
+    page
+}
+
+pub(super) const CUSTOM_FIELDS: &str =
+    "Keys of `custom_fields` are kept as they are sent: this server puts no prefix before them.";
+
+/// The kinds with a collection under this name, which is also that of a single record (HLP-21).
+fn aliases(name: &str) -> impl Iterator<Item = (Kind, Kind)> + '_ {
+    let links = Kind::ALL
+        .iter()
+        .flat_map(|kind| kind.schema().links.iter().map(move |link| (*kind, link)));
+    links.filter_map(move |(of, link)| match link.target {
+        LinkTarget::Many { kind, .. } if link.name == name => Some((of, kind)),
+        _ => None,
+    })
+}
+
+fn doc_link(docs: &DocPages<'_>, of: Option<Kind>, link: &LinkSpec) -> DocLink {
+    DocLink {
+        of: of.map(|kind| docs.relation(kind.singular())),
+        relation: docs.relation(link.name),
+        target: match link.target {
+            LinkTarget::Many { kind, .. } => docs.relation(kind.plural()),
+            LinkTarget::One { kind, .. } => docs.relation(kind.singular()),
+            LinkTarget::Helper(helper) => docs.relation(helper.relation()),
+        },
+        set_by: set_by(link.target),
+        text: link.doc.to_owned(),
+        rule: docs.rule(link.row),
+    }
+}
+
+fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::Entry> {
+    let name = json_schema_names(docs.api)
+        .into_iter()
+        .find(|known| *known == name)?;
+    let href = docs.api.href(docs.base, &Target::JsonSchema(name.into()));
+    Some(super::Entry::new(href, format!("JSON Schema of {name}")))
+}
+
+/// Every operation of this server on a kind, wherever it lies.
+fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
+    let parents = kind.schema().scopes().filter_map(record).map(Scope::Under);
+    let collections = std::iter::once(Scope::All)
+        .filter(|_| kind.schema().has_collection())
+        .chain(parents);
+    let collections = collections.map(|scope| Target::Collection { kind, scope });
+    let targets = collections.chain(record(kind).map(Target::Record));
+    targets
+        .flat_map(|target| operations_at(docs, &target))
+        .collect()
+}
+
+/// The operations of this server on a target.
+pub(super) fn operations_at(docs: &DocPages<'_>, target: &Target) -> Vec<DocOperation> {
+    let address = docs.api.href(docs.base, target);
+    let operation = |offered: Offered| DocOperation {
+        name: offered.spec().name,
+        method: offered.spec().method.as_str(),
+        address: address.clone(),
+        key: offered.key().as_str(),
+    };
+    docs.api.operations(target).map(operation).collect()
+}
+
+fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
+    let (api, schema) = (docs.api, kind.schema());
+    let member = api.dialect().relation(schema.singular);
+    let summary = format!(
+        "A collection of `{member}`. On a page of one, it also names the array of links to its members."
+    );
+    let mut page = open(
+        schema.plural,
+        Subject::Collection,
+        api.dialect().relation(schema.plural),
+        &summary,
+    );
+    page.notes.push(
+        "The members stand under `_embedded`. `next` leads to the next page, `previous` and `prev` to the one before."
+            .to_owned(),
+    );
+    if !api.is_listed_anywhere(kind) {
+        page.notes
+            .push("This server lists no such records.".to_owned());
+    }
+    page.operations = operations(docs, kind)
+        .into_iter()
+        .filter(|it| matches!(it.name, "list" | "create"))
+        .collect();
+    page.fields = [
+        ("total_pages", "Number of pages"),
+        ("per_page", "Records on a page"),
+        ("page", "Number of this page, from 1"),
+        ("total_records", "Number of records"),
+    ]
+    .map(|(name, text)| docs.plain(name, "integer", text))
+    .into();
+    let is_filtered = !api.filterable(kind).is_empty();
+    let parameters = parameters(
+        api,
+        Output::Collection,
+        &Target::Collection {
+            kind,
+            scope: Scope::All,
+        },
+    );
+    let rows = parameters
+        .into_iter()
+        .map(|parameter| (parameter.name.to_owned(), parameter.text))
+        .collect();
+    page.facts.push(Facts {
+        title: "Query",
+        rows,
+    });
+    page.requests = docs.examples().of_collection(kind);
+    let parents = schema
+        .scopes()
+        .filter(|parent| api.offers_under(kind, *parent));
+    let mut see = vec![docs.relation(schema.singular)];
+    see.extend(parents.map(|parent| docs.relation(parent.singular())));
+    see.extend(is_filtered.then(|| docs.entry("filters")));
+    page.lists.push(Listing {
+        title: "See also",
+        entries: see,
+    });
+    page
+}
+
+/// The page of a helper; under the name of a link, where that is another one.
+#[allow(clippy::too_many_lines, reason = "the parts of a page")]
+fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) -> DocPage {
+    let (api, relation) = (docs.api, helper.relation());
+    let title = api.dialect().relation(alias.unwrap_or(relation));
+    let summary = format!("{}.", helper.text());
+    let mut page = open(alias.unwrap_or(relation), Subject::Helper, title, &summary);
+    let container = helper.container().and_then(record);
+    let batch = Target::Batch {
+        helper,
+        container: container.clone(),
+    };
+    page.operations = operations_at(docs, &Target::Helper { helper, container });
+    let is_batched = docs.api.operations(&batch).next().is_some();
+    page.notes.push(
+        match helper {
+            _ if page.operations.is_empty() => "This server does not offer it.",
+            HelperName::Schedule => "`POST` sets the dates, `DELETE` clears them. A key is needed.",
+            _ if is_anonymous(docs, helper) => {
+                "`POST` calls it, with or without a key; without one the answer is `{}`."
+            }
+            _ => "`POST` calls it. A key is needed.",
+        }
+        .to_owned(),
+    );
+    if is_batched {
+        page.operations.extend(operations_at(docs, &batch));
+        page.notes
+            .push("`batch` is many calls of it in one request.".to_owned());
+    }
+    let records = helper.records();
+    page.fields_title = "Body";
+    match helper {
+        HelperName::Schedule => {
+            page.fields = ScheduleFields::FIELDS
+                .fields
+                .iter()
+                .map(|field| docs.field(field, Access::TAKEN))
+                .collect();
+        }
+        HelperName::PersonSignup => {}
+        HelperName::RecordCanvass => {
+            let of_canvass = |field: DocField| DocField {
+                name: format!("canvass.{}", field.name),
+                ..field
+            };
+            page.fields = docs.sendable(records).into_iter().map(of_canvass).collect();
+            page.fields
+                .insert(0, docs.part(records, "What the canvass came to", true));
+        }
+        _ => page.fields = docs.sendable(records),
+    }
+    if helper.takes_person() {
+        let text = "Who does it, with the fields of a person; one who is known is found, another one is made";
+        page.fields.insert(
+            0,
+            docs.part(Kind::Person, text, helper == HelperName::PersonSignup),
+        );
+    }
+    if helper.takes_functions() {
+        let functions = api
+            .functions()
+            .iter()
+            .filter_map(|function| FunctionFields::FIELDS.field(function.as_str()));
+        page.fields
+            .extend(functions.map(|field| docs.field(field, Access::TAKEN)));
+    }
+    if helper.takes_person() && helper != HelperName::PersonSignup {
+        // The person is sent inline, the container stands in the address.
+        let sent = |link: &&LinkSpec| {
+            link.name != "person"
+                && !matches!(
+                    link.target,
+                    LinkTarget::One {
+                        write: LinkWrite::Never,
+                        ..
+                    }
+                )
+                && matches!(link.target, LinkTarget::One { .. })
+        };
+        page.links = records
+            .schema()
+            .links
+            .iter()
+            .filter(sent)
+            .map(|link| doc_link(docs, None, link))
+            .collect();
+    }
+    page.requests = docs.examples().of_helper(helper);
+    let mut see: Vec<_> = helper
+        .container()
+        .map(|kind| docs.relation(kind.singular()))
+        .into_iter()
+        .collect();
+    see.push(docs.relation(records.singular()));
+    see.extend(schema_entry(docs, relation));
+    see.extend(is_batched.then(|| docs.entry("batch")));
+    page.lists.push(Listing {
+        title: "See also",
+        entries: see,
+    });
+    if helper.takes_functions() {
+        let offered = api
+            .functions()
+            .iter()
+            .map(|function| docs.entry(function.as_str()));
+        page.lists.push(Listing {
+            title: "Action functions",
+            entries: offered.collect(),
+        });
+    }
+    if helper.takes_person() {
+        page.lists.push(Listing {
+            title: "Persons",
+            entries: vec![docs.entry("matching"), docs.relation("person")],
+        });
+    }
+    page
+}
+
+/// Whether a helper may be called without a key on this server (AUT-06).
+pub(super) fn is_anonymous(docs: &DocPages<'_>, helper: HelperName) -> bool {
+    let target = Target::Helper {
+        helper,
+        container: None,
+    };
+    docs.api
+        .operations(&target)
+        .any(|offered| offered.key() == Key::Optional)
+}
+
+fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
+    let name = function.as_str();
+    let field = FunctionFields::FIELDS.field(name);
+    let text = field.map_or("", |field| field.doc);
+    let mut page = open(
+        name,
+        Subject::Function,
+        name.to_owned(),
+        &format!("{text}."),
+    );
+    page.fields_title = "Member of a helper's body";
+    page.fields = field
+        .map(|field| docs.field(field, Access::TAKEN))
+        .into_iter()
+        .collect();
+    if docs.api.functions().contains(&function) {
+        page.notes.push(
+            "It is done for the person of the call, after the action itself is recorded."
+                .to_owned(),
+        );
+    } else {
+        let code = Code::NotSupported;
+        page.notes.push(format!(
+            "This server does not support it: its entry in the answer has the code `{code}`."
+        ));
+    }
+    page.requests = docs.examples().of_function(function).into_iter().collect();
+    let helpers = docs.api.helpers().filter(|helper| helper.takes_functions());
+    let entries = helpers
+        .map(|helper| docs.relation(helper.relation()))
+        .collect();
+    page.lists.push(Listing {
+        title: "Helpers that take it",
+        entries,
+    });
+    let codes = refusals::of_function(function);
+    let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
+    page.lists.push(Listing {
+        title: "How it fails",
+        entries,
+    });
+    page
+}
+
+fn link(docs: &DocPages<'_>, name: &'static str, of: &[(Kind, &'static LinkSpec)]) -> DocPage {
+    let summary = "A link that leads from one record to another, or to a collection below it.";
+    let mut page = open(
+        name,
+        Subject::Link,
+        docs.api.dialect().relation(name),
+        summary,
+    );
+    page.links = of
+        .iter()
+        .map(|(kind, link)| doc_link(docs, Some(*kind), link))
+        .collect();
+    let target = of.first().map(|(_, link)| link.target);
+    page.requests = match target {
+        Some(LinkTarget::One { kind, .. }) => docs.examples().read(kind).into_iter().collect(),
+        Some(LinkTarget::Many { kind, .. }) => docs.examples().list(kind).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    page
+}

@@ -1,0 +1,215 @@
+//! One page for each type of fields: the plain ones, and every nested object (TYP-01 to TYP-12).
+
+use std::sync::LazyLock;
+
+use svc_core::{
+    helper::{FunctionFields, ScheduleFields},
+    model::Kind,
+    read::{Json, Limits},
+    schema::{ObjectSchema, Type},
+};
+
+use super::{DocPage, DocPages, Entry, Listing, Subject, fields::Access, open};
+use crate::documents::{example::of_object, is_same};
+
+/// What stands in front of a type's name in the name of its page.
+pub(super) const PREFIX: &str = "type-";
+
+/// The plain types: name, what it is, and an example as JSON.
+const PLAIN: &[(&str, &str, &str)] = &[
+    ("string", "A JSON string.", "\"Rosa\""),
+    (
+        "integer",
+        "A JSON number without a fraction, of at most 64 bits. `7.0` is no integer.",
+        "7",
+    ),
+    (
+        "float",
+        "A JSON number, kept as a binary float of 64 bits.",
+        "39.8",
+    ),
+    (
+        "number",
+        "An amount of money: a JSON number of at most 16 digits before the point and 6 behind it, not negative, kept digit for digit and never rounded.",
+        "25.5",
+    ),
+    (
+        "boolean",
+        "`true` or `false`. A string with these letters is refused.",
+        "true",
+    ),
+    (
+        "datetime",
+        "An ISO 8601 moment as a string. It is taken with `Z` or an offset, kept in microseconds, and sent in UTC.",
+        "\"2026-03-14T17:30:00Z\"",
+    ),
+    (
+        "date",
+        "An ISO 8601 calendar date as a string.",
+        "\"2026-03-14\"",
+    ),
+    (
+        "enum",
+        "A string that is one of the listed values, in the same letters. Any other is refused.",
+        "\"confirmed\"",
+    ),
+    (
+        "flexenum",
+        "A string: one of the listed values, or any other.",
+        "\"personal\"",
+    ),
+    (
+        "reference",
+        "A record, by its address or by one of its identifiers: a string, or an object with `href`.",
+        "\"other_system:1001\"",
+    ),
+    (
+        "map",
+        "An object whose keys are free and whose values are strings. `null` removes a key.",
+        "{\"shirt_size\":\"M\"}",
+    ),
+];
+
+/// Every nested object of the interface, each once, with the name of its page behind the prefix.
+static OBJECTS: LazyLock<Vec<(String, &'static ObjectSchema)>> = LazyLock::new(|| {
+    let mut objects = Vec::new();
+    let kinds = Kind::ALL.iter().map(|kind| kind.schema().fields);
+    for table in kinds.chain([FunctionFields::FIELDS, ScheduleFields::FIELDS]) {
+        collect(table, &mut objects);
+    }
+    objects
+});
+
+fn collect(table: &'static ObjectSchema, objects: &mut Vec<(String, &'static ObjectSchema)>) {
+    for inner in table.fields.iter().filter_map(|field| field.ty.object()) {
+        if objects.iter().any(|(_, known)| is_same(known, inner)) {
+            continue;
+        }
+        let is_taken = |name: &str| objects.iter().any(|(known, _)| known == name);
+        let name = if is_taken(inner.name) {
+            format!("{}-{}", table.name, inner.name)
+        } else {
+            inner.name.to_owned()
+        };
+        objects.push((name, inner));
+        collect(inner, objects);
+    }
+}
+
+/// The name of the page of a type; for an array, that of its elements.
+pub(super) fn page_name(ty: &Type) -> String {
+    let name = match ty {
+        Type::Integer => "integer",
+        Type::Float => "float",
+        Type::Amount => "number",
+        Type::Boolean => "boolean",
+        Type::Timestamp => "datetime",
+        Type::Date => "date",
+        Type::Enum(_) => "enum",
+        Type::FlexEnum(_) => "flexenum",
+        Type::Reference => "reference",
+        Type::StringMap => "map",
+        Type::Array(item) | Type::OneOrMany(item) => return page_name(item),
+        Type::Object(schema) => OBJECTS
+            .iter()
+            .find(|(_, known)| is_same(known, schema))
+            .map_or("map", |(name, _)| name),
+        Type::String | Type::Flag => "string",
+    };
+    format!("{PREFIX}{name}")
+}
+
+/// The name of each page of a type.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    let plain = PLAIN.iter().map(|(name, ..)| *name);
+    plain
+        .chain(OBJECTS.iter().map(|(name, _)| name.as_str()))
+        .map(|name| format!("{PREFIX}{name}"))
+}
+
+/// Links to the pages of all types: the plain ones, then the objects.
+pub(super) fn lists(docs: &DocPages<'_>) -> Vec<Listing> {
+    let link = |name: &str| Entry::new(docs.href(&format!("{PREFIX}{name}")), name);
+    let plain = PLAIN
+        .iter()
+        .map(|(name, text, _)| link(name).text(*text))
+        .collect();
+    let objects = OBJECTS.iter().map(|(name, _)| link(name)).collect();
+    vec![
+        Listing {
+            title: "Plain types",
+            entries: plain,
+        },
+        Listing {
+            title: "Objects",
+            entries: objects,
+        },
+    ]
+}
+
+/// The page of a type; `None` for a name that no type has.
+pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
+    let name = page_name.strip_prefix(PREFIX)?;
+    let begin = |text: &str| {
+        open(
+            page_name.to_owned(),
+            Subject::Type,
+            format!("Type `{name}`"),
+            text,
+        )
+    };
+    if let Some((_, text, example)) = PLAIN.iter().find(|(known, ..)| *known == name) {
+        let mut page = begin(text);
+        page.notes
+            .push("`[]` behind a type is an array of such values. An array is always replaced as a whole.".to_owned());
+        page.example = Json::read(example.as_bytes(), &Limits::default()).ok();
+        page.lists = users(docs, page_name);
+        return Some(page);
+    }
+    let (_, schema) = OBJECTS.iter().find(|(known, _)| known == name)?;
+    let mut page = begin(
+        "An object inside a record. It can be read and written where the field that holds it can.",
+    );
+    page.fields = schema
+        .fields
+        .iter()
+        .map(|field| docs.field(field, Access::BOTH))
+        .collect();
+    let mut example = of_object(schema);
+    if let Some(members) = example.as_object_mut() {
+        docs.api.dialect().share_names().rename_to_wire(members);
+    }
+    page.example = Some(example);
+    page.lists = users(docs, page_name);
+    Some(page)
+}
+
+/// The pages of kinds and objects with fields of a type; none for a type that nearly all have.
+fn users(docs: &DocPages<'_>, name: &str) -> Vec<Listing> {
+    let has = |table: &ObjectSchema| {
+        table
+            .fields
+            .iter()
+            .any(|field| page_name(&field.ty) == name)
+    };
+    let kinds = Kind::ALL
+        .iter()
+        .filter(|kind| has(kind.schema().fields))
+        .map(|kind| docs.relation(kind.singular()));
+    let objects = OBJECTS.iter().filter(|(_, table)| has(table));
+    let objects =
+        objects.map(|(name, _)| Entry::new(docs.href(&format!("{PREFIX}{name}")), name.as_str()));
+    let mut entries: Vec<Entry> = kinds.chain(objects).collect();
+    if has(FunctionFields::FIELDS) {
+        entries.extend(
+            docs.api
+                .helpers()
+                .filter(|helper| helper.takes_functions())
+                .map(|it| docs.relation(it.relation())),
+        );
+    }
+    vec![Listing {
+        title: "Where it is used",
+        entries,
+    }]
+}

@@ -1,0 +1,43 @@
+//! The documentation of a server of the Activist Data Exchange API: the `OpenAPI` document, JSON
+//! Schemas, HTML pages, the same pages as HAL, and the explorer.
+//!
+//! [`Docs`] adds it to a service. Everything is made from what the
+//! [`Api`](svc_core::api::Api) registers.
+//!
+//! ```
+//! # fn about(api: svc_core::api::Api) {
+//! use svc_docs::Docs;
+//! use svc_tower::SvcService;
+//!
+//! let service = SvcService::new(api).with_docs(Docs::new());
+//! # }
+//! ```
+//!
+//! A program that publishes the documents elsewhere makes them with [`documents`].
+//!
+//! Types of other crates in this API: `svc_core` (an API is what is documented), `svc_tower` (the
+//! trait [`Documentation`](svc_tower::Documentation)), and `serde_json::Value` (documents).
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing
+    )
+)]
+
+mod docs;
+pub mod documents;
+mod gzip;
+mod kept;
+mod media;
+mod pages;
+mod quality;
+#[cfg(test)]
+#[path = "../../src/testing.rs"]
+mod testing;
+
+pub use docs::Docs;

@@ -1,0 +1,59 @@
+//! The media types of documents, and the headers that belong to them.
+
+use bytes::Bytes;
+use http::{
+    HeaderValue,
+    header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY},
+};
+use svc_tower::DocsAnswer;
+
+/// The media type of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Media {
+    Hal,
+    Json,
+    Html,
+    /// A page that its scripts fill, and that stands in no frame.
+    App,
+    Css,
+    Script,
+    Svg,
+}
+
+impl Media {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hal => "application/hal+json",
+            Self::Json => "application/json",
+            Self::Html | Self::App => "text/html; charset=utf-8",
+            Self::Css => "text/css; charset=utf-8",
+            Self::Script => "text/javascript; charset=utf-8",
+            Self::Svg => "image/svg+xml",
+        }
+    }
+
+    /// What a browser may load and run for a page (ENT-22): of other servers nothing.
+    const fn policy(self) -> Option<&'static str> {
+        match self {
+            Self::Html => Some(
+                "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+            ),
+            Self::App => Some(
+                "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            ),
+            _ => None,
+        }
+    }
+
+    /// A page of the documentation, or what belongs to one (ENT-22).
+    pub(crate) fn answer(self, body: impl Into<Bytes>) -> DocsAnswer {
+        let mut answer = DocsAnswer::new(HeaderValue::from_static(self.as_str()), body);
+        if let Some(policy) = self.policy() {
+            let headers = &mut answer.headers;
+            headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+            // Addresses have ids in them, which is nothing for the sites that a page leads to.
+            headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        }
+        answer
+    }
+}

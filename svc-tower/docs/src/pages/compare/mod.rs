@@ -1,0 +1,42 @@
+//! Two servers side by side: a page whose scripts compare the capability document of another server
+//! with this one's (CAP-04).
+
+use maud::{Markup, html};
+use svc_core::link::Target;
+
+use super::files::{Files, Source};
+use crate::media::Media;
+
+/// The files of the page, which lie among those of the explorer and use some of them.
+pub(super) const FILES: &[Source] = &[
+    ("compare.css", Media::Css, include_str!("compare.css")),
+    ("compare.js", Media::Script, include_str!("compare.js")),
+    (
+        "compare_diff.js",
+        Media::Script,
+        include_str!("compare_diff.js"),
+    ),
+    (
+        "compare_read.js",
+        Media::Script,
+        include_str!("compare_read.js"),
+    ),
+    (
+        "compare_view.js",
+        Media::Script,
+        include_str!("compare_view.js"),
+    ),
+];
+
+/// What the script fills, and what stands there without scripts.
+pub(super) fn contents(files: &Files, href: &dyn Fn(&Target) -> String) -> Markup {
+    let file = |name: &str| href(&files.target(name));
+    let capabilities = href(&Target::Capabilities);
+    html! {
+        link rel="stylesheet" href=(file("compare.css"));
+        div id="compare" class="compare" data-capabilities=(capabilities) {
+            p { "The comparison needs JavaScript. Without it, read what this server declares: its " a href=(capabilities) { "capability document" } "." }
+        }
+        script type="module" src=(file("compare.js")) {}
+    }
+}

@@ -1,0 +1,203 @@
+//! The files of the pages and of the explorer: scripts, styles, pictures. Each has an address with
+//! the version of them all, under which it never changes, so that a browser asks for it once.
+
+use std::sync::OnceLock;
+
+use svc_core::{api::EntityTag, link::Target};
+
+use crate::media::Media;
+
+/// The name, the media type and the text of a file.
+pub(super) type Source = (&'static str, Media, &'static str);
+
+const VERSION_DIGITS: usize = 8;
+
+/// The files that the pages have registered.
+#[derive(Debug)]
+pub(crate) struct Files {
+    sources: &'static [&'static [Source]],
+    version: OnceLock<String>,
+}
+
+impl Files {
+    /// Returns the files of several pages together.
+    pub(super) const fn new(sources: &'static [&'static [Source]]) -> Self {
+        Self {
+            sources,
+            version: OnceLock::new(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'static Source> + use<> {
+        self.sources.iter().copied().flatten()
+    }
+
+    /// What stands for the contents of all files.
+    fn version(&self) -> &str {
+        self.version.get_or_init(|| {
+            let texts: Vec<&str> = self
+                .all()
+                .flat_map(|(name, _, text)| [*name, *text])
+                .collect();
+            EntityTag::of(texts.join("\n").as_bytes())
+                .to_string()
+                .trim_matches('"')
+                .chars()
+                .take(VERSION_DIGITS)
+                .collect()
+        })
+    }
+
+    /// The name of a file with its version: `dom.js` as `dom.0123abcd.js`.
+    fn versioned(&self, name: &str) -> String {
+        let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+        format!("{stem}.{}.{ending}", self.version())
+    }
+
+    /// Where a file is, for pages that use it.
+    pub(super) fn target(&self, name: &str) -> Target {
+        Target::Explorer(self.versioned(name).into())
+    }
+
+    /// What a script imports before it begins, and what that imports: a browser that is not told
+    /// finds out file by file.
+    pub(super) fn imported(&self, script: &str) -> Vec<&'static str> {
+        let text_of = |name: &str| {
+            self.all()
+                .find(|(known, ..)| *known == name)
+                .map_or("", |(.., text)| *text)
+        };
+        let (mut found, mut waiting) = (Vec::new(), vec![text_of(script)]);
+        while let Some(text) = waiting.pop() {
+            for (name, _) in text
+                .split(" from \"./")
+                .skip(1)
+                .filter_map(|rest| rest.split_once('"'))
+            {
+                if !found.contains(&name) {
+                    found.push(name);
+                    waiting.push(text_of(name));
+                }
+            }
+        }
+        found
+    }
+
+    /// The file of this name, with its version or without; `None` where there is none. A page that
+    /// was open while the server became another one asks for the version before, and gets the one
+    /// that there is.
+    pub(super) fn find(&'static self, name: &str) -> Option<Found> {
+        let found = |(name, media, text): &Source, is_version| Found {
+            files: self,
+            name,
+            media: *media,
+            text,
+            is_version,
+        };
+        if let Some(file) = self.all().find(|(known, ..)| *known == name) {
+            return Some(found(file, false));
+        }
+        let (rest, ending) = name.rsplit_once('.')?;
+        let (stem, version) = rest.rsplit_once('.')?;
+        let is_version =
+            version.len() == VERSION_DIGITS && version.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let plain = format!("{stem}.{ending}");
+        let file = self
+            .all()
+            .find(|(known, ..)| is_version && *known == plain)?;
+        Some(found(file, version == self.version()))
+    }
+}
+
+/// A file that is asked for.
+#[derive(Debug)]
+pub(crate) struct Found {
+    files: &'static Files,
+    name: &'static str,
+    pub(crate) media: Media,
+    text: &'static str,
+    /// Whether it is asked for by its version.
+    pub(crate) is_version: bool,
+}
+
+impl Found {
+    /// The one place of it, by whichever version it is asked for.
+    pub(crate) fn place(&self) -> Target {
+        self.files.target(self.name)
+    }
+
+    /// The file as it is sent: scripts import each other by their versions.
+    pub(crate) fn contents(&self) -> String {
+        let mut text = self.text.to_owned();
+        if self.media == Media::Script {
+            for (name, ..) in self.files.all() {
+                text = text.replace(
+                    &format!("\"./{name}\""),
+                    &format!("\"./{}\"", self.files.versioned(name)),
+                );
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pages::FILES;
+
+    #[test]
+    fn point_9_a_page_names_what_its_script_begins_with() {
+        let first = FILES.imported("explorer.js");
+        // Named by it; named by what it names; only loaded on use.
+        assert!(
+            first.contains(&"resource.js")
+                && first.contains(&"json.js")
+                && !first.contains(&"steps.js"),
+            "{first:?}"
+        );
+        assert!(FILES.imported("dom.js").is_empty() && FILES.imported("nothing.js").is_empty());
+    }
+
+    #[test]
+    fn point_9_a_file_has_an_address_under_which_it_never_changes() {
+        for (name, media, _) in FILES.all() {
+            let by_version = FILES.find(&FILES.versioned(name)).unwrap();
+            assert!(
+                by_version.is_version && by_version.media == *media,
+                "{name}"
+            );
+            let plain = FILES.find(name).unwrap();
+            assert!(!plain.is_version, "{name}");
+            assert_eq!(plain.contents(), by_version.contents(), "{name}");
+            let contents = by_version.contents();
+            for imported in ["from \"./", "import(\"./", "import \"./"]
+                .into_iter()
+                .flat_map(|mark| contents.split(mark).skip(1))
+            {
+                let imported = imported.split_once('"').unwrap().0;
+                assert!(
+                    FILES.find(imported).unwrap().is_version,
+                    "{name} imports {imported}"
+                );
+            }
+            assert_eq!(
+                plain.place(),
+                by_version.place(),
+                "{name}: one place for all its names"
+            );
+            let (stem, ending) = name.rsplit_once('.').unwrap();
+            assert!(
+                !FILES
+                    .find(&format!("{stem}.00000000.{ending}"))
+                    .unwrap()
+                    .is_version,
+                "{name}: one from before"
+            );
+            assert!(
+                FILES.find(&format!("{stem}.x.{ending}")).is_none() && FILES.find(stem).is_none()
+            );
+        }
+        let names: std::collections::BTreeSet<_> = FILES.all().map(|(name, ..)| name).collect();
+        assert_eq!(names.len(), FILES.all().count(), "each name once");
+    }
+}

@@ -1,0 +1,62 @@
+//! The HTML pages of the documentation (ENT-22), the explorer, and the files of both.
+
+mod accept;
+mod compare;
+mod explorer;
+mod files;
+mod frame;
+mod html;
+mod map;
+mod missing;
+mod requests;
+mod site;
+mod text;
+
+use svc_core::{Base, api::Api, link::Target};
+
+pub(crate) use self::{
+    accept::{wants_html, wants_machine_form},
+    files::Found,
+};
+use self::{files::Files, site::Site};
+use crate::documents::{DocPage, DocPages};
+
+/// The name of what is searched, among the files of the pages.
+pub(crate) const SEARCH_INDEX: &str = "search.json";
+
+/// The name of the map by itself, among the files of the pages: scripts show it.
+pub(crate) const MAP: &str = "map.svg";
+
+/// The files of the pages, of the explorer and of the comparison.
+static FILES: Files = Files::new(&[frame::FILES, explorer::FILES, compare::FILES]);
+
+/// Returns a page as HTML.
+pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &Base, page: &DocPage) -> String {
+    let site = Site {
+        docs,
+        api,
+        base,
+        files: &FILES,
+    };
+    frame::framed(site, page, &html::contents(site, page))
+}
+
+/// Returns the HTML page of an address that leads to nothing, with links to similar names.
+pub(crate) fn missing(docs: DocPages<'_>, api: &Api, base: &Base, path: &str) -> String {
+    html(docs, api, base, &missing::page(&docs, path))
+}
+
+/// Returns the page of the explorer.
+pub(crate) fn explorer(api: &Api, base: &Base) -> String {
+    explorer::page(&FILES, api, base)
+}
+
+/// Returns the map as SVG.
+pub(crate) fn map(api: &Api, base: &Base) -> String {
+    map::file(api, &|target: &Target| api.href(base, target))
+}
+
+/// Returns the file of this name, with its version or without.
+pub(crate) fn file(name: &str) -> Option<Found> {
+    FILES.find(name)
+}

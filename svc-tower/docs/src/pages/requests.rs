@@ -1,0 +1,66 @@
+//! The requests of a page: each as something to paste, with its answer, what its query can have,
+//! and how it is refused.
+
+use maud::{Markup, html};
+
+use super::{
+    site::{Site, slug},
+    text::{Prose, code_block},
+};
+use crate::documents::{ExampleRequest, Language};
+
+impl Site<'_> {
+    pub(super) fn requests(self, requests: &[ExampleRequest]) -> Markup {
+        let has_key = requests.iter().any(|request| request.key_header.is_some());
+        let has_id = requests
+            .iter()
+            .any(|request| request.address.split('/').any(|part| part.ends_with("_ID")));
+        html! {
+            @if has_key {
+                p class="note" {
+                    code { (ExampleRequest::KEY) } " stands for a key"
+                    @if has_id { ", and a word such as " code { "PERSON_ID" } " for an id: follow links to real ones" }
+                    "."
+                }
+            }
+            @for request in requests { (self.request(request)) }
+        }
+    }
+
+    fn request(self, request: &ExampleRequest) -> Markup {
+        let title = request.title.replace('`', "");
+        html! {
+            h3 id=(slug(&request.title)) { (Prose(&request.title)) }
+            p {
+                code { (request.method) " " (self.local(&request.address)) } " is answered with " strong class="status" { (request.status) } "."
+                @if let Some(explorer) = &request.explorer {
+                    " " a class="try" href=(self.local(explorer)) aria-label={ "Try it in the explorer: " (title) } { "Try it" }
+                }
+            }
+            @for (place, language) in Language::ALL.into_iter().enumerate() {
+                details open[place == 0] {
+                    summary { (language.as_str()) }
+                    (code_block(language.as_str(), &language.as_str().to_ascii_lowercase(), &request.snippet(language)))
+                }
+            }
+            @if let Some(answer) = request.answer_text() {
+                details open { summary { "Answer" } (code_block("Answer", "json", &answer)) }
+            }
+            @if !request.parameters.is_empty() {
+                details {
+                    summary { "Query" }
+                    dl { @for (name, text) in &request.parameters { dt { code { (name) } } dd { (Prose(text)) } } }
+                }
+            }
+            @if !request.refusals.is_empty() {
+                p class="refusals" {
+                    "Errors: "
+                    @for (place, code) in request.refusals.iter().enumerate() {
+                        @if place > 0 { ", " }
+                        a href=(self.page(code.as_str())) { (code.as_str()) }
+                    }
+                }
+            }
+        }
+    }
+}

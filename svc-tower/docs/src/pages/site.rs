@@ -1,0 +1,58 @@
+//! Where the links of pages lead.
+
+use maud::{Markup, html};
+use svc_core::{Base, api::Api, link::Target};
+
+use super::files::Files;
+use crate::documents::{DocPages, Entry};
+
+/// Where links lead: within this server without its scheme and host.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Site<'a> {
+    pub(super) docs: DocPages<'a>,
+    pub(super) api: &'a Api,
+    pub(super) base: &'a Base,
+    pub(super) files: &'a Files,
+}
+
+impl Site<'_> {
+    pub(super) fn href(self, target: &Target) -> String {
+        self.local(&self.api.href(self.base, target)).to_owned()
+    }
+
+    pub(super) fn page(self, name: &str) -> String {
+        self.href(&Target::DocsPage(name.to_owned().into()))
+    }
+
+    /// An address of this server as a path.
+    pub(super) fn local(self, href: &str) -> &str {
+        let host_end = |address: &str| {
+            let start = address.find("://")?.checked_add(3)?;
+            start.checked_add(address.get(start..)?.find('/')?)
+        };
+        match host_end(self.base.as_str()) {
+            Some(end) if self.base.as_str().get(..end) == href.get(..end) => {
+                href.get(end..).unwrap_or(href)
+            }
+            _ => href,
+        }
+    }
+
+    pub(super) fn entry(self, entry: &Entry) -> Markup {
+        html! { a href=(self.local(&entry.href)) rel=[entry.rel.as_deref()] { (entry.name) } }
+    }
+}
+
+/// A title as the name of a part of a page.
+pub(super) fn slug(title: &str) -> String {
+    let letters = title.chars().filter(|letter| *letter != '`');
+    letters
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .collect()
+}

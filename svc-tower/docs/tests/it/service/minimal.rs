@@ -1,0 +1,31 @@
+//! A service without documentation next to one with it.
+
+use http::StatusCode;
+use svc_docs::documents::{DocPages, Subject};
+use svc_tower::SvcService;
+
+use crate::service::client::{exchange, service, without_key};
+
+/// ENT-22: links of answers lead to pages of relations, with and without documentation.
+#[tokio::test]
+async fn ent_22_each_relation_with_a_page_has_a_short_document_without_docs() {
+    let service = service();
+    let bare = SvcService::new(service.api().clone());
+    let docs = DocPages::new(service.api(), service.api().base(), 0);
+    let mut relations = 0;
+    for name in docs.names() {
+        let page = docs.page(&name).unwrap();
+        let is_relation = match page.subject {
+            Subject::Resource | Subject::Collection | Subject::Helper | Subject::Link => true,
+            Subject::ErrorObject => name == "error",
+            _ => false,
+        };
+        let path = format!("/docs/v1/{name}");
+        let status = exchange(&bare, without_key("GET", &path), "").await.status;
+        if is_relation {
+            relations += 1;
+            assert_eq!(status, StatusCode::OK, "{path}");
+        }
+    }
+    assert!(relations > 60, "{relations}");
+}
