@@ -69,7 +69,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-#[doc = include_str!("ops/labels.md")]
+#[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
 /// impl List<Tag> for Labels {
@@ -112,7 +112,7 @@ pub trait List<R: Resource>: Send + Sync {
 /// # Examples
 ///
 /// ```
-#[doc = include_str!("ops/labels.md")]
+#[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
 /// impl Get<Tag> for Labels {
@@ -156,7 +156,7 @@ pub trait Get<R: Resource>: Send + Sync {
 /// # Examples
 ///
 /// ```
-#[doc = include_str!("ops/labels.md")]
+#[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
 /// impl Create<Tag> for Labels {
@@ -243,7 +243,7 @@ impl<R: Resource> Created<R> {
 /// # Examples
 ///
 /// ```
-#[doc = include_str!("ops/labels.md")]
+#[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
 /// impl Update<Tag> for Labels {
@@ -293,7 +293,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// # Examples
 ///
 /// ```
-#[doc = include_str!("ops/labels.md")]
+#[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
 /// impl Delete<Tag> for Labels {
@@ -335,7 +335,7 @@ pub trait Delete<R: Resource>: Send + Sync {
 /// # Examples
 ///
 /// ```
-#[doc = include_str!("ops/labels.md")]
+#[doc = include_str!("labels.md")]
 ///
 /// #[async_trait]
 /// impl Find<Tag> for Labels {
