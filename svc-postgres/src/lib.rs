@@ -34,6 +34,8 @@ mod apply;
 mod cluster;
 mod connect;
 mod database;
+#[cfg(feature = "mapped")]
+mod dialect;
 mod error;
 mod feed;
 mod fetch;
@@ -67,6 +69,8 @@ pub mod guide {}
 #[doc = include_str!("operations.md")]
 pub mod operations {}
 
+#[cfg(feature = "mapped")]
+pub use dialect::DIALECT;
 pub use error::ConnectError;
 #[cfg(feature = "mapped")]
 pub use mapped::Mapped;

@@ -4,10 +4,11 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use svc_sql::{Database, Engine, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, Dialect, Row, Statement, Transaction, Trouble};
 use tokio_postgres::error::SqlState;
 
 use crate::{
+    dialect::DIALECT,
     error::StoreError,
     options::Options,
     pipeline::{Query, Value},
@@ -61,8 +62,8 @@ struct Open {
 
 #[async_trait]
 impl Database for Mapped {
-    fn engine(&self) -> Engine {
-        Engine::Postgres
+    fn dialect(&self) -> &'static dyn Dialect {
+        DIALECT
     }
 
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {

@@ -69,6 +69,8 @@ mod backup;
 mod batch;
 mod check;
 mod data_version;
+#[cfg(feature = "mapped")]
+mod dialect;
 mod error;
 mod export;
 mod feed;
@@ -99,6 +101,8 @@ mod wal;
 mod writer;
 
 pub use check::{Damage, check};
+#[cfg(feature = "mapped")]
+pub use dialect::DIALECT;
 pub use file::{
     APPLICATION_ID, FileError, is_damaged, is_data_file, is_served, remove_data_file,
     sync_directory,

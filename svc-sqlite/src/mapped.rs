@@ -15,7 +15,9 @@ use rusqlite::{
     ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
-use svc_sql::{Database, Engine, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, Dialect, Row, Statement, Transaction, Trouble};
+
+use crate::dialect::DIALECT;
 
 /// Threads that read.
 const READERS: usize = 2;
@@ -112,8 +114,8 @@ fn open(path: &PathBuf) -> io::Result<Connection> {
 
 #[async_trait]
 impl Database for Mapped {
-    fn engine(&self) -> Engine {
-        Engine::Sqlite
+    fn dialect(&self) -> &'static dyn Dialect {
+        DIALECT
     }
 
     async fn read(&self, statements: Vec<Statement>) -> Given {

@@ -8,16 +8,16 @@ use svc_core::{
 };
 
 use super::{
-    database::{Engine, Row, Statement},
+    database::{Row, Statement},
     resolved::{Mapped, Resolved},
-    sql::{Sql, counted},
+    sql::Sql,
 };
 
 impl Resolved {
     /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
     /// is asked.
     pub(super) fn asks(&self, tenant: &str, question: &Question) -> Option<Statement> {
-        let mut sql = Sql::new(self.engine, tenant);
+        let mut sql = Sql::new(self.dialect, tenant);
         match question {
             Question::Find(key) => self.one(&mut sql, key, false, true)?,
             Question::Record(key) => self.one(&mut sql, key, true, true)?,
@@ -35,7 +35,7 @@ impl Resolved {
             }
             Question::Count { kind, of } => {
                 let table = self.of(*kind)?;
-                sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
+                sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
                 self.under(&mut sql, table, of)?;
             }
             Question::Sum(of) => {
@@ -105,12 +105,8 @@ impl Resolved {
         sql.push(" ORDER BY t.")
             .push(&table.order.name)
             .push(" LIMIT 1");
-        if locked && self.engine == Engine::Postgres {
-            sql.push(if whole {
-                " FOR NO KEY UPDATE OF t"
-            } else {
-                " FOR KEY SHARE OF t"
-            });
+        if locked {
+            sql.push(self.dialect.lock(whole));
         }
         Some(())
     }
@@ -129,7 +125,7 @@ impl Resolved {
     /// (RES-event-18).
     fn accepted(&self, sql: &mut Sql, table: &Mapped) {
         let Some((column, values)) = table.column("status") else {
-            sql.push("SELECT ").push(&counted(self.engine, "count(*)"));
+            sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
             return;
         };
         // A number reads as text as soon as it is joined to one.

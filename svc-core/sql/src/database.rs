@@ -6,21 +6,13 @@ use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use svc_core::error::{Code, Error, Problem};
 
+use super::dialect::Dialect;
+
 /// How long a client waits after what passes by itself.
 const SOON: Duration = Duration::from_secs(1);
 
-/// Which SQL a database speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Engine {
-    /// PostgreSQL 12 and later.
-    Postgres,
-    /// `SQLite` 3.38 and later.
-    Sqlite,
-}
-
-/// One statement. Values are bound to `$1`, `$2`, ... (PostgreSQL) or `?1`, `?2`, ... (`SQLite`),
-/// each as a text or NULL; the statement says itself what it makes of them.
+/// One statement. Values are bound to the placeholders of its [`Dialect`], each as a text or NULL;
+/// the statement casts them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statement {
@@ -114,8 +106,8 @@ fn refused(what: &'static str) -> Error {
 /// `svc_postgres::Mapped` and `svc_sqlite::Mapped`; around another client it is some 60 lines.
 #[async_trait]
 pub trait Database: Send + Sync + 'static {
-    /// Which SQL it speaks.
-    fn engine(&self) -> Engine;
+    /// The SQL of the database.
+    fn dialect(&self) -> &'static dyn Dialect;
 
     /// Runs statements that only read, in one round trip where the client can, and gives the rows
     /// of each.
@@ -125,7 +117,7 @@ pub trait Database: Send + Sync + 'static {
     /// The first that failed.
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble>;
 
-    /// Begins a transaction (READ COMMITTED or stricter; `SQLite`: IMMEDIATE) with these
+    /// Begins a transaction (READ COMMITTED or stricter, with the lock of writers where there is one) with these
     /// statements, in one round trip where the client can, and gives the rows of each.
     ///
     /// # Errors
@@ -162,8 +154,8 @@ pub trait Transaction: Send {
 
 #[async_trait]
 impl<D: Database + ?Sized> Database for Arc<D> {
-    fn engine(&self) -> Engine {
-        (**self).engine()
+    fn dialect(&self) -> &'static dyn Dialect {
+        (**self).dialect()
     }
 
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {

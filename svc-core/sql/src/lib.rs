@@ -37,6 +37,7 @@
 mod apply;
 mod ask;
 mod database;
+mod dialect;
 mod live;
 mod mapping;
 mod narrowing;
@@ -51,7 +52,8 @@ mod store;
 mod texts;
 mod turns;
 
-pub use database::{Database, Engine, Row, Statement, Transaction, Trouble};
+pub use database::{Database, Row, Statement, Transaction, Trouble};
+pub use dialect::{Class, Dialect};
 pub use mapping::{Mapping, Rows, Table, Tenants};
 pub use store::MappedStore;
 
@@ -81,41 +83,5 @@ impl From<Trouble> for MappingError {
 impl From<Error> for MappingError {
     fn from(error: Error) -> Self {
         Self::Other(error)
-    }
-}
-
-/// What former versions noted to be sent, and nobody sent: nothing would erase it with its people
-/// any more.
-const FORMER: &str = "DROP TABLE IF EXISTS svc_outbox";
-
-/// The SQL of this library's own tables beside the vendor's; running it again changes nothing.
-#[must_use]
-pub fn own_tables(engine: Engine) -> [&'static str; 8] {
-    match engine {
-        Engine::Postgres => [
-            "CREATE TABLE IF NOT EXISTS svc_turns (tenant text PRIMARY KEY, clock bigint NOT NULL)",
-            "CREATE TABLE IF NOT EXISTS svc_identifiers (tenant text NOT NULL, kind text NOT NULL, identifier text NOT NULL, \
-             record text NOT NULL, place bigint NOT NULL, PRIMARY KEY (tenant, kind, identifier))",
-            "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
-            "CREATE TABLE IF NOT EXISTS svc_secrets (name text PRIMARY KEY, secret text NOT NULL)",
-            "CREATE TABLE IF NOT EXISTS svc_dispatches (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, \
-             tenant text NOT NULL, person text, due bigint NOT NULL, attempts bigint NOT NULL, body text NOT NULL)",
-            "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
-            "CREATE INDEX IF NOT EXISTS svc_dispatches_due ON svc_dispatches (due)",
-            FORMER,
-        ],
-        Engine::Sqlite => [
-            "CREATE TABLE IF NOT EXISTS svc_turns (tenant TEXT PRIMARY KEY, clock INTEGER NOT NULL)",
-            "CREATE TABLE IF NOT EXISTS svc_identifiers (tenant TEXT NOT NULL, kind TEXT NOT NULL, identifier TEXT NOT NULL, \
-             record TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tenant, kind, identifier)) WITHOUT ROWID",
-            "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
-            "CREATE TABLE IF NOT EXISTS svc_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL)",
-            // An id never comes again: who settles one that is gone settles no other.
-            "CREATE TABLE IF NOT EXISTS svc_dispatches (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, \
-             person TEXT, due INTEGER NOT NULL, attempts INTEGER NOT NULL, body TEXT NOT NULL)",
-            "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
-            "CREATE INDEX IF NOT EXISTS svc_dispatches_due ON svc_dispatches (due)",
-            FORMER,
-        ],
     }
 }

@@ -5,27 +5,10 @@ use std::collections::BTreeMap;
 use svc_core::json::Json;
 
 use super::{
-    database::{Engine, Row, Statement},
+    database::{Row, Statement},
+    dialect::{Class, Dialect},
     sql::quoted_table,
 };
-
-/// What a column can hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Text,
-    Uuid,
-    /// Whole numbers up to this one, and down to its negative.
-    Integer(i64),
-    /// Numbers with a fraction.
-    Decimal,
-    Boolean,
-    Moment,
-    Date,
-    Json,
-    /// An array of texts.
-    Texts,
-    Other,
-}
 
 /// A column of a table.
 #[derive(Debug, Clone)]
@@ -112,7 +95,7 @@ impl Live {
     }
 
     /// What the answers to [`statements`] say.
-    pub(super) fn read(engine: Engine, answers: &[Vec<Row>]) -> Self {
+    pub(super) fn read(answers: &[Vec<Row>]) -> Self {
         let mut live = Self::default();
         let [columns, indexes, checks] = answers else {
             return live;
@@ -135,13 +118,13 @@ impl Live {
                     class(&base)
                 },
                 longest: text(6)
-                    .or_else(|| declared_length(engine, &sql_type))
+                    .or_else(|| declared_length(&sql_type))
                     .and_then(|it| it.parse().ok()),
                 sql_type,
                 nullable: is(4),
                 has_default: is(5),
                 default: text(8).as_deref().and_then(constant),
-                default_sql: text(8).filter(|_| engine == Engine::Sqlite),
+                default_sql: text(8),
                 values: labels,
             });
         }
@@ -183,7 +166,7 @@ impl Live {
 
 /// The statements that ask for columns, indexes and checks of these tables.
 pub(super) fn statements<'a>(
-    engine: Engine,
+    dialect: &'static dyn Dialect,
     tables: impl Iterator<Item = &'a str>,
 ) -> Vec<Statement> {
     let mut names: Vec<String> = tables.map(quoted_table).collect();
@@ -199,49 +182,11 @@ pub(super) fn statements<'a>(
     }
     json.push(b']');
     let values = vec![Some(String::from_utf8(json).unwrap_or_default())];
-    let texts = match engine {
-        Engine::Postgres => POSTGRES,
-        Engine::Sqlite => SQLITE,
-    };
-    texts
+    dialect
+        .catalog()
         .map(|text| Statement::new(text, values.clone()))
         .into()
 }
-
-const POSTGRES: [&str; 3] = [
-    "SELECT n.value, a.attname::text, format_type(a.atttypid, CASE WHEN t.typname = 'bpchar' THEN -1 END), \
-     format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL), (NOT a.attnotnull)::text, \
-     (d.adbin IS NOT NULL OR a.attidentity <> '')::text, \
-     CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN (a.atttypmod - 4)::text END, \
-     CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder)::text FROM pg_enum e \
-     WHERE e.enumtypid = t.oid) END, pg_get_expr(d.adbin, d.adrelid) \
-     FROM json_array_elements_text($1::text::json) n(value) JOIN pg_class c ON c.oid = to_regclass(n.value) \
-     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
-     JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
-     ORDER BY n.value, a.attnum",
-    "SELECT n.value, (SELECT json_agg(pg_get_indexdef(i.indexrelid, k, true) ORDER BY k)::text \
-     FROM generate_series(1, i.indnkeyatts) k), i.indisunique::text, i.indisprimary::text, (i.indpred IS NULL)::text \
-     FROM json_array_elements_text($1::text::json) n(value) JOIN pg_index i ON i.indrelid = to_regclass(n.value) \
-     WHERE i.indisvalid ORDER BY n.value, i.indexrelid",
-    "SELECT n.value, a.attname::text, pg_get_constraintdef(k.oid) \
-     FROM json_array_elements_text($1::text::json) n(value) \
-     JOIN pg_constraint k ON k.conrelid = to_regclass(n.value) AND k.contype = 'c' AND array_length(k.conkey, 1) = 1 \
-     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1] ORDER BY n.value, a.attnum",
-];
-
-/// `SQLite` has no rule of a column by itself: the third one gives the text of the table, and
-/// nothing is read from it.
-const SQLITE: [&str; 3] = [
-    "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
-     CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \
-     FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
-    "SELECT n.value, (SELECT json_group_array(coalesce(i.name, '')) FROM pragma_index_info(l.name) i), \
-     CAST(l.\"unique\" AS TEXT), CAST(l.origin = 'pk' AS TEXT), CAST(l.partial = 0 AS TEXT) \
-     FROM json_each(?1) n JOIN pragma_index_list(replace(n.value, '\"', '')) l \
-     UNION ALL SELECT n.value, json_group_array(p.name), '1', '1', '1' \
-     FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p WHERE p.pk > 0 GROUP BY n.value",
-    "SELECT NULL, NULL, NULL FROM json_each(?1) WHERE 0",
-];
 
 /// The elements of a JSON array of texts.
 fn texts(json: &str) -> Vec<String> {
@@ -286,11 +231,9 @@ fn constant(default: &str) -> Option<String> {
     (is_number || matches!(default, "true" | "false")).then(|| default.to_owned())
 }
 
-/// 20 of `varchar(20)`, which PostgreSQL tells elsewhere.
-fn declared_length(engine: Engine, sql_type: &str) -> Option<String> {
-    let (_, rest) = sql_type
-        .split_once('(')
-        .filter(|_| engine == Engine::Sqlite)?;
+/// 20 of `varchar(20)`.
+fn declared_length(sql_type: &str) -> Option<String> {
+    let (_, rest) = sql_type.split_once('(')?;
     let (length, _) = rest.split_once(')')?;
     (class(sql_type) == Class::Text).then(|| length.trim().to_owned())
 }
@@ -301,7 +244,6 @@ fn class(sql_type: &str) -> Class {
     let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
     match name.as_str() {
         "smallint" => Class::Integer(i64::from(i16::MAX)),
-        // In SQLite `INTEGER` has 64 bits, and so has `INT`; PostgreSQL's `integer` has 32.
         "integer" => Class::Integer(i64::from(i32::MAX)),
         "text[]" | "character varying[]" => Class::Texts,
         _ if name.ends_with("[]") => Class::Other,
@@ -331,9 +273,9 @@ fn class(sql_type: &str) -> Class {
 
 impl LiveColumn {
     /// The largest number that it holds.
-    pub(super) fn most(&self, engine: Engine) -> i64 {
+    pub(super) fn most(&self, dialect: &'static dyn Dialect) -> i64 {
         match self.class {
-            Class::Integer(most) if engine == Engine::Postgres => most,
+            Class::Integer(most) if !dialect.has_loose_types() => most,
             _ => i64::MAX,
         }
     }

@@ -6,7 +6,7 @@ use svc_core::{
 };
 
 use super::{
-    live::Class,
+    dialect::Class,
     resolved::{Column, Mapped, Member, Stored},
 };
 

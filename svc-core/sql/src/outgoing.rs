@@ -13,7 +13,7 @@ use super::{
     MappedStore,
     ask::unasked,
     database::{Row, Statement, Trouble},
-    sql::{Sql, counted},
+    sql::Sql,
 };
 
 /// Notes something to send.
@@ -35,14 +35,14 @@ pub(super) fn put(mut sql: Sql, dispatch: &Dispatch) -> Statement {
 
 impl MappedStore {
     fn sql(&self) -> Sql {
-        Sql::new(self.mapping().engine, "")
+        Sql::new(self.mapping().dialect, "")
     }
 
     /// When something is due next.
     fn next_due(&self) -> Statement {
         let mut sql = self.sql();
         sql.push("SELECT ")
-            .push(&counted(self.mapping().engine, "min(due)"))
+            .push(&self.mapping().dialect.as_text("min(due)"))
             .push(" FROM svc_dispatches");
         sql.finish()
     }
@@ -58,10 +58,10 @@ impl MappedStore {
 #[async_trait]
 impl Outgoing for MappedStore {
     async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
-        let engine = self.mapping().engine;
+        let dialect = self.mapping().dialect;
         let mut sql = self.sql();
         sql.push("SELECT ")
-            .push(&counted(engine, "id"))
+            .push(&dialect.as_text("id"))
             .push(" FROM svc_dispatches WHERE due <= ");
         sql.number(now.micros())
             .push(" ORDER BY due, id LIMIT ")
@@ -92,9 +92,9 @@ impl Outgoing for MappedStore {
                 .push(" AND due <= ")
                 .number(now.micros());
             sql.push(" RETURNING tenant, body, ")
-                .push(&counted(engine, "id"))
+                .push(&dialect.as_text("id"))
                 .push(", ");
-            sql.push(&counted(engine, "attempts"));
+            sql.push(&dialect.as_text("attempts"));
             sql.finish()
         };
         let claims = ids.iter().map(claim).chain([self.next_due()]).collect();

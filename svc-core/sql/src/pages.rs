@@ -13,7 +13,7 @@ use super::{
     ask::unasked,
     database::{Row, Statement},
     resolved::{Mapped, Resolved},
-    sql::{Sql, counted},
+    sql::Sql,
 };
 
 /// Cursors are bound to the tenant by name.
@@ -29,7 +29,7 @@ impl Resolved {
         request: &ListRequest,
     ) -> Result<Vec<Statement>> {
         let table = self.of(kind).ok_or_else(Error::not_found)?;
-        let mut page = Sql::new(self.engine, tenant);
+        let mut page = Sql::new(self.dialect, tenant);
         self.records(&mut page, table);
         self.within(&mut page, table, &request.scope)?;
         let start = start(cursors, tenant, kind, request);
@@ -51,10 +51,10 @@ impl Resolved {
             page.push(" OFFSET ")
                 .number(i64::try_from(skipped).unwrap_or(i64::MAX));
         }
-        let mut total = Sql::new(self.engine, tenant);
+        let mut total = Sql::new(self.dialect, tenant);
         total
             .push("SELECT ")
-            .push(&counted(self.engine, "count(*)"))
+            .push(&self.dialect.as_text("count(*)"))
             .push(" FROM ")
             .push(&table.name)
             .push(" t WHERE ");
@@ -63,7 +63,7 @@ impl Resolved {
         let mut statements = vec![page.finish(), total.finish()];
         if let Scope::Under(address) = &request.scope {
             let container = self.of(address.kind).ok_or_else(Error::not_found)?;
-            let mut sql = Sql::new(self.engine, tenant);
+            let mut sql = Sql::new(self.dialect, tenant);
             self.heads(&mut sql, container);
             self.named(&mut sql, container, "t", &Key::from(address));
             statements.push(sql.finish());

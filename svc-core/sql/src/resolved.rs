@@ -2,12 +2,12 @@
 
 use svc_core::{model::Kind, schema};
 
-use super::{database::Engine, live::Class};
+use super::dialect::{Class, Dialect};
 
 /// A mapping and what the tables say of it.
 #[derive(Debug)]
 pub(crate) struct Resolved {
-    pub(crate) engine: Engine,
+    pub(crate) dialect: &'static dyn Dialect,
     /// The only tenant, where everything is one's.
     pub(crate) only: Option<String>,
     pub(crate) tables: Vec<Mapped>,

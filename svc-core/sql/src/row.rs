@@ -12,7 +12,7 @@ use svc_core::{
 
 use super::{
     database::Row,
-    live::Class,
+    dialect::{Class, Dialect},
     resolved::{Column, Mapped, Member, Resolved, Stored},
 };
 
@@ -48,7 +48,7 @@ impl Resolved {
             .iter()
             .map(|member| (member, next()))
             .collect();
-        write_members(self.engine, &members, 0, &mut fields);
+        write_members(self.dialect, &members, 0, &mut fields);
         let mut record = RawRecord::stored(table.kind, meta, fields);
         for (name, to) in links {
             record.add_link(name, to);
@@ -89,7 +89,7 @@ fn head(place: Option<&str>, id: Option<&str>) -> Result<(i64, Id)> {
     })
 }
 
-/// A moment: microseconds since 1970, or a text that `SQLite` or a program wrote.
+/// A moment: microseconds since 1970, or a text that the database or a program wrote.
 fn moment(text: Option<&str>) -> Option<Timestamp> {
     let text = text?;
     if let Ok(micros) = text.parse() {
@@ -101,7 +101,7 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
 /// `"name":value` pairs separated by commas; what is empty is left out. Members of one object stand
 /// beside each other.
 fn write_members(
-    engine: super::Engine,
+    dialect: &'static dyn Dialect,
     members: &[(&Member, Option<&str>)],
     depth: usize,
     out: &mut Vec<u8>,
@@ -129,12 +129,12 @@ fn write_members(
         let written = if first.path.len() > depth.saturating_add(1) {
             out.push(b'{');
             let empty = out.len();
-            write_members(engine, group, depth.saturating_add(1), out);
+            write_members(dialect, group, depth.saturating_add(1), out);
             let has_some = out.len() > empty;
             out.push(b'}');
             has_some
         } else {
-            text.is_some_and(|text| write_value(engine, first, text, out).is_some())
+            text.is_some_and(|text| write_value(dialect, first, text, out).is_some())
         };
         if !written {
             out.truncate(begin);
@@ -144,13 +144,13 @@ fn write_members(
 
 /// A value as it is sent; `None` for what the interface cannot say.
 fn write_value(
-    engine: super::Engine,
+    dialect: &'static dyn Dialect,
     member: &Member,
     text: &str,
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let (column, values) = match &member.stored {
-        Stored::Rows { members, .. } => return write_rows(engine, members, text, out),
+        Stored::Rows { members, .. } => return write_rows(dialect, members, text, out),
         Stored::Column { column, values } => (column, values),
     };
     if column.class == Class::Json || column.class == Class::Texts {
@@ -175,7 +175,7 @@ fn write_value(
 }
 
 fn write_rows(
-    engine: super::Engine,
+    dialect: &'static dyn Dialect,
     members: &[Member],
     text: &str,
     out: &mut Vec<u8>,
@@ -198,7 +198,7 @@ fn write_rows(
             .map(|(place, member)| (member, columns.get(place).and_then(Json::as_str)))
             .collect();
         out.push(b'{');
-        write_members(engine, &members, 0, out);
+        write_members(dialect, &members, 0, out);
         out.push(b'}');
     }
     out.push(b']');
@@ -223,7 +223,7 @@ fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
 
 /// What a column has for a value of the interface.
 pub(super) fn to_column(
-    engine: super::Engine,
+    dialect: &'static dyn Dialect,
     column: &Column,
     values: &[(String, String)],
     value: Option<&Json>,
@@ -235,10 +235,10 @@ pub(super) fn to_column(
         return String::from_utf8(text).ok();
     }
     Some(match value {
-        Json::Bool(truth) => boolean(engine, *truth),
+        Json::Bool(truth) => dialect.boolean(*truth).to_owned(),
         Json::Number(number) => number.as_str().to_owned(),
         Json::String(text) if matches!(column.class, Class::Boolean | Class::Integer(_)) => {
-            boolean(engine, text == "true")
+            dialect.boolean(text == "true").to_owned()
         }
         Json::String(text) => values
             .iter()
@@ -253,17 +253,7 @@ pub(super) fn to_column(
     })
 }
 
-fn boolean(engine: super::Engine, truth: bool) -> String {
-    match (engine, truth) {
-        (super::Engine::Sqlite, true) => "1",
-        (super::Engine::Sqlite, false) => "0",
-        (super::Engine::Postgres, true) => "true",
-        (super::Engine::Postgres, false) => "false",
-    }
-    .to_owned()
-}
-
-/// Texts as PostgreSQL writes an array: `{"a","b"}`.
+/// Texts as an array literal of SQL: `{"a","b"}`.
 fn braces(list: &[Json]) -> String {
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let items: Vec<String> = list.iter().filter_map(Json::as_str).map(quote).collect();

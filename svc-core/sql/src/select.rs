@@ -14,10 +14,10 @@ impl Resolved {
     /// `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, where the links lead,
     /// and the members. Behind it comes a condition on `t`.
     pub(super) fn records(&self, sql: &mut Sql, table: &Mapped) {
-        let engine = sql.engine();
+        let dialect = sql.dialect();
         sql.push("SELECT ");
         for column in [&table.order, &table.id, &table.created, &table.modified] {
-            sql.push(&read(engine, "t", column)).push(", ");
+            sql.push(&read(dialect, "t", column)).push(", ");
         }
         Self::identifiers(sql, table);
         self.targets(sql, table);
@@ -29,11 +29,11 @@ impl Resolved {
 
     /// The same without identifiers and members: what a record is found by.
     pub(super) fn heads(&self, sql: &mut Sql, table: &Mapped) {
-        let engine = sql.engine();
+        let dialect = sql.dialect();
         sql.push("SELECT ")
-            .push(&read(engine, "t", &table.order))
+            .push(&read(dialect, "t", &table.order))
             .push(", ")
-            .push(&read(engine, "t", &table.id));
+            .push(&read(dialect, "t", &table.id));
         self.targets(sql, table);
         self.from(sql, table);
     }
@@ -41,7 +41,7 @@ impl Resolved {
     fn targets(&self, sql: &mut Sql, table: &Mapped) {
         for (place, link) in table.links.iter().enumerate() {
             if let Some(target) = self.of(link.kind) {
-                let column = read(sql.engine(), &format!("l{place}"), &target.id);
+                let column = read(sql.dialect(), &format!("l{place}"), &target.id);
                 sql.push(", ").push(&column);
             }
         }
@@ -115,11 +115,11 @@ impl Resolved {
                 Whose::Only => return false,
                 Whose::Column { column, via } => {
                     let name = match via {
-                        None => read(self.engine, &alias, column),
+                        None => read(self.dialect, &alias, column),
                         Some(via) => {
                             let on = format!("o.{} = {alias}.{}", via.key.name, column.name);
                             from = format!("{from} JOIN {} o ON {on}", via.table);
-                            read(self.engine, "o", &via.name)
+                            read(self.dialect, "o", &via.name)
                         }
                     };
                     sql.push("SELECT ")
@@ -149,29 +149,23 @@ impl Resolved {
 
     /// The foreign identifiers of a record, as a JSON array.
     fn identifiers(sql: &mut Sql, table: &Mapped) {
-        let engine = sql.engine();
+        let dialect = sql.dialect();
         let of = format!(
             " AND i.kind = '{}' AND i.record = {}",
             table.kind.singular(),
-            read(engine, "t", &table.id)
+            read(dialect, "t", &table.id)
         );
-        match engine {
-            super::Engine::Postgres => {
-                sql.push(
-                    "(SELECT json_agg(i.identifier ORDER BY i.place)::text FROM svc_identifiers i WHERE i.tenant = ",
-                );
-                sql.tenant(None).push(&of).push(")");
-            }
-            super::Engine::Sqlite => {
-                sql.push("(SELECT json_group_array(identifier) FROM (SELECT i.identifier FROM svc_identifiers i WHERE i.tenant = ");
-                sql.tenant(None).push(&of).push(" ORDER BY i.place))");
-            }
-        }
+        let [before, after] = dialect.json_list("i.identifier", "i.place");
+        sql.push(&before)
+            .push(" FROM svc_identifiers i WHERE i.tenant = ")
+            .tenant(None)
+            .push(&of)
+            .push(&after);
     }
 
     fn member(&self, member: &Member, table: &Mapped) -> String {
         match &member.stored {
-            Stored::Column { column, .. } => read(self.engine, "t", column),
+            Stored::Column { column, .. } => read(self.dialect, "t", column),
             Stored::Rows {
                 table: rows,
                 parent,
@@ -183,7 +177,7 @@ impl Resolved {
                 let columns: Vec<String> = members
                     .iter()
                     .filter_map(|member| match &member.stored {
-                        Stored::Column { column, .. } => Some(read(self.engine, "r", column)),
+                        Stored::Column { column, .. } => Some(read(self.dialect, "r", column)),
                         Stored::Rows { .. } => None,
                     })
                     .collect();
@@ -192,14 +186,8 @@ impl Resolved {
                     &order.name,
                 );
                 let columns = columns.join(", ");
-                match self.engine {
-                    super::Engine::Postgres => format!(
-                        "(SELECT json_agg(json_build_array({columns}) ORDER BY r.{by})::text FROM {rows} r WHERE {of})"
-                    ),
-                    super::Engine::Sqlite => format!(
-                        "(SELECT json_group_array(json(a)) FROM (SELECT json_array({columns}) AS a FROM {rows} r WHERE {of} ORDER BY r.{by}))"
-                    ),
-                }
+                let [before, after] = self.dialect.json_rows(&columns, &format!("r.{by}"));
+                format!("{before} FROM {rows} r WHERE {of}{after}")
             }
         }
     }
@@ -232,11 +220,7 @@ impl Resolved {
                 None => _ = sql.push("1 = 0"),
             },
             Key::Identifier(kind, identifier) => {
-                let record = if self.engine == super::Engine::Postgres {
-                    format!("i.record::{}", table.id.sql_type)
-                } else {
-                    "i.record".to_owned()
-                };
+                let record = self.dialect.cast_text("i.record", &table.id.sql_type);
                 let of = format!(
                     "{alias}.{} = (SELECT {record} FROM {IDENTIFIERS} i WHERE i.kind = '{}' AND i.tenant = ",
                     table.id.name,
@@ -313,7 +297,7 @@ impl Resolved {
 /// What an id is in its column; nothing for one that no row can have.
 pub(super) fn id_value(column: &Column, id: &Id) -> Option<String> {
     match column.class {
-        super::live::Class::Uuid => id.uuid().map(|uuid| uuid.to_string()),
+        super::dialect::Class::Uuid => id.uuid().map(|uuid| uuid.to_string()),
         _ => Some(id.as_str().to_owned()),
     }
 }

@@ -1,10 +1,8 @@
 //! SQL with its values: names come from the mapping and are quoted, values are always bound.
 
-use std::fmt::Write as _;
-
 use super::{
-    database::{Engine, Statement},
-    live::Class,
+    database::Statement,
+    dialect::{Class, Dialect},
     resolved::Column,
 };
 
@@ -20,7 +18,7 @@ pub(super) fn quoted_table(name: &str) -> String {
 
 /// A statement that grows.
 pub(super) struct Sql {
-    engine: Engine,
+    dialect: &'static dyn Dialect,
     text: String,
     values: Vec<Option<String>>,
     tenant: String,
@@ -30,9 +28,9 @@ pub(super) struct Sql {
 
 impl Sql {
     /// A statement about what a tenant has.
-    pub(super) fn new(engine: Engine, tenant: &str) -> Self {
+    pub(super) fn new(dialect: &'static dyn Dialect, tenant: &str) -> Self {
         Self {
-            engine,
+            dialect,
             text: String::with_capacity(512),
             values: Vec::new(),
             tenant: tenant.to_owned(),
@@ -40,8 +38,8 @@ impl Sql {
         }
     }
 
-    pub(super) fn engine(&self) -> Engine {
-        self.engine
+    pub(super) fn dialect(&self) -> &'static dyn Dialect {
+        self.dialect
     }
 
     /// SQL of this library, or names that are quoted already.
@@ -57,34 +55,21 @@ impl Sql {
             self.values.len()
         });
         self.bound = Some(place);
-        let mark = self.mark(place);
-        let is_number = column.is_some_and(|column| matches!(column.class, Class::Integer(_)));
-        match (self.engine, column) {
-            (Engine::Postgres, Some(column)) => {
-                _ = write!(self.text, "{mark}::text::{}", column.sql_type);
-            }
-            (Engine::Postgres, None) => _ = write!(self.text, "{mark}::text"),
-            (Engine::Sqlite, _) if is_number => _ = write!(self.text, "CAST({mark} AS INTEGER)"),
-            (Engine::Sqlite, _) => self.text.push_str(&mark),
-        }
-        self
-    }
-
-    fn mark(&self, place: usize) -> String {
-        if self.engine == Engine::Postgres {
-            format!("${place}")
-        } else {
-            format!("?{place}")
-        }
+        let placeholder = self.dialect.placeholder(place);
+        let sql = match column {
+            Some(column) => self
+                .dialect
+                .value(&placeholder, column.class, &column.sql_type),
+            None => self.dialect.text(&placeholder),
+        };
+        self.push(&sql)
     }
 
     /// A text to compare with texts.
     pub(super) fn text(&mut self, value: impl Into<String>) -> &mut Self {
-        self.bind(Some(value.into()));
-        if self.engine == Engine::Postgres {
-            self.text.push_str("::text");
-        }
-        self
+        let placeholder = self.bind(Some(value.into()));
+        let sql = self.dialect.text(&placeholder);
+        self.push(&sql)
     }
 
     /// A whole number.
@@ -98,33 +83,17 @@ impl Sql {
     }
 
     fn cast(&mut self, value: Option<String>, sql_type: &str, class: Class) -> &mut Self {
-        match (self.engine, class) {
-            (Engine::Postgres, _) => {
-                self.bind(value);
-                _ = write!(self.text, "::text::{sql_type}");
-            }
-            (Engine::Sqlite, Class::Integer(_) | Class::Boolean) => {
-                self.text.push_str("CAST(");
-                self.bind(value);
-                self.text.push_str(" AS INTEGER)");
-            }
-            (Engine::Sqlite, Class::Decimal) => {
-                self.text.push_str("CAST(");
-                self.bind(value);
-                self.text.push_str(" AS NUMERIC)");
-            }
-            (Engine::Sqlite, _) => self.bind(value),
-        }
-        self
+        let placeholder = self.bind(value);
+        let sql = self.dialect.value(&placeholder, class, sql_type);
+        self.push(&sql)
     }
 
-    fn bind(&mut self, value: Option<String>) {
-        // PostgreSQL has no text with U+0000: nothing is found by one, and none is written (see
-        // `apply.rs`).
-        let value = value.filter(|value| self.engine == Engine::Sqlite || !value.contains('\0'));
+    /// Binds a value, and returns its placeholder.
+    fn bind(&mut self, value: Option<String>) -> String {
+        // No row has a text that the database cannot have, and none is written: see `texts.rs`.
+        let value = value.filter(|value| self.dialect.has_nul() || !value.contains('\0'));
         self.values.push(value);
-        let mark = self.mark(self.values.len());
-        self.text.push_str(&mark);
+        self.dialect.placeholder(self.values.len())
     }
 
     pub(super) fn finish(self) -> Statement {
@@ -132,33 +101,8 @@ impl Sql {
     }
 }
 
-/// A number that the database computes, as text.
-pub(super) fn counted(engine: Engine, number: &str) -> String {
-    match engine {
-        Engine::Postgres => format!("({number})::text"),
-        Engine::Sqlite => format!("CAST({number} AS TEXT)"),
-    }
-}
-
 /// What a column reads as, as text: see `row.rs` for the way back.
-pub(super) fn read(engine: Engine, alias: &str, column: &Column) -> String {
+pub(super) fn read(dialect: &dyn Dialect, alias: &str, column: &Column) -> String {
     let name = format!("{alias}.{}", column.name);
-    match (engine, column.class) {
-        (Engine::Postgres, Class::Moment) => {
-            let zone = if column.sql_type.contains("without") {
-                " AT TIME ZONE 'UTC'"
-            } else {
-                ""
-            };
-            format!(
-                "CASE WHEN isfinite({name}) THEN (extract(epoch FROM {name}{zone}) * 1000000)::bigint::text END"
-            )
-        }
-        (Engine::Postgres, Class::Texts) => format!("array_to_json({name})::text"),
-        (Engine::Postgres, _) => format!("{name}::text"),
-        (Engine::Sqlite, Class::Text | Class::Uuid | Class::Moment | Class::Date | Class::Json) => {
-            name
-        }
-        (Engine::Sqlite, _) => format!("CAST({name} AS TEXT)"),
-    }
+    dialect.read(&name, column.class, &column.sql_type)
 }

@@ -27,7 +27,7 @@ use svc_store::{
 };
 
 use super::{
-    Engine, MappingError,
+    Dialect, MappingError,
     apply::Writes,
     ask::unasked,
     database::{Database, Row, Statement, Transaction, Trouble},
@@ -76,11 +76,10 @@ impl MappedStore {
     /// Everything in the mapping that the tables do not have, with what mends it; or the database
     /// cannot be read.
     pub async fn connect(mapping: Mapping, database: impl Database) -> Result<Self, MappingError> {
-        let engine = database.engine();
-        let asked = live::statements(engine, mapping.table_names());
+        let dialect = database.dialect();
+        let asked = live::statements(dialect, mapping.table_names());
         let answers = database.read(asked).await?;
-        let mapping =
-            super::resolve::resolve(&mapping, engine, &live::Live::read(engine, &answers))?;
+        let mapping = super::resolve::resolve(&mapping, dialect, &live::Live::read(&answers))?;
         let secret = secret(&database).await?;
         let shared = Shared {
             database: Box::new(database),
@@ -103,7 +102,7 @@ impl MappedStore {
     ///
     /// Trouble of the database.
     pub async fn create_own_tables(database: &impl Database) -> Result<(), MappingError> {
-        let statements = super::own_tables(database.engine());
+        let statements = database.dialect().own_tables();
         let statements = statements
             .iter()
             .map(|text| Statement::new(*text, Vec::new()))
@@ -153,9 +152,9 @@ impl MappedStore {
     async fn turn(&self, cx: &Context, call: &Call) -> Result<Outcome, Failed> {
         let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
         let wanted = first_questions_once(call, &*self.matching, &mapping.once());
-        let mut begin = begin(mapping.engine, cx.deadline);
+        let mut begin = begin(mapping.dialect, cx.deadline);
         let turn_at = begin.len();
-        begin.push(next_turn(mapping.engine, tenant, Timestamp::now()));
+        begin.push(next_turn(mapping.dialect, tenant, Timestamp::now()));
         let (asked, statements) = self.asks(tenant, &wanted);
         begin.extend(statements);
         let (mut transaction, mut answers) = self.shared.database.begin(begin).await?;
@@ -349,33 +348,25 @@ impl From<Trouble> for Failed {
 }
 
 /// No statement of a transaction waits longer than its caller.
-fn begin(engine: Engine, deadline: Option<Instant>) -> Vec<Statement> {
-    let (Engine::Postgres, Some(deadline)) = (engine, deadline) else {
-        return Vec::new();
-    };
-    let left = deadline
-        .saturating_duration_since(Instant::now())
-        .as_millis()
-        .max(1);
-    let text = "SELECT set_config('statement_timeout', $1::text, true)";
-    vec![Statement::new(text, vec![Some(left.to_string())])]
+fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statement> {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    left.and_then(|left| dialect.statement_timeout(left))
+        .into_iter()
+        .collect()
 }
 
 /// Waits for the tenant's turn, and gives its moment: later than that of every turn before.
-fn next_turn(engine: Engine, tenant: &str, now: Timestamp) -> Statement {
-    let mut sql = Sql::new(engine, tenant);
-    let (larger, clock) = match engine {
-        Engine::Postgres => ("greatest", "svc_turns.clock::text"),
-        Engine::Sqlite => ("max", "CAST(clock AS TEXT)"),
-    };
+fn next_turn(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
+    let mut sql = Sql::new(dialect, tenant);
+    let clock = dialect.as_text("svc_turns.clock");
     sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")
         .tenant(None)
         .push(", ")
         .number(now.micros());
     sql.push(") ON CONFLICT (tenant) DO UPDATE SET clock = ")
-        .push(larger);
+        .push(dialect.larger());
     sql.push("(svc_turns.clock + 1, excluded.clock) RETURNING ")
-        .push(clock);
+        .push(&clock);
     sql.finish()
 }
 
@@ -383,7 +374,7 @@ fn next_turn(engine: Engine, tenant: &str, now: Timestamp) -> Statement {
 async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(Error::unexpected)?;
-    let mut make = Sql::new(database.engine(), "");
+    let mut make = Sql::new(database.dialect(), "");
     make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ")
         .text(hex::encode(&random));
     make.push(") ON CONFLICT (name) DO NOTHING");
@@ -440,7 +431,7 @@ impl Store for MappedStore {
         else {
             return Ok(None);
         };
-        let mut sql = Sql::new(mapping.engine, cx.tenant.as_str());
+        let mut sql = Sql::new(mapping.dialect, cx.tenant.as_str());
         if mapping.one(&mut sql, key, true, false).is_none() {
             return Ok(None);
         }
@@ -497,7 +488,7 @@ impl AnonymousTenant for MappedStore {
         if let Some(only) = &mapping.only {
             return Ok(Some(Tenant::new(only.as_str())));
         }
-        let mut sql = Sql::new(mapping.engine, "");
+        let mut sql = Sql::new(mapping.dialect, "");
         if !mapping.owner(&mut sql, table, container) {
             return Ok(None);
         }

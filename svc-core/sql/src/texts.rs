@@ -5,11 +5,17 @@ use svc_core::{
     json::{Json, Object},
 };
 
-use super::{Engine, resolved::Mapped, row::at};
+use super::{Dialect, resolved::Mapped, row::at};
 
-/// Refuses texts with U+0000, which PostgreSQL does not have (ERR-13).
-pub(super) fn check_texts(engine: Engine, table: &Mapped, fields: &Object) -> Result<()> {
-    if engine == Engine::Sqlite {
+/// Refuses texts with U+0000 if the database cannot have them.
+///
+/// Requirements: ERR-13.
+pub(super) fn check_texts(
+    dialect: &'static dyn Dialect,
+    table: &Mapped,
+    fields: &Object,
+) -> Result<()> {
+    if dialect.has_nul() {
         return Ok(());
     }
     let wrong = table

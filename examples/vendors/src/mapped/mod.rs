@@ -12,9 +12,7 @@ use svc_core::{
     model::Kind,
     ops::{Delivered, Dispatch, ToSend},
 };
-use svc_sql::{
-    Database, Engine, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants,
-};
+use svc_sql::{Database, MappedStore, Mapping, MappingError, Rows, Statement, Table, Tenants};
 use svc_store::hex;
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
@@ -90,8 +88,8 @@ impl Authenticator for ApiKeys {
             return Ok(None);
         };
         let hash = hex::encode(&Sha256::digest(key));
-        let text = match self.0.engine() {
-            Engine::Postgres => {
+        let text = match self.0.dialect().name() {
+            "PostgreSQL" => {
                 "SELECT org_id::text, scope FROM api_keys WHERE token_hash = decode($1::text, 'hex')"
             }
             _ => "SELECT org_id, scope FROM api_keys WHERE hex(token_hash) = upper(?1)",

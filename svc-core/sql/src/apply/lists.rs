@@ -85,7 +85,7 @@ impl Writes<'_> {
         sql.push("UPDATE ").push(rows.table).push(" SET ");
         let has_any = assign(
             &mut sql,
-            changed(self.mapping.engine, rows.members, now, Some(was)),
+            changed(self.mapping.dialect, rows.members, now, Some(was)),
         );
         self.at_places(&mut sql, rows, place..place.saturating_add(1));
         if has_any {
@@ -101,14 +101,15 @@ impl Writes<'_> {
     }
 
     fn insert_row(&mut self, rows: &Rows<'_>, entry: &Object) {
-        let engine = self.mapping.engine;
+        let dialect = self.mapping.dialect;
         let columns = rows
             .members
             .iter()
             .filter_map(|member| match &member.stored {
-                Stored::Column { column, values } => {
-                    Some((column, to_column(engine, column, values, at(entry, member))))
-                }
+                Stored::Column { column, values } => Some((
+                    column,
+                    to_column(dialect, column, values, at(entry, member)),
+                )),
                 Stored::Rows { .. } => None,
             });
         let columns: Vec<_> = columns

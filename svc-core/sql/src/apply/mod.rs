@@ -14,7 +14,8 @@ use svc_core::{
 };
 
 use super::{
-    database::{Engine, Statement},
+    database::Statement,
+    dialect::Dialect,
     outgoing,
     resolved::{Column, Mapped, Member, Resolved, Stored},
     row::{at, to_column},
@@ -43,7 +44,7 @@ impl<'a> Writes<'a> {
     }
 
     fn sql(&self) -> Sql {
-        Sql::new(self.mapping.engine, self.tenant)
+        Sql::new(self.mapping.dialect, self.tenant)
     }
 
     /// Adds what a change means. `known` gives the fields that a record had before.
@@ -111,8 +112,8 @@ impl<'a> Writes<'a> {
             return Ok(());
         };
         let (meta, fields) = (record.meta(), record.read_fields(&ShareNames::default())?);
-        let engine = self.mapping.engine;
-        check_texts(engine, table, &fields)?;
+        let dialect = self.mapping.dialect;
+        check_texts(dialect, table, &fields)?;
         let mut columns: Vec<(&Column, Value)> = vec![
             (&table.id, Value::Text(id_value(&table.id, &meta.id))),
             (&table.created, Value::Text(Some(meta.created.to_string()))),
@@ -125,7 +126,7 @@ impl<'a> Writes<'a> {
         }
         for member in &table.members {
             if let Stored::Column { column, values } = &member.stored {
-                let value = to_column(engine, column, values, at(&fields, member));
+                let value = to_column(dialect, column, values, at(&fields, member));
                 if is_written(column, value.as_deref()) {
                     columns.push((column, Value::Text(value)));
                 }
@@ -202,7 +203,7 @@ impl<'a> Writes<'a> {
         let fields =
             svc_core::record::RawRecord::stored(replace.at.kind, meta, replace.fields.clone());
         let fields = fields.read_fields(&ShareNames::default())?;
-        check_texts(self.mapping.engine, table, &fields)?;
+        check_texts(self.mapping.dialect, table, &fields)?;
         self.update(&replace.at, &fields, before, Some(replace.modified));
         self.written
             .insert((replace.at.kind, replace.at.id.clone()), fields);
@@ -235,12 +236,12 @@ impl<'a> Writes<'a> {
         let Some(table) = self.mapping.of(record.kind) else {
             return;
         };
-        let engine = self.mapping.engine;
+        let dialect = self.mapping.dialect;
         let mut sql = self.sql();
         sql.push("UPDATE ").push(&table.name).push(" AS t SET ");
         let modified = modified.filter(|_| table.modified != table.created);
         let modified = modified.map(|modified| (&table.modified, Some(modified.to_string())));
-        let changed = changed(engine, &table.members, fields, before);
+        let changed = changed(dialect, &table.members, fields, before);
         let sets = assign(&mut sql, modified.into_iter().chain(changed));
         sql.push(" WHERE ");
         self.mapping.owned(&mut sql, table, "t");
@@ -329,7 +330,7 @@ impl<'a> Writes<'a> {
         ));
         free.tenant(None)
             .push(" AND record IN (SELECT ")
-            .push(&read(self.mapping.engine, "d", &table.id));
+            .push(&read(self.mapping.dialect, "d", &table.id));
         free.push(" FROM ").push(&table.name).push(" d WHERE ");
         let has_any = self.of_set(&mut free, table, "d", set);
         free.push(")");
@@ -415,7 +416,7 @@ fn is_written(column: &Column, value: Option<&str>) -> bool {
 
 /// The columns of which the values are others now.
 fn changed<'m>(
-    engine: Engine,
+    dialect: &'static dyn Dialect,
     members: &'m [Member],
     now: &'m Object,
     before: Option<&'m Object>,
@@ -426,7 +427,7 @@ fn changed<'m>(
             Stored::Column { column, values } => {
                 let value = at(now, member);
                 let is_same = before.is_some_and(|before| at(before, member) == value);
-                (!is_same).then(|| (column, to_column(engine, column, values, value)))
+                (!is_same).then(|| (column, to_column(dialect, column, values, value)))
             }
             Stored::Rows { .. } => None,
         })
@@ -440,12 +441,14 @@ fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<S
             .push(&column.name)
             .push(" = ");
         // Of a column that must not be empty, what is emptied has its default.
-        match (&value, column.nullable, sql.engine(), &column.default_sql) {
-            (None, false, Engine::Postgres, _) => _ = sql.push("DEFAULT"),
-            (None, false, Engine::Sqlite, Some(default)) => {
-                _ = sql.push("(").push(default).push(")");
-            }
-            _ => _ = sql.value(column, value),
+        let default = if value.is_none() && !column.nullable {
+            sql.dialect().default_value(column.default_sql.as_deref())
+        } else {
+            None
+        };
+        match default {
+            Some(default) => _ = sql.push(&default),
+            None => _ = sql.value(column, value),
         }
         has_any = true;
     }

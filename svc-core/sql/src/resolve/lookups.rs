@@ -2,7 +2,7 @@
 //! what there is once.
 
 use super::{Check, plain};
-use crate::{Engine, live::LiveTable, mapping::Table};
+use crate::{live::LiveTable, mapping::Table};
 
 impl Check<'_> {
     /// Columns that have to be filled, and that nothing fills.
@@ -32,17 +32,16 @@ impl Check<'_> {
             if live
                 .primary()
                 .is_some_and(|primary| primary.name == column.name)
-                && self.engine == Engine::Sqlite
+                && self.dialect.fills_primary_key()
             {
                 continue;
             }
             let name = plain(&column.name);
-            let sql = match self.engine {
-                Engine::Postgres => format!(
-                    ", or run\n      ALTER TABLE {table} ALTER COLUMN {name} SET DEFAULT ...;"
-                ),
-                Engine::Sqlite => String::new(),
-            };
+            let sql = self
+                .dialect
+                .set_default(table, &name)
+                .map(|sql| format!(", or run\n      {sql}"))
+                .unwrap_or_default();
             self.wrong(format!(
                 "`{table}.{name}` must not be empty, and nothing fills it: map it, set it with `.new_rows_have(\"{}\", \
                  ...)`{sql}",
@@ -108,8 +107,8 @@ impl Check<'_> {
             .filter(|live| live.column(&field.column).is_some());
         let Some(live) = live else { return };
         let expression = format!("lower({})", field.column);
-        // SQLite does not tell the expression of an index.
-        let is_expression = |column: &String| column.is_empty() && self.engine == Engine::Sqlite;
+        let knows_expressions = self.dialect.knows_expressions();
+        let is_expression = |column: &String| column.is_empty() && !knows_expressions;
         let mut begins = live
             .indexes
             .iter()
@@ -189,7 +188,7 @@ impl Check<'_> {
         ));
     }
 
-    /// The SQL of an index; `SQLite` wants a name.
+    /// The SQL of an index.
     pub(super) fn index_sql(&self, what: &str, table: &str, columns: &[&str]) -> String {
         let columns = columns.iter().map(|column| {
             if column.contains('(') {
@@ -199,14 +198,9 @@ impl Check<'_> {
             }
         });
         let columns = columns.collect::<Vec<_>>().join(", ");
-        let name = match self.engine {
-            Engine::Postgres => String::new(),
-            Engine::Sqlite => {
-                let words =
-                    columns.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-                let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-                format!(" svc_{}_{}", table.replace('.', "_"), words.join("_"))
-            }
+        let name = match self.dialect.index_name(table, &columns) {
+            name if name.is_empty() => name,
+            name => format!(" {name}"),
         };
         format!("CREATE {what}{name} ON {table} ({columns});")
     }

@@ -7,8 +7,8 @@ use svc_core::{
 
 use super::{Check, plain};
 use crate::{
-    Engine,
-    live::{Class, LiveTable},
+    dialect::{Class, Dialect},
+    live::LiveTable,
     mapping::{self, Rows, Table},
     resolved::{Member, Stored},
     sql::quoted_table,
@@ -31,19 +31,22 @@ impl Check<'_> {
             let Some(last) = path.last().copied() else {
                 continue;
             };
-            let Some(column) =
-                self.column(table, live, &field.column, wanted(&last.ty, self.engine))
-            else {
+            let Some(column) = self.column(
+                table,
+                live,
+                &field.column,
+                self.dialect.column_type(&last.ty),
+            ) else {
                 continue;
             };
-            if !fits(&last.ty, column.class, self.engine) {
+            if !fits(&last.ty, column.class, self.dialect) {
                 self.wrong(format!(
                     "`{table}.{}` is {}, which cannot hold `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
                     plain(&field.column),
                     column.sql_type,
                     field.path,
                     field.path.replace('.', "_"),
-                    wanted(&last.ty, self.engine)
+                    self.dialect.column_type(&last.ty)
                 ));
                 continue;
             }
@@ -242,30 +245,8 @@ impl Check<'_> {
     }
 }
 
-/// The type of a column for a field.
-fn wanted(ty: &Type, engine: Engine) -> &'static str {
-    match (ty, engine) {
-        (Type::Integer, Engine::Postgres) => "bigint",
-        (Type::Integer, Engine::Sqlite) => "INTEGER",
-        (Type::Float | Type::Amount, _) => "numeric",
-        (Type::Boolean | Type::Flag, _) => "boolean",
-        (Type::Timestamp, Engine::Postgres) => "timestamptz",
-        (Type::Timestamp, Engine::Sqlite) => "TIMESTAMP",
-        (Type::Date, _) => "date",
-        (
-            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap,
-            Engine::Postgres,
-        ) => "jsonb",
-        (
-            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap,
-            Engine::Sqlite,
-        ) => "JSON",
-        _ => "text",
-    }
-}
-
 /// Whether a column can hold a field.
-fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
+fn fits(ty: &Type, class: Class, dialect: &dyn Dialect) -> bool {
     match (ty, class) {
         (_, Class::Json)
         | (Type::Integer, Class::Integer(_) | Class::Decimal)
@@ -276,7 +257,7 @@ fn fits(ty: &Type, class: Class, engine: Engine) -> bool {
         | (Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Reference, Class::Text)
         | (Type::Array(Type::String), Class::Texts) => true,
         (Type::Boolean | Type::Flag, Class::Integer(_))
-        | (Type::Timestamp | Type::Date, Class::Text) => engine == Engine::Sqlite,
+        | (Type::Timestamp | Type::Date, Class::Text) => dialect.has_loose_types(),
         _ => false,
     }
 }

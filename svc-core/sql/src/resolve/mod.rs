@@ -7,10 +7,10 @@ mod members;
 use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
 
 use super::{
-    Engine, MappingError,
-    live::{Class, Live, LiveColumn, LiveTable},
+    Dialect, MappingError,
+    dialect::Class,
+    live::{Live, LiveColumn, LiveTable},
     mapping::{Mapping, Table, Whose as Named},
-    own_tables,
     resolved::{Column, Link, Mapped, Resolved, Via, Whose},
     sql::quoted,
 };
@@ -45,12 +45,12 @@ impl Mapping {
 /// What a mapping means in these tables.
 pub(super) fn resolve(
     mapping: &Mapping,
-    engine: Engine,
+    dialect: &'static dyn Dialect,
     live: &Live,
 ) -> Result<Resolved, MappingError> {
     let mut check = Check {
         mapping,
-        engine,
+        dialect,
         live,
         problems: Vec::new(),
     };
@@ -70,7 +70,7 @@ pub(super) fn resolve(
         Named::Table { .. } => None,
     };
     Ok(Resolved {
-        engine,
+        dialect,
         only,
         tables,
     })
@@ -78,7 +78,7 @@ pub(super) fn resolve(
 
 struct Check<'a> {
     mapping: &'a Mapping,
-    engine: Engine,
+    dialect: &'static dyn Dialect,
     live: &'a Live,
     problems: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl<'a> Check<'a> {
             return;
         }
         let is_needed = |text: &&&str| missing.iter().any(|name| text.contains(name));
-        let all = own_tables(self.engine);
+        let all = self.dialect.own_tables();
         let sql: Vec<String> = all
             .iter()
             .filter(is_needed)
@@ -172,7 +172,7 @@ impl<'a> Check<'a> {
             default: found.default.clone(),
             default_sql: found.default_sql.clone(),
             longest: found.longest,
-            most: found.most(self.engine),
+            most: found.most(self.dialect),
         }
     }
 
@@ -180,11 +180,7 @@ impl<'a> Check<'a> {
         let live = self.live_table(&table.name)?;
         let schema = table.kind.schema();
         let before = self.problems.len();
-        let moment = if self.engine == Engine::Postgres {
-            "timestamptz NOT NULL DEFAULT now()"
-        } else {
-            "TEXT NOT NULL"
-        };
+        let moment = self.dialect.date_column();
         let key = match &table.key {
             Some(name) => self.column(&table.name, live, name, "bigint"),
             None => live.primary().map(|column| self.column_of(column)),
@@ -198,13 +194,7 @@ impl<'a> Check<'a> {
         };
         if order.is_none() && table.order.is_none() {
             let name = &table.name;
-            let fix = match self.engine {
-                Engine::Postgres => format!(
-                    "name such a column with `.order(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_order bigserial \
-                     UNIQUE;"
-                ),
-                Engine::Sqlite => "make it anew with an INTEGER PRIMARY KEY".to_owned(),
-            };
+            let fix = self.dialect.order_advice(name);
             self.wrong(format!(
                 "`{name}` has no primary key of whole numbers that rise from record to record (UND-20): {fix}"
             ));
@@ -227,7 +217,7 @@ impl<'a> Check<'a> {
         let modified = self.column(&table.name, live, &table.modified, moment);
         for date in [&created, &modified].into_iter().flatten() {
             if date.class != Class::Moment
-                && !(date.class == Class::Text && self.engine == Engine::Sqlite)
+                && !(date.class == Class::Text && self.dialect.has_loose_types())
             {
                 let (name, date_type) = (&date.raw, &date.sql_type);
                 self.wrong(format!(
@@ -299,28 +289,14 @@ impl<'a> Check<'a> {
 
     /// How a column is made one that is never empty.
     fn not_null(&self, table: &str, name: &str) -> String {
-        match self.engine {
-            Engine::Postgres => format!(
-                "run\n      ALTER TABLE {table} ALTER COLUMN {} SET NOT NULL;",
-                plain(name)
-            ),
-            Engine::Sqlite => "make the table anew with NOT NULL".to_owned(),
-        }
+        self.dialect.not_null_advice(table, &plain(name))
     }
 
     /// The column with the ids that clients see: nobody else has one, and it is given before the
     /// row is there.
     fn id(&mut self, table: &Table, live: &LiveTable) -> Option<Column> {
         let (name, id) = (&table.name, plain(&table.id));
-        let sql_type = match self.engine {
-            Engine::Postgres => "uuid NOT NULL UNIQUE DEFAULT gen_random_uuid()".to_owned(),
-            // A column that is added may be empty: a trigger fills it for the program that knows
-            // nothing of it.
-            Engine::Sqlite => format!(
-                "TEXT; UPDATE {name} SET {id} = lower(hex(randomblob(16))); CREATE TRIGGER svc_{name}_{id} AFTER INSERT ON {name} \
-                 WHEN new.{id} IS NULL BEGIN UPDATE {name} SET {id} = lower(hex(randomblob(16))) WHERE rowid = new.rowid; END"
-            ),
-        };
+        let sql_type = self.dialect.id_column(name, &id);
         let column = self.column(name, live, &table.id, &sql_type)?;
         if !matches!(column.class, Class::Uuid | Class::Text) {
             self.wrong(format!(
@@ -334,7 +310,7 @@ impl<'a> Check<'a> {
             self.wrong(format!(
                 "two rows of `{name}` may have the same `{id}` (UND-41): run\n      {sql}"
             ));
-        } else if column.nullable && self.engine == Engine::Postgres {
+        } else if column.nullable && !self.dialect.has_nullable_ids() {
             let fix = self.not_null(name, &table.id);
             self.wrong(format!(
                 "`{name}.{id}` may be empty, and what has no id has no address (UND-41): {fix}"

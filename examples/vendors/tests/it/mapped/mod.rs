@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_conformance::{InProcess, Intensity, Keys, Suite};
-use svc_sql::{Database, Engine, MappedStore, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, Dialect, MappedStore, Row, Statement, Transaction, Trouble};
 use svc_tower::SvcService;
 use svc_vendor_examples::mapped::interface;
 use tower::ServiceExt;
@@ -234,8 +234,8 @@ struct Writes {
 
 #[async_trait]
 impl Database for Meanwhile {
-    fn engine(&self) -> Engine {
-        self.database.engine()
+    fn dialect(&self) -> &'static dyn Dialect {
+        self.database.dialect()
     }
 
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
