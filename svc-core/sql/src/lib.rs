@@ -36,6 +36,7 @@
 
 mod apply;
 mod ask;
+mod class;
 mod database;
 mod live;
 mod mapping;

@@ -5,27 +5,10 @@ use std::collections::BTreeMap;
 use svc_core::json::Json;
 
 use super::{
+    class::Class,
     database::{Engine, Row, Statement},
     sql::quoted_table,
 };
-
-/// What a column can hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    Text,
-    Uuid,
-    /// Whole numbers up to this one, and down to its negative.
-    Integer(i64),
-    /// Numbers with a fraction.
-    Decimal,
-    Boolean,
-    Moment,
-    Date,
-    Json,
-    /// An array of texts.
-    Texts,
-    Other,
-}
 
 /// A column of a table.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use svc_core::{
 };
 
 use super::{
-    live::Class,
+    class::Class,
     resolved::{Column, Mapped, Member, Stored},
 };
 

@@ -2,7 +2,7 @@
 
 use svc_core::{model::Kind, schema};
 
-use super::{database::Engine, live::Class};
+use super::{class::Class, database::Engine};
 
 /// A mapping and what the tables say of it.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use svc_core::{
 };
 
 use super::{
+    class::Class,
     database::Row,
-    live::Class,
     resolved::{Column, Mapped, Member, Resolved, Stored},
 };
 

@@ -313,7 +313,7 @@ impl Resolved {
 /// What an id is in its column; nothing for one that no row can have.
 pub(super) fn id_value(column: &Column, id: &Id) -> Option<String> {
     match column.class {
-        super::live::Class::Uuid => id.uuid().map(|uuid| uuid.to_string()),
+        super::class::Class::Uuid => id.uuid().map(|uuid| uuid.to_string()),
         _ => Some(id.as_str().to_owned()),
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
+    class::Class,
     database::{Engine, Statement},
-    live::Class,
     resolved::Column,
 };
 

@@ -8,7 +8,8 @@ use svc_core::{
 use super::{Check, plain};
 use crate::{
     Engine,
-    live::{Class, LiveTable},
+    class::Class,
+    live::LiveTable,
     mapping::{self, Rows, Table},
     resolved::{Member, Stored},
     sql::quoted_table,

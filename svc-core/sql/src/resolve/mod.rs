@@ -8,7 +8,8 @@ use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
 
 use super::{
     Engine, MappingError,
-    live::{Class, Live, LiveColumn, LiveTable},
+    class::Class,
+    live::{Live, LiveColumn, LiveTable},
     mapping::{Mapping, Table, Whose as Named},
     own_tables,
     resolved::{Column, Link, Mapped, Resolved, Via, Whose},
