@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::{Api, Reply, ResponseStyle, respond::shown, transaction::unfitting};
+use super::{Api, Reply, ResponseStyle, shown::shown, transaction::unfitting};
 use crate::{
     context::Context,
     error::{Error, Problem, Result},

@@ -11,7 +11,7 @@ use http::{
 use super::{
     Api, EntityTag, Reply,
     entity_tag::{EntityTags, http_date, seconds},
-    respond::shown,
+    shown::shown,
 };
 use crate::{
     context::Context, error::Code, hal, link::Target, record::RawRecord, store::Condition,

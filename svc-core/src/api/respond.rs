@@ -1,11 +1,13 @@
 //! Answers calls that are admitted: reads here, writes in the file beside.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
-use super::{Api, ContentType, Reply, Request, reply::kind_of, response_cache::Entry};
+use super::{
+    Api, ContentType, Reply, Request, reply::kind_of, response_cache::Entry, shown::shown,
+};
 use crate::{
     auth::Operation,
     context::Context,
@@ -358,15 +360,5 @@ impl Api {
             reply.insert(LOCATION, HeaderValue::try_from(href).ok());
         }
         reply
-    }
-}
-
-/// A record as its caller may see it: whole with the right to read it, else its id, dates and links
-/// (AUT-04).
-pub(super) fn shown<'r>(cx: &Context, record: &'r RawRecord) -> Cow<'r, RawRecord> {
-    if cx.may_read(record.kind()) {
-        Cow::Borrowed(record)
-    } else {
-        Cow::Owned(record.bare())
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 #[cfg(feature = "webhooks")]
 use super::webhooks::WebhookSettings;
-use super::{IfMatch, builder::Classify, idempotency::KeptBy};
+use super::{IfMatch, classify::Classify, idempotency::KeptBy};
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching, Strangers},

@@ -1,6 +1,6 @@
 //! What may be answered to a question (HAF-09, UND-12).
 
-use super::{Asked, Case, update::list};
+use super::{Asked, Case, lists::list};
 use crate::{
     error::{Problem, Property},
     helper::Choices,

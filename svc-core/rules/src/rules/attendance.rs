@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Asked, Case, update::list};
+use super::{Asked, Case, lists::list};
 use crate::{
     error::{Code, Error, Problem, Property},
     json::{Json, Object},

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use super::{
     functions::{group_key, question_key},
     holders::posted_holder,
+    lists::list,
     person::person_key,
     trigger_limit::contact_keys,
-    update::list,
 };
 use crate::{
     draft::RawDraft,

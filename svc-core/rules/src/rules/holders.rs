@@ -1,9 +1,11 @@
 //! Who holds a ticket: recognised when an attendance is recorded, followed when its tickets change
 //! (RES-attendance-14).
 
-use std::collections::BTreeMap;
-
-use super::{Asked, Case, Holders, check, person, update::list};
+use super::{
+    Asked, Case, Holders, check,
+    lists::{in_order, list},
+    person,
+};
 use crate::{
     draft::RawDraft,
     error::{Problem, Property},
@@ -214,28 +216,6 @@ impl TicketHolder {
     fn is(&self, other: &Self) -> bool {
         self.text == other.text
             && (self.own == other.own || self.own.is_none() || other.own.is_none())
-    }
-}
-
-/// The text of a value with the members of objects in the order of their names: what a client sends
-/// back may have another.
-pub(super) fn in_order(value: &Json) -> String {
-    match value {
-        Json::Array(items) => format!(
-            "[{}]",
-            items.iter().map(in_order).collect::<Vec<_>>().join(",")
-        ),
-        Json::Object(object) => {
-            let members: BTreeMap<&str, String> = object
-                .iter()
-                .map(|(name, value)| (name, in_order(value)))
-                .collect();
-            let members = members
-                .iter()
-                .map(|(name, value)| format!("{}:{value}", Json::from(*name)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
-        }
-        other => other.to_string(),
     }
 }
 

@@ -18,6 +18,7 @@ mod ground;
 mod help;
 mod holders;
 mod kept;
+mod lists;
 mod person;
 mod repair;
 mod schedule;

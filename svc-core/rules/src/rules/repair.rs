@@ -4,9 +4,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use super::{
-    attendance::Share, donation, holders::posted_holder, person::person_key, update::list,
-};
+use super::{attendance::Share, donation, holders::posted_holder, lists::list, person::person_key};
 use crate::{
     draft::RawDraft,
     error::{Property, Result},

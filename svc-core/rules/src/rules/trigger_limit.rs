@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Asked, Case, update::list};
+use super::{Asked, Case, lists::list};
 use crate::{
     helper::{RawPlan, TriggerName, normal_email},
     outbox::ToSend,

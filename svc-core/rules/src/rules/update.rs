@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::{Asked, Case, Holders, caps::grown, check, holders::in_order};
+use super::{Asked, Case, Holders, caps::grown, check, lists::in_order};
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
     helper::distinct_emails,
-    json::{Json, Object},
+    json::Object,
     link::{Address, Ref},
     model::Kind,
     record::Identifiers,
@@ -203,11 +203,3 @@ type ChangedLinks = Vec<(&'static str, Option<Address>)>;
 
 /// The list that people are found by.
 const EMAILS: &str = "email_addresses";
-
-/// Whether a list of a JSON object holds anything.
-pub(super) fn list<'a>(fields: &'a Object, name: &str) -> &'a [Json] {
-    fields
-        .get(name)
-        .and_then(Json::as_array)
-        .unwrap_or_default()
-}

@@ -1,36 +1,9 @@
-//! What a vendor's errors mean, said once.
+//! Takes what a vendor's errors mean.
 
-use std::{error::Error as StdError, fmt, sync::Arc};
+use std::{error::Error as StdError, sync::Arc};
 
 use super::ApiBuilder;
-use crate::{api::Api, error::Error};
-
-/// Says of an error of the vendor what it means; `None` where it is unexpected after all.
-type Meaning = dyn Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync;
-
-/// The meaning of the vendor's errors, where it is said.
-#[derive(Clone, Default)]
-pub(crate) struct Classify(Option<Arc<Meaning>>);
-
-impl Classify {
-    /// What an unexpected error is after all; any other is what it was.
-    pub(crate) fn told(&self, error: Error) -> Error {
-        let known = match (&self.0, error.source()) {
-            (Some(meaning), Some(source)) if error.is_unexpected() => meaning(source),
-            _ => None,
-        };
-        match known {
-            Some(known) => known.in_place_of(error),
-            None => error,
-        }
-    }
-}
-
-impl fmt::Debug for Classify {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Classify").field(&self.0.is_some()).finish()
-    }
-}
+use crate::{api::classify::Classify, error::Error};
 
 impl ApiBuilder {
     /// What errors of the vendor mean, in one place: operations, authenticator and transactions may
@@ -64,12 +37,5 @@ impl ApiBuilder {
     ) -> Self {
         self.settings.classify = Classify(Some(Arc::new(meaning)));
         self
-    }
-}
-
-impl Api {
-    /// What an error of a backend is, as the vendor says.
-    pub(in crate::api) fn classified(&self, error: Error) -> Error {
-        self.inner.settings.classify.told(error)
     }
 }

@@ -13,7 +13,6 @@ mod stores;
 mod webhooks;
 mod withheld;
 
-pub(crate) use classify::Classify;
 pub use partial_store::KeptKind;
 use std::{
     collections::{BTreeMap, BTreeSet},

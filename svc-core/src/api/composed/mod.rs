@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 
 use self::{seen::Seen, together::together};
-use super::{Registration, builder::Classify};
+use super::{Registration, classify::Classify};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},

@@ -15,8 +15,10 @@ use svc_core::{
 };
 
 use super::{
-    Examples, record,
-    values::{EARLIER, Extent, value},
+    Examples,
+    moments::EARLIER,
+    record,
+    values::{Extent, value},
 };
 use crate::documents::own::Own;
 

@@ -12,6 +12,7 @@ use svc_core::{
 };
 
 mod answers;
+mod moments;
 mod pretty;
 mod requests;
 mod snippet;

@@ -7,12 +7,11 @@ use svc_core::{
     value::Amount,
 };
 
-use super::words;
+use super::{
+    moments::{EARLIER, LATER},
+    words,
+};
 use crate::documents::own::Own;
-
-/// A moment, and a later one.
-pub(super) const EARLIER: &str = "2026-03-14T17:30:00Z";
-pub(super) const LATER: &str = "2026-03-14T19:30:00Z";
 
 /// How much of an object an example shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What example records say: one value for each name of a text field, chosen so that they fit
 //! together.
 
-use super::values::{EARLIER, LATER};
+use super::moments::{EARLIER, LATER};
 
 /// The fields that a short example shows; a create that needs more shows that, too.
 const TELLING: &[&str] = &[

@@ -6,28 +6,8 @@ use svc_core::{
     schema::{COMMON, LinkTarget, LinkWrite, Mode, Peculiarity, Rule, Type},
 };
 
-use super::{DocField, DocPages, DocRule, types};
+use super::{DocField, DocPages, DocRule, access::Access, types};
 use crate::documents::{example::of_plain, own::Own};
-
-/// What this server does with a field.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Access {
-    pub(super) readable: bool,
-    pub(super) writable: bool,
-}
-
-impl Access {
-    /// It is sent and taken.
-    pub(super) const BOTH: Self = Self {
-        readable: true,
-        writable: true,
-    };
-    /// It is only taken, as in the body of a helper.
-    pub(super) const TAKEN: Self = Self {
-        readable: false,
-        writable: true,
-    };
-}
 
 impl DocPages<'_> {
     /// A field in words.

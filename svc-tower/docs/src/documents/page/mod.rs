@@ -1,6 +1,7 @@
 //! What the documentation pages say, as plain data without a form: `svc-docs` writes HTML of it,
 //! and machines get it as HAL (ENT-22, HAL-18).
 
+mod access;
 mod batch;
 mod changes;
 mod codes;

@@ -13,9 +13,8 @@ use svc_core::{
 };
 
 use super::{
-    DocField, DocLink, DocOperation, DocPage, DocPages, Facts, Listing, Subject, changes,
-    fields::{Access, set_by},
-    open, webhooks,
+    DocField, DocLink, DocOperation, DocPage, DocPages, Facts, Listing, Subject, access::Access,
+    changes, fields::set_by, open, webhooks,
 };
 use crate::documents::{example::record, json_schema_names, parameters::parameters, refusals};
 

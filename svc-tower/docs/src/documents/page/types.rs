@@ -9,7 +9,7 @@ use svc_core::{
     schema::{ObjectSchema, Type},
 };
 
-use super::{DocPage, DocPages, Entry, Listing, Subject, fields::Access, open};
+use super::{DocPage, DocPages, Entry, Listing, Subject, access::Access, open};
 use crate::documents::{example::of_object, is_same};
 
 /// What stands in front of a type's name in the name of its page.
