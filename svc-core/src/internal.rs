@@ -1,3 +1,3 @@
-//! Items that `svc-tower` uses. They may change in any release.
+//! Items that `svc-docs` uses. They may change in any release.
 
 pub use crate::api::description::{Description, OwnRelation};

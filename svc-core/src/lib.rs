@@ -102,8 +102,13 @@
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
 //! | [`store`] | what a store of every kind is asked and told: [`store::Store`], questions, changes |
 //! | [`rules`] | the rulebook: what each write means, decided once for every store |
+//! | [`filter`] | filters and orders of collections |
+//! | [`json`] | JSON as the API reads and writes it |
 //! | `webhook` | feature: messages about changes, signed: the rules of webhooks |
 //! | [`capability`] | the capability document: what an API declares, and its form for readers |
+//!
+//! `svc-store` has what a store needs besides its queries, and a store in memory; `svc-sql` is a
+//! store over the tables of an existing program.
 //!
 //! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions),
 //! `bytes::Bytes`, `uuid::Uuid`, `svc_declaration` (the capability document), `serde` (what it is

@@ -11,7 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, HeaderName, Method, header::ACCEPT, request::Parts};
+use http::{Extensions, HeaderName, Method, StatusCode, header::ACCEPT, request::Parts};
 use http_body_util::Empty;
 use svc_core::{
     Base, Code, Error, Tenant,
@@ -151,6 +151,7 @@ impl<'a> Incoming<'a> {
         let answer = match docs.missing_page(self.docs_request(), self.parts.uri.path()) {
             Some(page) => {
                 let mut answer = Answer::from(page);
+                answer.status = StatusCode::NOT_FOUND;
                 answer.code = Some(Code::ResourceNotFound);
                 answer
             }
@@ -391,9 +392,12 @@ impl<'a> Incoming<'a> {
                 None => answer,
             };
         }
-        let document = match docs {
-            Some(docs) => docs.document(self.docs_request(), admitted.target()),
-            None => minimal::document(self.docs_request(), admitted.target()),
+        let target = admitted.target();
+        let document = match docs.map(|docs| docs.document(self.docs_request(), target)) {
+            // A machine needs the capability document, whatever the documentation has.
+            Some(None) if *target != Target::Capabilities => None,
+            Some(Some(document)) => Some(document),
+            _ => minimal::document(self.docs_request(), target),
         };
         document.map_or_else(|| self.nothing_here(), Answer::from)
     }

@@ -14,15 +14,16 @@ pub type DocsFuture<'a> = Pin<Box<dyn Future<Output = DocsAnswer> + Send + 'a>>;
 ///
 /// [`SvcService::with_docs`](crate::SvcService::with_docs) adds it to a service. The crate
 /// `svc-docs` implements it with `svc_docs::Docs`. The service checks the method and the key of a
-/// request before it calls the documentation.
+/// request before it calls [`document`](Self::document) or [`entry_page`](Self::entry_page).
 ///
 /// The methods do not return errors: they return `None` if the documentation has no answer, and the
 /// service then sends its own. A panic becomes an answer with the status 500.
 pub trait Documentation: fmt::Debug + Send + Sync {
     /// Returns the document of a target, or `None` if there is no such document.
     ///
-    /// The targets are the capability document and the addresses below `docs/`. The service answers
-    /// `None` with the status 404. If the answer depends on headers of the request, the
+    /// The targets are the capability document and the addresses below `docs/`. If this returns
+    /// `None`, the service answers with the capability document at its address, and with the status
+    /// 404 elsewhere. If the answer depends on headers of the request, the
     /// implementation adds `Vary`.
     fn document(&self, request: DocsRequest<'_>, target: &Target) -> Option<DocsAnswer>;
 
@@ -36,8 +37,15 @@ pub trait Documentation: fmt::Debug + Send + Sync {
     /// ask for HTML.
     ///
     /// `path` is the path of the request as the client sent it. The service answers `None` with the
-    /// error object. It adds `Vary: Accept` to both, and calls this for `GET` and `HEAD` only.
+    /// error object. It adds `Vary: Accept` to both, sets the status 404, and calls this for `GET`
+    /// and `HEAD` only, before it checks the key.
     fn missing_page(&self, request: DocsRequest<'_>, path: &str) -> Option<DocsAnswer>;
+
+    /// Whether [`document`](Self::document) returns an `OpenAPI` document for
+    /// [`Target::OpenApi`]. The entry point then links it.
+    fn has_openapi(&self) -> bool {
+        false
+    }
 }
 
 /// A request to the documentation: the API that it is about, and what the answer depends on.

@@ -73,7 +73,9 @@ impl SvcService {
     /// Requirements: ENT-22, UND-40.
     #[must_use]
     pub fn with_docs(mut self, docs: impl Documentation + 'static) -> Self {
-        self.api = self.api.with_openapi();
+        if docs.has_openapi() {
+            self.api = self.api.with_openapi();
+        }
         self.with(|settings| settings.docs = Some(Arc::new(docs)))
     }
 

@@ -46,12 +46,24 @@ impl Context {
     /// themselves.
     #[must_use]
     pub fn new(tenant: Tenant, caller: Caller, now: Timestamp) -> Self {
+        Self::of_request(tenant, caller, now, uuid::Uuid::new_v4(), Instant::now())
+    }
+
+    /// A context of the request with this id, which began at this time.
+    #[must_use]
+    pub fn of_request(
+        tenant: Tenant,
+        caller: Caller,
+        now: Timestamp,
+        request_id: uuid::Uuid,
+        begun: Instant,
+    ) -> Self {
         Self {
             tenant,
             caller,
-            request_id: uuid::Uuid::new_v4(),
+            request_id,
             now,
-            begun: Instant::now(),
+            begun,
             deadline: None,
             extensions: http::Extensions::new(),
             base: Base::default(),

@@ -195,16 +195,13 @@ impl<'a> Request<'a> {
     pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
         let sizes = api.sizes();
         let now = self.received.unwrap_or_else(Timestamp::now);
-        let mut cx = Context::new(tenant, caller, now);
+        let id = self.id.unwrap_or_else(Uuid::new_v4);
+        let mut cx = Context::of_request(tenant, caller, now, id, self.begun);
         cx.caps = if cx.is_anonymous() {
             sizes.stranger_caps
         } else {
             sizes.caps
         };
-        if let Some(id) = self.id {
-            cx.request_id = id;
-        }
-        cx.begun = self.begun;
         cx.deadline = self.deadline();
         cx.extensions = std::mem::take(&mut self.extensions);
         cx.base = self.base.take().unwrap_or_else(|| api.base().clone());

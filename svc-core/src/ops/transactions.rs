@@ -98,7 +98,7 @@ pub trait Transactions: Send + Sync {
     /// Returns the transaction that this operation is a part of: that of a call that writes.
     ///
     /// It is borrowed for the duration of the operation: one that is kept longer cannot be
-    /// committed.
+    /// committed. The default is right for every implementation.
     #[must_use]
     fn current(cx: &Context) -> Option<Arc<Self::Open>>
     where

@@ -40,6 +40,10 @@ impl Docs {
 }
 
 impl Documentation for Docs {
+    fn has_openapi(&self) -> bool {
+        true
+    }
+
     fn document(&self, request: DocsRequest<'_>, target: &Target) -> Option<DocsAnswer> {
         self.asked(request).document(target)
     }

@@ -1,4 +1,4 @@
-//! A vendor that offers a part of the interface over svc-core's store in memory, and the suite
+//! A vendor that offers a part of the interface over svc-store's store in memory, and the suite
 //! against it.
 
 use std::error::Error;

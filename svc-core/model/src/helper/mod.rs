@@ -12,16 +12,20 @@ mod plan;
 pub(crate) mod raw;
 mod strangers;
 
+#[doc(hidden)]
 pub use choices::{Choices, answer_draft};
+#[doc(hidden)]
 pub use functions::Memberships;
 pub use functions::{
     FunctionFields, FunctionName, Functions, Named, QuestionAnswer, QuestionRef, ResponseInput,
     ScheduleFields, Trigger, TriggerName, Triggers,
 };
+#[doc(hidden)]
 pub use matching::entry_key;
 pub use matching::{
     MatchKey, Merge, PersonMatching, StockMatching, emails, is_primary, merge_person, normal_email,
 };
+#[doc(hidden)]
 pub use matching::{addresses, distinct_emails};
 pub use name::{
     HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,

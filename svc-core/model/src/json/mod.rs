@@ -18,8 +18,11 @@ pub(crate) mod tests;
 use std::fmt;
 
 pub use caps::Caps;
+#[doc(hidden)]
 pub use caps::weight;
+#[doc(hidden)]
 pub use check::{is_items, is_members};
+#[doc(hidden)]
 pub use filter::{Fate, Filter};
 pub use merge::{merge_patch, merge_value};
 pub use number::Number;

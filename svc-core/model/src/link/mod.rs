@@ -3,6 +3,7 @@
 mod base;
 mod conventional;
 mod dialect;
+#[doc(hidden)]
 pub mod law;
 mod layout;
 mod own_relations;
@@ -13,6 +14,7 @@ pub use base::Base;
 pub use conventional::ConventionalLayout;
 pub use dialect::Dialect;
 pub use layout::Layout;
-pub use own_relations::OwnRelations;
-pub use own_relations::{OwnLink, is_name as is_relation_name};
+#[doc(hidden)]
+pub use own_relations::is_name as is_relation_name;
+pub use own_relations::{OwnLink, OwnRelations};
 pub use target::{Address, Ref, Scope, Target};

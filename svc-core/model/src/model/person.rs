@@ -189,7 +189,7 @@ fn is_no_day(birthdate: &Object) -> bool {
 }
 
 /// The gender that an identity names as a word of its own; none when it names both or neither.
-#[must_use] 
+#[must_use]
 pub fn gender_of(identity: &str) -> Option<&'static str> {
     let names = |words: [&str; 2]| {
         let is_named = |word: &str| words.iter().any(|name| word.eq_ignore_ascii_case(name));

@@ -15,13 +15,19 @@ mod timestamp;
 pub(crate) mod testing;
 
 pub use amount::Amount;
+#[doc(hidden)]
 pub use codes::{calling_codes, currency};
 pub use date::Date;
+#[doc(hidden)]
 pub use date::digits;
+#[doc(hidden)]
 pub use decimal::Parts;
+#[doc(hidden)]
 pub use digest::{digest, short_digest};
 pub use flex_enum::{ClosedEnum, FlexEnum};
+#[doc(hidden)]
 pub use hex::HEX_DIGITS;
+#[doc(hidden)]
 pub use hex::hex_digits;
 pub use id::Id;
 pub use identifier::Identifier;

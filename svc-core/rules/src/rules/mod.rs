@@ -26,8 +26,10 @@ mod trigger_limit;
 mod update;
 
 pub use action::{recorded, unclaimed};
+#[doc(hidden)]
 pub use caps::grown;
 pub use delete::removal;
+#[doc(hidden)]
 pub use first::first_keys;
 pub use first::{first_questions, first_questions_once};
 #[doc(hidden)]
@@ -184,6 +186,7 @@ impl Case<'_> {
 /// # Errors
 ///
 /// All of the problems.
+#[doc(hidden)]
 pub fn check(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         Ok(())

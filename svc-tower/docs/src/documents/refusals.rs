@@ -15,7 +15,6 @@ use svc_core::{
 use super::own::Own;
 
 /// The codes that are about this operation, each once; what can happen to any request is left out.
-#[allow(clippy::too_many_lines, reason = "one case after the other")]
 pub(super) fn of(api: &Api, offered: &Offered, target: &Target) -> Vec<Code> {
     let mut codes = Vec::new();
     let spec = offered.spec();

@@ -8,7 +8,6 @@ use svc_core::{
 
 use super::{DocPage, DocPages, Entry, Facts, Listing, topic};
 
-#[allow(clippy::too_many_lines, reason = "the texts of a page")]
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
     if !api.has_filters() {

@@ -306,7 +306,6 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
 }
 
 /// The page of a helper; under the name of a link, where that is another one.
-#[allow(clippy::too_many_lines, reason = "the parts of a page")]
 fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) -> DocPage {
     let (api, relation) = (docs.api, helper.relation());
     let title = api.dialect().relation(alias.unwrap_or(relation));

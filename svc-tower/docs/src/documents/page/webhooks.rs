@@ -10,7 +10,6 @@ pub(super) const WEBHOOKS: &str = "webhooks";
 pub(super) const NAMES: [&str; 3] = [WEBHOOKS, "redeliver", "rotate_secret"];
 
 /// The page of one of these; `None` for another name.
-#[allow(clippy::too_many_lines, reason = "the texts of a page")]
 pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let (api, name) = (docs.api, NAMES.into_iter().find(|known| *known == name)?);
     let summary = match name {

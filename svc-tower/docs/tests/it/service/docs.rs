@@ -408,7 +408,6 @@ async fn hal_09_the_pages_speak_the_dialect() {
     assert_eq!(refused.header("vary"), Some("abc-api-token"));
 }
 
-#[allow(clippy::too_many_lines, reason = "one file after the other")]
 #[tokio::test]
 async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_server() {
     let service = service();
