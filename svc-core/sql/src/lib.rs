@@ -5,7 +5,7 @@
 //! matching, foreign identifiers, cascades and all helpers, by the same rulebook as its own stores,
 //! each call in one transaction over the vendor's tables. Nothing of the vendor's changes: columns
 //! that the mapping does not name stay as they are. Foreign identifiers and the like are in four
-//! tables of the library's own ([`own_tables`]).
+//! tables of the library's own ([`Dialect::own_tables`]).
 //!
 //! ```text
 //! Mapping ──┐

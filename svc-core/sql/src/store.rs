@@ -96,7 +96,7 @@ impl MappedStore {
 
     /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign
     /// identifiers, what is to be sent, and the secret of `next` links. The same SQL is in
-    /// [`own_tables`](super::own_tables).
+    /// [`Dialect::own_tables`].
     ///
     /// # Errors
     ///

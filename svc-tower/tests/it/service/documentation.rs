@@ -39,9 +39,7 @@ impl Documentation for Words {
     }
 
     fn missing_page(&self, request: DocsRequest<'_>, path: &str) -> Option<DocsAnswer> {
-        let mut page = answer(format!("nothing at {path}"));
-        page.status = StatusCode::NOT_FOUND;
-        is_browser(request.headers).then_some(page)
+        is_browser(request.headers).then(|| answer(format!("nothing at {path}")))
     }
 }
 
@@ -84,7 +82,9 @@ async fn ent_22_browsers_get_pages_at_the_entry_point_and_where_nothing_is() {
     let page = asked(&service, "GET", "/", "text/html").await;
     assert_eq!(page.text(), "Welcome to http://localhost/");
     let hal = asked(&service, "GET", "/", "application/hal+json").await;
-    assert!(hal.text().contains("\"service-desc\":"), "{}", hal.text());
+    assert!(!hal.text().contains("\"service-desc\":"), "{}", hal.text());
+    let capabilities = asked(&service, "GET", "/docs/capabilities", "text/html").await;
+    assert!(capabilities.text().contains("\"declaration_version\":1"));
     let missing = asked(&service, "GET", "/docs/v1/person", "text/html").await;
     assert_eq!(missing.text(), "nothing at /docs/v1/person");
     let error = asked(&service, "GET", "/nothing", "application/hal+json").await;
