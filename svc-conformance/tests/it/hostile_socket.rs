@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use svc_conformance::{Declaration, Keys, Outcome, Remote, Report, Suite, read_declaration};
 
-use crate::support::Between;
+use crate::between::Between;
 
 /// What a server does with a request that has a key; without one it answers an entry point.
 type Answer = fn(&mut TcpStream) -> std::io::Result<()>;

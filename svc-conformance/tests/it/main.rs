@@ -2,6 +2,7 @@
 //! `cargo test -p svc-conformance --test it MODULE`.
 
 mod architecture;
+mod between;
 mod catalogue;
 mod causes;
 #[cfg(feature = "program")]
@@ -53,6 +54,7 @@ mod snapshots;
 mod stateful;
 #[cfg(feature = "program")]
 mod stopped;
+#[cfg(feature = "program")]
 mod support;
 #[cfg(feature = "program")]
 mod watch;

@@ -16,7 +16,8 @@ use svc_conformance::{
 use svc_self_test::second_server::Options;
 use svc_self_test::subject::Subject;
 
-use crate::support::{Between, Server, ended, program};
+use crate::between::Between;
+use crate::support::{Server, ended, program};
 
 type Sent = Result<Response<Bytes>, TargetError>;
 

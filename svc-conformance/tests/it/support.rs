@@ -1,16 +1,11 @@
 //! The second service behind a port, and the program beside it.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::Mutex;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -18,7 +13,6 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use svc_conformance::{Target, TargetError};
 use svc_self_test::second_server::{Options, SecondServer};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
@@ -127,64 +121,6 @@ impl Server {
         hrefs
             .filter_map(|href| self.get(href)["total_records"].as_u64())
             .sum()
-    }
-}
-
-/// What happens to a request: it is sent with this timeout, or it has this result instead.
-pub(crate) type Fate = ControlFlow<Result<Response<Bytes>, TargetError>, Duration>;
-
-/// Decides on each request, given the timeout that the suite sets.
-type Decide = Box<dyn FnMut(&Request<Bytes>, Duration) -> Fate + Send>;
-
-/// A server that gets some of the requests only.
-pub(crate) struct Between {
-    server: Box<dyn Target>,
-    decide: Mutex<Decide>,
-}
-
-impl Between {
-    pub(crate) fn new(
-        server: impl Target + 'static,
-        decide: impl FnMut(&Request<Bytes>, Duration) -> Fate + Send + 'static,
-    ) -> Self {
-        Self {
-            server: Box::new(server),
-            decide: Mutex::new(Box::new(decide)),
-        }
-    }
-}
-
-impl fmt::Debug for Between {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Between")
-    }
-}
-
-#[async_trait]
-impl Target for Between {
-    fn base(&self) -> &str {
-        self.server.base()
-    }
-
-    fn is_local(&self) -> bool {
-        self.server.is_local()
-    }
-
-    async fn send(
-        &self,
-        request: Request<Bytes>,
-        limit: usize,
-        timeout: Duration,
-    ) -> Result<Response<Bytes>, TargetError> {
-        let fate = (self.decide.lock().expect("a decision"))(&request, timeout);
-        match fate {
-            ControlFlow::Continue(timeout) => self.server.send(request, limit, timeout).await,
-            ControlFlow::Break(result) => result,
-        }
-    }
-
-    async fn wait(&self, duration: Duration) {
-        self.server.wait(duration).await;
     }
 }
 
