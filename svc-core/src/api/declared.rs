@@ -1,6 +1,6 @@
 //! What an API offers, for the documents about it (CAP-04).
 
-use super::{Api, Behaviour, ErrorBodies, IfMatch, ResponseStyle, Runner};
+use super::{Api, Behaviour, ErrorBodies, ResponseStyle, Runner, extensions::Extension};
 use crate::{
     auth::Operation,
     helper::{FunctionName, HelperName, Merge},
@@ -118,35 +118,22 @@ impl Api {
             (matches, Behaviour::MatchesPeople.as_str()),
             (changes_nobody && is_ours, "strangers_change_nobody"),
             (in_parts, "helper.non_atomic"),
-            (
-                self.conditional_requests().is_some(),
-                "conditional_requests",
-            ),
-            (
-                self.conditional_requests() == Some(IfMatch::Required),
-                "require_if_match",
-            ),
-            (self.keeps_answers(), "idempotency_keys"),
-            (self.takes_batches(), "batch"),
-            (inner.settings.changes.is_some(), "changes"),
-            (inner.settings.changes.is_some(), "change_events"),
-            (self.has_webhooks(), "webhooks"),
-            (self.has_private_webhooks(), "private_webhooks"),
-            (
-                inner.helpers.contains_key(&HelperName::RecordDonation),
-                "helper.record_donation.links",
-            ),
         ];
         let own = named
             .into_iter()
             .filter_map(|(holds, name)| holds.then_some(name));
+        let extensions = self.extensions().offered().flat_map(Extension::behaviours);
+        let links = inner
+            .helpers
+            .contains_key(&HelperName::RecordDonation)
+            .then_some("helper.record_donation.links");
         let declared = inner
             .settings
             .behaviours
             .iter()
             .map(|behaviour| behaviour.as_str());
         let mut behaviours: Vec<&'static str> = Vec::new();
-        for name in own.chain(declared) {
+        for name in own.chain(extensions).chain(links).chain(declared) {
             if !behaviours.contains(&name) {
                 behaviours.push(name);
             }

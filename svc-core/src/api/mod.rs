@@ -4,22 +4,17 @@
 //! not; only what is [`Admitted`] reaches a backend.
 
 mod answering;
-mod batch;
 mod builder;
 mod call;
 mod capabilities;
-mod changes;
 mod classify;
 mod composed;
-mod conditional;
 mod declared;
 pub(crate) mod description;
-mod entity_tag;
 mod exposure;
+mod extensions;
 mod filters;
-mod following;
 mod handling;
-mod idempotency;
 mod judge;
 mod lock_keys;
 mod offered;
@@ -27,51 +22,41 @@ mod registry;
 mod reply;
 mod request;
 mod respond;
-mod response_cache;
 mod settings;
-mod shared_reads;
 mod shown;
 mod stored_bodies;
-mod sweep;
 mod transaction;
-mod waits;
-#[cfg(feature = "webhooks")]
-mod webhooks;
 mod write;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use crate::link::OwnRelations;
-pub use batch::{Batch, Entry, MOST_ENTRIES};
 pub use builder::{ApiBuilder, BuildError, KeptKind};
 pub use call::Call;
 pub use capabilities::{capabilities, json_schema_names, type_name};
-pub use conditional::IfMatch;
-pub use entity_tag::{EntityTag, EntityTags};
 pub use exposure::Exposure;
-pub use following::Following;
+#[cfg(feature = "webhooks")]
+pub use extensions::webhooks::WebhookParts;
+pub use extensions::{
+    batch::{Batch, Entry, MOST_ENTRIES},
+    changes::{Following, WaitLimits},
+    conditional::{EntityTag, EntityTags, IfMatch},
+    operations,
+};
 pub use offered::Offered;
 pub use reply::{ContentType, Reply};
 pub use request::{Request, RequestTarget, Timer};
 pub use respond::Admitted;
 use settings::Settings;
-pub use settings::{
-    Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor, WaitLimits,
-};
-#[cfg(feature = "webhooks")]
-pub use webhooks::WebhookParts;
+pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
 
 pub use crate::operation::ResponseStyle;
 pub(crate) use registry::Registration;
 
 use answering::Answering;
 pub(crate) use builder::Runner;
-use idempotency::KeptBy;
-use response_cache::ResponseCache;
-use shared_reads::SharedReads;
+use extensions::{Extensions, idempotency::NextSweep};
 use stored_bodies::StoredBodies;
-use sweep::NextSweep;
-use waits::WaitSlots;
 
 use crate::{
     context::{Base, Context},
@@ -79,6 +64,7 @@ use crate::{
     helper::{FunctionName, HelperName},
     link::{Dialect, Target},
     model::Kind,
+    operation::ExtensionName,
     page::{PageRequest, Parameter},
     read::{Bodies, Links},
 };
@@ -100,10 +86,7 @@ struct Inner {
     registered: Vec<Registration>,
     helpers: BTreeMap<HelperName, Runner>,
     functions: Vec<FunctionName>,
-    response_cache: Option<ResponseCache>,
     next_sweep: NextSweep,
-    wait_slots: WaitSlots,
-    shared_reads: SharedReads,
     stored_bodies: StoredBodies,
 }
 
@@ -190,33 +173,17 @@ impl Api {
     /// Whether there are webhooks (HOOK-01).
     #[must_use]
     pub fn has_webhooks(&self) -> bool {
-        #[cfg(feature = "webhooks")]
-        return self.inner.settings.webhooks.is_some();
-        #[cfg(not(feature = "webhooks"))]
-        false
-    }
-
-    /// Whether they may lead to private networks (HOOK-05).
-    #[cfg_attr(
-        not(feature = "webhooks"),
-        expect(clippy::unused_self, reason = "without the feature there are none")
-    )]
-    fn has_private_webhooks(&self) -> bool {
-        #[cfg(feature = "webhooks")]
-        return self
-            .inner
-            .settings
-            .webhooks
-            .as_ref()
-            .is_some_and(|webhooks| webhooks.reach.private);
-        #[cfg(not(feature = "webhooks"))]
-        false
+        self.extensions().has(ExtensionName::Webhooks)
     }
 
     /// The relation that leads to the webhooks (HOOK-01).
     #[must_use]
     pub fn webhooks_relation(&self) -> String {
-        self.dialect().relation(crate::hal::WEBHOOKS)
+        self.dialect().relation(ExtensionName::Webhooks.relation())
+    }
+
+    fn extensions(&self) -> &Extensions {
+        &self.inner.settings.extensions
     }
 
     fn registered(&self, kind: Kind) -> &Registration {

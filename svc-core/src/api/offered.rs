@@ -2,12 +2,12 @@
 
 use http::Method;
 
-use super::{Api, PatchMethod};
+use super::{Api, PatchMethod, extensions::operations};
 use crate::{
     auth::{Operation, Right},
     link::{Scope, Target},
     model::Kind,
-    operation::{Key, Need, OPERATIONS, OperationSpec, Shape},
+    operation::{Key, Need, OperationSpec, Shape},
 };
 
 /// An operation that a server offers on one target.
@@ -53,8 +53,7 @@ impl Api {
     /// The operations that this server offers on a target, in the order of the table.
     pub fn operations<'a>(&'a self, target: &'a Target) -> impl Iterator<Item = Offered> + 'a {
         let shape = Shape::of(target);
-        OPERATIONS
-            .iter()
+        operations()
             .filter(move |spec| spec.shape == shape)
             .filter_map(|spec| self.offered(spec, target))
     }
@@ -89,6 +88,9 @@ impl Api {
     }
 
     fn offered(&self, spec: &'static OperationSpec, target: &Target) -> Option<Offered> {
+        if !self.extensions().admit(spec) {
+            return None;
+        }
         let right = spec.right(target);
         if spec.need == Need::Nothing {
             return Some(Offered {
@@ -98,7 +100,7 @@ impl Api {
             });
         }
         if spec.need == Need::ReadAny {
-            return self.inner.settings.changes.is_some().then_some(Offered {
+            return Some(Offered {
                 spec,
                 right,
                 key: Key::Needed,
@@ -112,9 +114,8 @@ impl Api {
                 self.creates(kind, scope)
             }
             (Right::On(kind, operation), _) => self.registered(kind).offers(operation),
-            (Right::Helper(_), Target::Batch { .. }) if !self.inner.settings.batches => false,
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
-            (Right::Webhooks, _) => self.has_webhooks(),
+            (Right::Webhooks, _) => true,
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.may_be_anonymous(target);
         is_offered.then_some(Offered {

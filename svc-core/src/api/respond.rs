@@ -6,13 +6,16 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
 use super::{
-    Api, ContentType, Reply, Request, reply::kind_of, response_cache::Entry, shown::shown,
+    Api, ContentType, Reply, Request,
+    extensions::{Extension, response_cache::Entry},
+    reply::kind_of,
+    shown::shown,
 };
 use crate::{
     auth::Operation,
     context::Context,
     error::{Error, Result},
-    hal::{self, CollectionView, EntryPointView},
+    hal::{self, CollectionView, EntryLink, EntryPointView},
     helper::HelperName,
     link::{Address, Scope, Target},
     model::Kind,
@@ -37,6 +40,25 @@ pub(super) struct Parts<'a> {
     pub(super) context: Context,
     /// Whether the container of a helper call without a key was found.
     has_container: bool,
+}
+
+impl Parts<'_> {
+    /// The body, where the operation takes one.
+    pub(super) fn body(&self) -> &[u8] {
+        if self.operation.takes_body() {
+            self.request.body.as_ref()
+        } else {
+            &[]
+        }
+    }
+
+    /// The extension that the operation belongs to.
+    fn extension(&self) -> Option<&dyn Extension> {
+        match self.operation.handler {
+            Handler::Extension(name) => self.api.extensions().get(name),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> Admitted<'a> {
@@ -84,12 +106,9 @@ impl<'a> Admitted<'a> {
     /// any other request.
     #[must_use]
     pub fn waits(&self) -> Duration {
-        match self.0.operation.handler {
-            Handler::Changes => self.0.api.waits(&self.0.request),
-            // Its entries have a time of their own (BAT-07).
-            Handler::Batch => Duration::MAX,
-            _ => Duration::ZERO,
-        }
+        self.0
+            .extension()
+            .map_or(Duration::ZERO, |extension| extension.extra_time(&self.0))
     }
 
     /// With this body, where [the operation takes one](OperationSpec::takes_body).
@@ -128,7 +147,7 @@ impl<'a> Admitted<'a> {
         let entry = match self
             .0
             .api
-            .inner
+            .extensions()
             .response_cache
             .as_ref()
             .filter(|_| is_shown)
@@ -181,23 +200,17 @@ impl<'a> Admitted<'a> {
             context: cx,
             ..
         } = &*self.0;
-        let body = if self.0.operation.takes_body() {
-            request.body.as_ref()
-        } else {
-            &[]
-        };
+        let body = self.0.body();
         let answer = match (self.0.operation.handler, target) {
             _ if !self.0.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
             // Whoever serves documents answers before.
             (Handler::Document, _) => Err(Error::not_found()),
-            (Handler::Changes, _) => Box::pin(api.changes(cx, request)).await,
-            #[cfg(feature = "webhooks")]
-            (Handler::Webhooks, target) => {
-                Box::pin(api.answer_about_webhooks(cx, &self.0.operation.method, target, body))
-                    .await
-            }
+            (Handler::Extension(_), _) => match self.0.extension() {
+                Some(extension) => extension.answer(&self.0).await,
+                None => Err(Error::not_implemented()),
+            },
             (Handler::List, Target::Collection { kind, scope }) => {
                 api.list(cx, *kind, scope, request.query).await
             }
@@ -205,7 +218,6 @@ impl<'a> Admitted<'a> {
                 // Its future would make that of every read as large.
                 Ok(Box::pin(api.write(cx, target, body, request.headers)).await)
             }
-            (Handler::Batch, _) => Ok(Box::pin(self.batched()).await),
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
             (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
             (
@@ -255,6 +267,11 @@ impl Api {
                 && inner.settings.entry_links.includes(*kind)
         };
         let collections: Vec<Kind> = Kind::ALL.iter().copied().filter(listed).collect();
+        let extensions: Vec<EntryLink> = self
+            .extensions()
+            .offered()
+            .filter_map(Extension::entry_link)
+            .collect();
         let view = EntryPointView {
             motd: &inner.settings.vendor.motd,
             max_page_size: inner.settings.sizes.max_page,
@@ -264,8 +281,7 @@ impl Api {
             collections: &collections,
             signup: inner.helpers.contains_key(&HelperName::PersonSignup),
             openapi: self.has_openapi,
-            changes: inner.settings.changes.is_some(),
-            webhooks: self.has_webhooks(),
+            extensions: &extensions,
         };
         let mut body = Vec::with_capacity(4096);
         hal::entry_point(&self.hal(&cx.base), &view, &mut body);

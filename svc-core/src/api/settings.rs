@@ -1,10 +1,8 @@
 //! What a vendor sets besides the operations.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-#[cfg(feature = "webhooks")]
-use super::webhooks::WebhookSettings;
-use super::{IfMatch, classify::Classify, idempotency::KeptBy};
+use super::{classify::Classify, extensions::Extensions};
 use crate::{
     auth::{AnonymousTenant, Authenticator},
     helper::{PersonMatching, StockMatching, Strangers},
@@ -12,7 +10,7 @@ use crate::{
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    ops::{AnyTransactions, Changes, Deliver},
+    ops::{AnyTransactions, Deliver},
     schema::Peculiarity,
     store::Store,
 };
@@ -36,24 +34,11 @@ pub(super) struct Settings {
     pub(super) store: Option<Arc<dyn Store>>,
     /// Who sends what is triggered and scheduled.
     pub(super) deliver: Option<Arc<dyn Deliver>>,
-    /// What tells the changes.
-    pub(super) changes: Option<Arc<dyn Changes>>,
-    /// Where webhooks are kept, and which receivers they may have.
-    #[cfg(feature = "webhooks")]
-    pub(super) webhooks: Option<WebhookSettings>,
     /// What composed helpers run in.
     pub(super) transactions: Option<Arc<dyn AnyTransactions>>,
     pub(super) patch: PatchMethod,
-    /// Whether conditional requests are answered.
-    pub(super) conditional: Option<IfMatch>,
-    /// Where the answers of calls that may come again are kept, if they are.
-    pub(super) idempotency: Option<KeptBy>,
-    /// Whether many calls of a helper may come in one request.
-    pub(super) batches: bool,
     pub(super) behaviours: Vec<Behaviour>,
-    /// How long a client may wait for changes.
-    pub(super) longest_wait: Duration,
-    pub(super) wait_limits: WaitLimits,
+    pub(super) extensions: Extensions,
     /// The address below which the pages of the rows are.
     pub(super) rule_pages: Option<String>,
 }
@@ -75,17 +60,10 @@ impl Settings {
             atomic: false,
             store: None,
             deliver: None,
-            changes: None,
-            #[cfg(feature = "webhooks")]
-            webhooks: None,
             transactions: None,
             patch: PatchMethod::default(),
-            conditional: None,
-            idempotency: None,
-            batches: false,
             behaviours: Vec::new(),
-            longest_wait: Duration::from_secs(30),
-            wait_limits: WaitLimits::default(),
+            extensions: Extensions::default(),
             rule_pages: None,
         }
     }
@@ -281,43 +259,6 @@ impl Default for Sizes {
             caps: Caps::default(),
             stranger_caps: Caps::STRANGERS,
             batch_response: 8 * 1024 * 1024,
-        }
-    }
-}
-
-/// Limits of the requests that wait for changes at the same time: long polls and event streams
-/// (SYN-13).
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct WaitLimits {
-    /// The most of one API key. Keys without a [name](crate::auth::Caller::named) share the limit
-    /// with keys of the same rights.
-    pub per_key: usize,
-    /// The most of one tenant.
-    pub per_tenant: usize,
-}
-
-impl WaitLimits {
-    /// Sets the most of one API key.
-    #[must_use]
-    pub fn per_key(mut self, requests: usize) -> Self {
-        self.per_key = requests;
-        self
-    }
-
-    /// Sets the most of one tenant.
-    #[must_use]
-    pub fn per_tenant(mut self, requests: usize) -> Self {
-        self.per_tenant = requests;
-        self
-    }
-}
-
-impl Default for WaitLimits {
-    fn default() -> Self {
-        Self {
-            per_key: 16,
-            per_tenant: 128,
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use std::{borrow::Cow, time::Instant};
 
-use super::{Api, KeptBy, Runner, lock_keys::lock_keys, registry::write_to};
+use super::{
+    Api, Runner, extensions::idempotency::KeptBy, lock_keys::lock_keys, registry::write_to,
+};
 use crate::{
     context::Context,
     error::{Error, Result},
@@ -113,7 +115,7 @@ impl Api {
             keep,
         } = wanted;
         let settings = &self.inner.settings;
-        match (keep, &settings.idempotency, &settings.store) {
+        match (keep, &settings.extensions.idempotency, &settings.store) {
             (Some(keep), Some(KeptBy::Store), Some(store)) => {
                 write_to(
                     &**store,

@@ -6,8 +6,8 @@ use super::{
     Answering, Api, Reply, Runner,
     answering::{Form, notice},
     composed::Composed,
+    extensions::idempotency::Idempotent,
     handling::Handling,
-    idempotency::Idempotent,
     reply::kind_of,
     transaction::{Wanted, unfitting},
 };

@@ -1,6 +1,6 @@
 //! The entry point (ENT-01 to ENT-27).
 
-use super::{Hal, WEBHOOKS, changes::CHANGES};
+use super::Hal;
 use crate::{
     helper::HelperName,
     json::write_string,
@@ -10,10 +10,6 @@ use crate::{
 
 /// What the entry point tells.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a link that is there or not"
-)]
 pub(crate) struct EntryPointView<'a> {
     pub(crate) motd: &'a str,
     pub(crate) max_page_size: u32,
@@ -26,10 +22,17 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) signup: bool,
     /// Whether the `OpenAPI` document is there (UND-40).
     pub(crate) openapi: bool,
-    /// Whether the change feed is there (SYN-01).
-    pub(crate) changes: bool,
-    /// Whether there are webhooks (HOOK-01).
-    pub(crate) webhooks: bool,
+    /// The links of the extensions that the server offers.
+    pub(crate) extensions: &'a [EntryLink],
+}
+
+/// A link on the entry point.
+#[derive(Debug)]
+pub(crate) struct EntryLink {
+    /// The relation, without prefix.
+    pub(crate) relation: &'static str,
+    pub(crate) target: Target,
+    pub(crate) title: &'static str,
 }
 
 /// Writes the entry point.
@@ -42,10 +45,10 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
     text(hal.relations.dialect.version_field(), view.version, out);
     text("namespace", &hal.relations.namespace, out);
     out.extend_from_slice(b"\"_links\":{");
-    if view.changes || view.webhooks {
-        hal.write_extended_curies(out);
-    } else {
+    if view.extensions.is_empty() {
         hal.write_curies(out);
+    } else {
+        hal.write_extended_curies(out);
     }
     out.push(b',');
     titled("self", &hal.href(&Target::EntryPoint), "Entry point", out);
@@ -72,21 +75,9 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
         });
         titled(&relation, &href, "Person signup", out);
     }
-    if view.changes {
-        titled(
-            &hal.relations.dialect.relation(CHANGES),
-            &hal.href(&Target::Changes),
-            "Changes",
-            out,
-        );
-    }
-    if view.webhooks {
-        titled(
-            &hal.relations.dialect.relation(WEBHOOKS),
-            &hal.href(&Target::Webhooks),
-            "Webhooks",
-            out,
-        );
+    for link in view.extensions {
+        let relation = hal.relations.dialect.relation(link.relation);
+        titled(&relation, &hal.href(&link.target), link.title, out);
     }
     // Registered relations of RFC 8631 (UND-40).
     titled(

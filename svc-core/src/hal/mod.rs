@@ -1,25 +1,17 @@
 //! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-19).
 
-mod batch;
-mod changes;
 mod collection;
 mod entry_point;
 mod failure;
 mod record;
 mod relations;
 mod shown;
-#[cfg(feature = "webhooks")]
-mod webhooks;
 
-pub(crate) use batch::{ResultView, batch, entry_result, totals};
-pub(crate) use changes::{CHANGES, ChangesView, begin_anew, changes};
 pub(crate) use collection::{CollectionView, collection};
-pub(crate) use entry_point::{EntryPointView, entry_point};
+pub(crate) use entry_point::{EntryLink, EntryPointView, entry_point};
 pub(crate) use failure::{FailureView, ReportView, failure, non_atomic, notice, warnings};
 pub(crate) use record::record;
 pub(crate) use relations::{DocsAddress, Documents, RelationNames};
-#[cfg(feature = "webhooks")]
-pub(crate) use webhooks::{message, webhook, webhooks};
 
 use std::borrow::Cow;
 
@@ -27,9 +19,6 @@ use crate::{
     json::write_string,
     link::{Layout, Target},
 };
-
-/// The relation that leads to the webhooks, and that they stand under, without prefix.
-pub(crate) const WEBHOOKS: &str = "webhooks";
 
 /// What every document is written with: the address of the entry point, the layout, and the
 /// relations of the API.
@@ -49,18 +38,18 @@ impl Hal<'_> {
     }
 
     /// Appends the absolute address of a target.
-    fn push_href(&self, target: &Target, out: &mut String) {
+    pub(crate) fn push_href(&self, target: &Target, out: &mut String) {
         out.push_str(self.base);
         self.layout.path(target, out);
     }
 
     /// Writes an absolute address as a JSON string.
-    fn write_href(&self, target: &Target, out: &mut Vec<u8>) {
+    pub(crate) fn write_href(&self, target: &Target, out: &mut Vec<u8>) {
         write_string(&self.href(target), out);
     }
 
     /// Writes `{"href":"..."}`.
-    fn write_link(&self, target: &Target, out: &mut Vec<u8>) {
+    pub(crate) fn write_link(&self, target: &Target, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"href\":");
         self.write_href(target, out);
         out.push(b'}');
@@ -68,7 +57,7 @@ impl Hal<'_> {
 
     /// Writes `"curies":[...]`: the template of the pages of the relations (HAL-18), and one for
     /// the vendor's own relations (ENT-27).
-    fn write_curies(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_curies(&self, out: &mut Vec<u8>) {
         let dialect = &self.relations.dialect;
         out.extend_from_slice(b"\"curies\":[");
         curie(dialect.prefix(), &self.docs_pages(), out);
@@ -81,7 +70,7 @@ impl Hal<'_> {
 
     /// Writes `"curies":[...]` for a document with relations that the specification does not define
     /// (HAL-19).
-    fn write_extended_curies(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_extended_curies(&self, out: &mut Vec<u8>) {
         self.write_curies(out);
         out.pop();
         self.write_extension_curie(out);
@@ -90,7 +79,7 @@ impl Hal<'_> {
 
     /// Adds the curie of the extensions to a written document, if it has curies without it
     /// (HAL-19).
-    fn extend_curies(&self, document: &mut Vec<u8>) {
+    pub(crate) fn extend_curies(&self, document: &mut Vec<u8>) {
         let mut curies = Vec::new();
         self.write_curies(&mut curies);
         if let Some(start) = document
@@ -134,7 +123,7 @@ fn curie(name: &str, pages: &str, out: &mut Vec<u8>) {
 }
 
 /// Removes a trailing comma and closes an object or array.
-fn close(out: &mut Vec<u8>, end: u8) {
+pub(crate) fn close(out: &mut Vec<u8>, end: u8) {
     if out.last() == Some(&b',') {
         out.pop();
     }

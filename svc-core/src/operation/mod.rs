@@ -9,8 +9,7 @@ mod text;
 
 use http::{Method, StatusCode};
 
-pub use table::OPERATIONS;
-pub(crate) use table::{CREATED, DELETED};
+pub(crate) use table::{CREATED, DELETED, OPERATIONS, always};
 
 use crate::{
     auth::{Operation, Right},
@@ -46,9 +45,9 @@ pub struct OperationSpec {
     pub need: Need,
     /// The body that it takes.
     pub input: Input,
-    answers: Answers,
-    id: &'static str,
-    summary: &'static str,
+    pub(crate) answers: Answers,
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
     pub(crate) handler: Handler,
 }
 
@@ -325,14 +324,31 @@ pub(crate) enum Handler {
     EntryPoint,
     Capabilities,
     Document,
-    Changes,
-    Webhooks,
+    Extension(ExtensionName),
     List,
     Read,
     Create,
     Update,
     Delete,
     Call,
-    Batch,
     Cancel,
+}
+
+/// An extension that has operations of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExtensionName {
+    Batch,
+    Changes,
+    Webhooks,
+}
+
+impl ExtensionName {
+    /// The relation of its documents, without prefix.
+    pub(crate) const fn relation(self) -> &'static str {
+        match self {
+            Self::Batch => "batch",
+            Self::Changes => "changes",
+            Self::Webhooks => "webhooks",
+        }
+    }
 }

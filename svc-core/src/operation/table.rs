@@ -6,7 +6,7 @@ use super::{Answers, Handler, Input, Need, OperationSpec, Output, Shape, StyleAn
 use crate::auth::Operation;
 
 /// A success in the same form in both response styles.
-const fn always(status: StatusCode, output: Output, text: &'static str) -> Answers {
+pub(crate) const fn always(status: StatusCode, output: Output, text: &'static str) -> Answers {
     let usual = StyleAnswers {
         usual: Success {
             status,
@@ -66,36 +66,13 @@ const fn public(
     }
 }
 
-/// Something about webhooks (HOOK-01).
-const fn webhook(
-    name: &'static str,
-    method: Method,
-    shape: Shape,
-    input: Input,
-    summary: &'static str,
-    answers: Answers,
-) -> OperationSpec {
-    let (need, handler) = (Need::Webhooks, Handler::Webhooks);
-    OperationSpec {
-        name,
-        method,
-        shape,
-        need,
-        input,
-        answers,
-        id: name,
-        summary,
-        handler,
-    }
-}
-
-/// Every operation of the interface, those of one shape in the order in which `Allow` names their
+/// Every operation of the specification, those of one shape in the order in which `Allow` names their
 /// methods.
 ///
 /// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{any}` for one with
 /// its article, `{of}` for the record that a collection is under, `{below}` for one that is not its
 /// container, `{helper}` and `{text}` for name and purpose of the helper.
-pub static OPERATIONS: &[OperationSpec] = &[
+pub(crate) static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",
         Shape::EntryPoint,
@@ -159,85 +136,6 @@ pub static OPERATIONS: &[OperationSpec] = &[
         "What a form has to know of one route; `routes` is the list of them.",
         Output::Document,
         "The document.",
-    ),
-    OperationSpec {
-        name: "changes",
-        method: Method::GET,
-        shape: Shape::Changes,
-        need: Need::ReadAny,
-        input: Input::Nothing,
-        answers: always(
-            StatusCode::OK,
-            Output::Changes,
-            "What was changed, in order.",
-        ),
-        id: "changes",
-        summary: "Tells what was created, changed and deleted since a cursor.",
-        handler: Handler::Changes,
-    },
-    webhook(
-        "list_webhooks",
-        Method::GET,
-        Shape::Webhooks,
-        Input::Nothing,
-        "Lists the webhooks, without their secrets.",
-        always(StatusCode::OK, Output::Webhooks, "The webhooks."),
-    ),
-    webhook(
-        "create_webhook",
-        Method::POST,
-        Shape::Webhooks,
-        Input::NewWebhook,
-        "Makes a webhook: a receiver that is told of changes.",
-        always(
-            StatusCode::CREATED,
-            Output::WebhookSecret,
-            "The webhook, with its secret.",
-        ),
-    ),
-    webhook(
-        "read_webhook",
-        Method::GET,
-        Shape::Webhook,
-        Input::Nothing,
-        "Reads a webhook and how its messages arrive.",
-        always(StatusCode::OK, Output::Webhook, "The webhook."),
-    ),
-    webhook(
-        "update_webhook",
-        Method::PUT,
-        Shape::Webhook,
-        Input::Webhook,
-        "Changes a webhook, pauses it or lets it go on.",
-        always(StatusCode::OK, Output::Webhook, "The webhook."),
-    ),
-    webhook(
-        "delete_webhook",
-        Method::DELETE,
-        Shape::Webhook,
-        Input::Nothing,
-        "Deletes a webhook.",
-        always(StatusCode::NO_CONTENT, Output::Nothing, "It is deleted."),
-    ),
-    webhook(
-        "redeliver",
-        Method::POST,
-        Shape::Redelivery,
-        Input::Redelivery,
-        "Sends again what was changed behind a cursor.",
-        always(StatusCode::OK, Output::Webhook, "The webhook."),
-    ),
-    webhook(
-        "rotate_secret",
-        Method::POST,
-        Shape::SecretRotation,
-        Input::Nothing,
-        "Gives a webhook another secret; the one before signs for a day beside it.",
-        always(
-            StatusCode::OK,
-            Output::WebhookSecret,
-            "The webhook, with its new secret.",
-        ),
     ),
     OperationSpec {
         name: Operation::List.as_str(),
@@ -308,21 +206,6 @@ pub static OPERATIONS: &[OperationSpec] = &[
         id: "{helper}",
         summary: "{text}",
         handler: Handler::Call,
-    },
-    OperationSpec {
-        name: "batch",
-        method: Method::POST,
-        shape: Shape::Batch,
-        need: Need::Call,
-        input: Input::Batch,
-        answers: always(
-            StatusCode::OK,
-            Output::Batch,
-            "What became of each entry, in order.",
-        ),
-        id: "{helper}_batch",
-        summary: "{text}, many times in one request.",
-        handler: Handler::Batch,
     },
     OperationSpec {
         name: "call",

@@ -3,11 +3,11 @@
 use http::{HeaderMap, HeaderValue, Method};
 use svc_core::{
     Code, Tenant,
-    api::{Reply, Request, ResponseStyle},
+    api::{Reply, Request, ResponseStyle, operations},
     auth::{Caller, Identity, Rights},
     link::{Address, Scope, Target},
     model::Kind,
-    operation::{Need, OPERATIONS, Output},
+    operation::{Need, Output},
     value::Id,
 };
 
@@ -34,12 +34,12 @@ fn answer(server: &Server, identity: Identity, method: &Method, path: &str) -> R
 
 #[test]
 fn und_35_each_method_of_a_shape_is_one_operation() {
-    for (place, spec) in OPERATIONS.iter().enumerate() {
+    for (place, spec) in operations().enumerate() {
         let same = |other: &&svc_core::operation::OperationSpec| {
             (other.shape, &other.method) == (spec.shape, &spec.method)
         };
         assert_eq!(
-            OPERATIONS.iter().position(|other| same(&other)),
+            operations().position(|other| same(&other)),
             Some(place),
             "{} {:?}",
             spec.name,
@@ -57,7 +57,7 @@ fn und_35_each_method_of_a_shape_is_one_operation() {
 
 #[test]
 fn cru_13_and_cru_14_the_styles_differ_in_create_and_delete_only() {
-    for spec in OPERATIONS {
+    for spec in operations() {
         let statuses = |style| {
             spec.successes(style)
                 .map(|success| success.status.as_u16())
@@ -174,8 +174,7 @@ fn every_operation_has_a_name_of_its_own() {
             kind,
             scope: Scope::Under(parent),
         };
-        let operation = OPERATIONS
-            .iter()
+        let operation = operations()
             .find(|it| it.name == "create")
             .expect("a create");
         operation.id(&target)

@@ -24,17 +24,6 @@ const ENTRY_POINT_FIELDS: &[&str] = &[
 ];
 
 impl ApiBuilder {
-    #[cfg_attr(
-        not(feature = "webhooks"),
-        expect(clippy::unused_self, reason = "without the feature there are none")
-    )]
-    fn has_webhooks(&self) -> bool {
-        #[cfg(feature = "webhooks")]
-        return self.settings.webhooks.is_some();
-        #[cfg(not(feature = "webhooks"))]
-        false
-    }
-
     /// Every contradiction in what was registered.
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut problems = self.wrong.clone();
@@ -60,12 +49,8 @@ impl ApiBuilder {
         if let Some(own) = &self.own {
             problems.extend(own.problems(&self.settings.vendor.namespace, [prefix, extension]));
         }
-        if self.has_webhooks() && self.settings.changes.is_none() {
-            problems.push(
-                "webhooks have nothing to tell without a change feed: call `.changes(...)`"
-                    .to_owned(),
-            );
-        }
+        let extensions = &self.settings.extensions;
+        problems.extend(extensions.offered().flat_map(|it| it.problems(extensions)));
         let Sizes { page, max_page, .. } = self.settings.sizes;
         if page == 0 || page > max_page {
             problems.push(if page == 0 {
@@ -75,18 +60,13 @@ impl ApiBuilder {
             });
         }
         let offered = |target: &Target| match target {
+            _ if !extensions.admit_target(target) => false,
             Target::Collection { kind, .. } | Target::Record(Address { kind, .. }) => {
                 self.kinds.contains_key(kind)
             }
-            Target::Helper { helper, .. } => self.helpers.contains_key(helper),
-            Target::Batch { helper, .. } => {
-                self.settings.batches && self.helpers.contains_key(helper)
+            Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
+                self.helpers.contains_key(helper)
             }
-            Target::Changes => self.settings.changes.is_some(),
-            Target::Webhooks
-            | Target::Webhook(_)
-            | Target::Redelivery(_)
-            | Target::SecretRotation(_) => self.has_webhooks(),
             _ => true,
         };
         problems.extend(

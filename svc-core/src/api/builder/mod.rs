@@ -1,16 +1,12 @@
 //! Registers what a server supports, and proves it whole.
 
 mod classify;
-mod conditional;
 mod contradictions;
 mod deliver;
 mod functions;
-mod idempotency;
 mod narrowed;
 mod partial_store;
 mod stores;
-#[cfg(feature = "webhooks")]
-mod webhooks;
 mod withheld;
 
 pub use partial_store::KeptKind;
@@ -21,17 +17,15 @@ use std::{
 };
 
 use super::{
-    Api, Inner, NextSweep,
+    Api, Inner,
     composed::Composed,
     exposure::Exposure,
+    extensions::idempotency::NextSweep,
     registry::{Adapter, AnyHelper, Registration},
-    response_cache::ResponseCache,
     settings::{
         Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor,
     },
-    shared_reads::SharedReads,
     stored_bodies::StoredBodies,
-    waits::WaitSlots,
 };
 use crate::{
     auth::{AnonymousTenant, Authenticator, Operation},
@@ -41,7 +35,7 @@ use crate::{
     link::{Dialect, Layout, OwnRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    ops::{Helper, Revision},
+    ops::Helper,
     schema::{LinkSpec, LinkTarget, Narrowing},
 };
 
@@ -98,7 +92,7 @@ pub(crate) enum Runner {
 /// assert!(problems[1].contains("call `.authenticator(...)`"));
 /// ```
 pub struct ApiBuilder {
-    settings: Settings,
+    pub(super) settings: Settings,
     base: Option<Base>,
     wrong: Vec<String>,
     dialect: Dialect,
@@ -118,7 +112,6 @@ pub struct ApiBuilder {
     withheld: &'static [Operation],
     docs: Option<DocsAddress>,
     own: Option<OwnRelations>,
-    response_cache: Option<ResponseCache>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -147,7 +140,6 @@ impl ApiBuilder {
             withheld: &[],
             docs: None,
             own: None,
-            response_cache: None,
         }
     }
 
@@ -340,16 +332,6 @@ impl ApiBuilder {
         self
     }
 
-    /// Keeps the answer to a read that comes again, some megabytes of them at most, and gives it
-    /// out as long as nothing was changed. Every kind must be read from the backend whose revision
-    /// is told, and what is read may depend on the tenant and the address alone: not on who of the
-    /// tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
-    #[must_use]
-    pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {
-        self.response_cache = Some(ResponseCache::new(Arc::new(backend)));
-        self
-    }
-
     /// An own documentation in place of the built-in pages (ENT-22): the start page, and the
     /// address in front of a relation, to which the curie's `{rel}` is appended. The curie of
     /// extensions has the same address.
@@ -424,10 +406,7 @@ impl ApiBuilder {
                 registered,
                 helpers: self.helpers,
                 functions,
-                response_cache: self.response_cache,
                 next_sweep: NextSweep::default(),
-                wait_slots: WaitSlots::default(),
-                shared_reads: SharedReads::default(),
                 stored_bodies: StoredBodies::new(),
             }),
             has_openapi: false,

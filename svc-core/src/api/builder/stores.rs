@@ -1,16 +1,17 @@
 //! Offers what a store of every kind has, and the transactions of a vendor's.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use super::{ApiBuilder, Runner};
 use crate::{
     api::{
-        Behaviour, KeptBy, WaitLimits,
+        Behaviour,
+        extensions::idempotency::KeptBy,
         registry::{Registration, helper_of},
     },
     helper::{FunctionName, HelperName},
     model::Kind,
-    ops::{Changes, Transactions},
+    ops::Transactions,
     store::Store,
 };
 
@@ -29,7 +30,7 @@ impl ApiBuilder {
         self.settings.matching = store.matching();
         self.settings.store = Some(Arc::clone(&store));
         if store.keeps_answers() {
-            self.settings.idempotency = Some(KeptBy::Store);
+            self.settings.extensions.idempotency = Some(KeptBy::Store);
         }
         self.stock = Some(FunctionName::all().collect());
         let enforced = [
@@ -66,31 +67,6 @@ impl ApiBuilder {
                 ));
             }
         }
-        self
-    }
-
-    /// Offers the change feed of a backend, which has to tell the changes of every kind that is
-    /// served (SYN-01).
-    #[must_use]
-    pub fn changes<C: Changes + 'static>(mut self, backend: &Arc<C>) -> Self {
-        self.settings.changes = Some(Arc::<C>::clone(backend));
-        self
-    }
-
-    /// How long a request for changes may wait until there are some, where it asks for that with
-    /// `Prefer: wait=…` (SYN-11): 30 seconds unless set, and not at all with zero. Whoever sits
-    /// between client and server has to be as patient.
-    #[must_use]
-    pub fn longest_wait(mut self, time: Duration) -> Self {
-        self.settings.longest_wait = time;
-        self
-    }
-
-    /// Sets how many requests may wait for changes at the same time (SYN-13): 16 of one API key and
-    /// 128 of one tenant unless set. A request above a limit gets 429 with `Retry-After`.
-    #[must_use]
-    pub fn wait_limits(mut self, limits: WaitLimits) -> Self {
-        self.settings.wait_limits = limits;
         self
     }
 

@@ -1,24 +1,23 @@
 //! What became of the entries of a batch (BAT-02, BAT-08).
 
-use super::Hal;
-use crate::{error::Code, json::write_string, link::Target};
+use crate::{error::Code, hal::Hal, json::write_string, link::Target};
 
 /// What became of one entry.
 #[derive(Debug)]
-pub(crate) struct ResultView<'a> {
+pub(super) struct ResultView<'a> {
     /// Its place, from 0.
-    pub(crate) index: u64,
-    pub(crate) status: u16,
+    pub(super) index: u64,
+    pub(super) status: u16,
     /// The address of the record that its answer is about.
-    pub(crate) href: Option<&'a str>,
+    pub(super) href: Option<&'a str>,
     /// The body of its answer, as far as it is shown.
-    pub(crate) body: Option<&'a [u8]>,
+    pub(super) body: Option<&'a [u8]>,
     /// The error code, in place of a body that did not fit into the response (BAT-11).
-    pub(crate) code: Option<Code>,
+    pub(super) code: Option<Code>,
 }
 
 /// Writes what became of one entry.
-pub(crate) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
+pub(super) fn entry_result(view: &ResultView<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(
         format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes(),
     );
@@ -46,14 +45,14 @@ fn open_totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
 }
 
 /// Writes the line that ends a stream.
-pub(crate) fn totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
+pub(super) fn totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
     open_totals(succeeded, failed, out);
     out.push(b'}');
 }
 
 /// Writes the document about a whole batch; `results` are written already, with commas between
 /// them.
-pub(crate) fn batch(
+pub(super) fn batch(
     hal: &Hal<'_>,
     here: &Target,
     (succeeded, failed): (u64, u64),

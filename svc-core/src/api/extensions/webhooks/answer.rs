@@ -1,54 +1,23 @@
 //! Answers requests about webhooks (HOOK-01 to HOOK-10).
 
-mod asked;
-
-use std::sync::Arc;
-
 use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
-use self::asked::{Asked, redelivery};
-use super::{Api, Reply};
+use super::{
+    WebhookParts,
+    asked::{Asked, redelivery},
+    hal,
+};
 use crate::{
+    api::{Api, Reply, respond::Parts},
     context::Context,
     error::{Code, Error, Problem, Result},
-    hal,
     json::Object,
     link::Target,
     model::Kind,
-    ops::{
-        ChangedRecord, Changes, ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite,
-        Webhooks,
-    },
+    ops::{ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite, Webhooks},
     value::{Id, Timestamp},
-    webhook::{LEASE, MOST_WEBHOOKS, Reach, Status, TRIES, Webhook},
+    webhook::{LEASE, MOST_WEBHOOKS, Status, TRIES, Webhook},
 };
-
-/// Where webhooks are kept, and which receivers they may have.
-#[derive(Clone)]
-pub(super) struct WebhookSettings {
-    pub(super) kept: Arc<dyn Webhooks>,
-    pub(super) reach: Reach,
-}
-
-/// What a sender needs of an API that offers webhooks.
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct WebhookParts {
-    /// Where webhooks are kept.
-    pub webhooks: Arc<dyn Webhooks>,
-    /// What was changed.
-    pub changes: Arc<dyn Changes>,
-    /// Which receivers are taken.
-    pub reach: Reach,
-}
-
-impl std::fmt::Debug for WebhookParts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WebhookParts")
-            .field("reach", &self.reach)
-            .finish_non_exhaustive()
-    }
-}
 
 /// What is wrong with a request, or why it could not be answered.
 enum Refused {
@@ -66,34 +35,8 @@ impl From<Error> for Refused {
 }
 
 impl Api {
-    /// What a sender of webhooks needs; `None` where none are offered.
-    #[must_use]
-    pub fn webhook_parts(&self) -> Option<WebhookParts> {
-        let settings = &self.inner.settings;
-        let WebhookSettings { kept, reach } = settings.webhooks.as_ref()?.clone();
-        Some(WebhookParts {
-            webhooks: kept,
-            changes: Arc::clone(settings.changes.as_ref()?),
-            reach,
-        })
-    }
-
-    /// The body of the message that tells of a change: thin, without anything that the record holds
-    /// (HOOK-07).
-    #[must_use]
-    pub fn webhook_message(&self, entry: &ChangedRecord) -> Vec<u8> {
-        let mut body = Vec::with_capacity(256);
-        hal::message(&self.hal(self.base()), entry, &mut body);
-        body
-    }
-
-    pub(super) async fn answer_about_webhooks(
-        &self,
-        cx: &Context,
-        method: &Method,
-        target: &Target,
-        body: &[u8],
-    ) -> Result<Reply> {
+    pub(super) async fn answer_about_webhooks(&self, call: &Parts<'_>) -> Result<Reply> {
+        let (cx, target, body) = (&call.context, &call.target, call.body());
         let Some(parts) = self.webhook_parts() else {
             return Err(Error::not_implemented());
         };
@@ -102,7 +45,7 @@ impl Api {
             cx,
             parts: &parts,
         };
-        let answer = match (method, target) {
+        let answer = match (&call.operation.method, target) {
             (&Method::GET, Target::Webhooks) => about.list().await,
             (&Method::POST, Target::Webhooks) => about.create(body).await,
             (&Method::GET, Target::Webhook(id)) => about.read(id).await,

@@ -11,21 +11,21 @@ use std::{
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{
-    Api, ContentType, Reply, Request,
+    ChangeFeed,
     following::{self, Following, Waited, Waiting},
-    handling,
+    hal::{self, ChangesView},
     shared_reads::{ReadResult, Step},
-    waits::WaitSlot,
+    wait_slots::WaitSlot,
 };
 use crate::{
+    api::{Api, ContentType, Reply, Request, handling},
     auth::Identity,
     context::Context,
     error::{Code, Error, Problem, Result},
-    hal::{self, ChangesView},
     link::Target,
     model::Kind,
     ops::{Changes, ChangesPage, ChangesRequest, Feed},
-    page::{PageRequest, Parameter, is_token},
+    page::{PageRequest, is_token},
 };
 
 /// The parameter that has the cursor.
@@ -81,40 +81,22 @@ async fn before<T>(
     .await
 }
 
-impl Api {
-    /// Whether there is a change feed (SYN-01).
-    #[must_use]
-    pub fn has_changes(&self) -> bool {
-        self.inner.settings.changes.is_some()
-    }
-
-    /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
-    #[must_use]
-    pub fn changes_relation(&self) -> String {
-        self.dialect().relation(hal::CHANGES)
-    }
-
-    /// The query parameters of the change feed (SYN-05).
-    #[must_use]
-    pub fn changes_parameters(&self) -> Vec<Parameter> {
-        self.parameters()
-            .into_iter()
-            .filter(|parameter| parameter.name != "page")
-            .collect()
-    }
-
+impl ChangeFeed {
     /// How long a request may wait for changes: no longer than it asks for, and not where nothing
     /// tells the time.
-    pub(super) fn waits(&self, request: &Request<'_>) -> Duration {
+    pub(super) fn wait_time(&self, request: &Request<'_>) -> Duration {
         let asked = request
             .timer
             .and_then(|_| handling::wait(request.headers))
             .unwrap_or_default();
-        asked.min(self.inner.settings.longest_wait)
+        asked.min(self.longest_wait)
     }
+}
 
+impl Api {
     pub(super) async fn changes(&self, cx: &Context, request: &Request<'_>) -> Result<Reply> {
-        let Some(changes) = &self.inner.settings.changes else {
+        let feed = &self.extensions().changes;
+        let Some(changes) = &feed.backend else {
             return Err(Error::not_implemented());
         };
         let sizes = self.sizes();
@@ -140,7 +122,7 @@ impl Api {
             .filter(|kind| cx.may_read(*kind))
             .collect();
         let wanted = ChangesRequest::new(after.clone(), kinds, asked.request.size);
-        let waits = self.waits(request);
+        let waits = feed.wait_time(request);
         let slot = if streams || !waits.is_zero() {
             match self.wait_slot(cx) {
                 Ok(slot) => Some(slot),
@@ -202,7 +184,7 @@ impl Api {
         repeated: String,
         slot: Option<WaitSlot>,
     ) -> Reply {
-        let longest = self.inner.settings.longest_wait;
+        let longest = self.extensions().changes.longest_wait;
         let time = handling::wait(request.headers).map_or(longest, |asked| asked.min(longest));
         let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
         let mut reply = Reply::new(StatusCode::OK, ContentType::Events, event);
@@ -259,7 +241,11 @@ impl Api {
             return Ok(Waited::WithoutTimer);
         };
         loop {
-            let mut member = self.inner.shared_reads.join(&cx.tenant, wanted);
+            let mut member = self
+                .extensions()
+                .changes
+                .shared_reads
+                .join(&cx.tenant, wanted);
             let step = before(&mut over, poll_fn(|cx| member.poll_step(cx))).await;
             let feed = match step {
                 None => return Ok(Waited::InVain),
@@ -294,7 +280,7 @@ impl Api {
         self.invalid(None, &[Problem::new(Code::CursorInvalid, AFTER, text)])
     }
 
-    pub(super) fn expired_cursor(&self, cx: &Context) -> Reply {
+    pub(in crate::api) fn expired_cursor(&self, cx: &Context) -> Reply {
         let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
         let mut reply = self.failure(Some(&Target::Changes), Code::CursorExpired, text);
         let mut body = reply.body.to_vec();

@@ -10,12 +10,15 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, header::ACCEPT};
 
-use super::{Api, ContentType, Timer, waits::WaitSlot};
+use super::{
+    hal::{self, ChangesView},
+    wait_slots::WaitSlot,
+};
 use crate::{
+    api::{Api, ContentType, Timer},
     auth::Identity,
     context::Context,
     error::{Error, Result},
-    hal::{self, ChangesView},
     link::Target,
     ops::{ChangesPage, ChangesRequest, Feed},
 };
@@ -131,7 +134,7 @@ impl Following {
             time: left.min(Self::SILENCE),
             timeout: self.timeout,
         };
-        let Some(changes) = &self.api.inner.settings.changes else {
+        let Some(changes) = &self.api.extensions().changes.backend else {
             return Err(Error::not_implemented());
         };
         let waited = if self.has_more {

@@ -1,6 +1,8 @@
 //! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they
 //! do not know is not overwritten (ETG-01 to ETG-11).
 
+mod entity_tag;
+
 use std::cmp::Ordering;
 
 use http::{
@@ -8,13 +10,17 @@ use http::{
     header::{CONTENT_LOCATION, ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODIFIED},
 };
 
-use super::{
-    Api, EntityTag, Reply,
-    entity_tag::{EntityTags, http_date, seconds},
-    shown::shown,
-};
+pub use self::entity_tag::{EntityTag, EntityTags};
+use self::entity_tag::{http_date, seconds};
+use super::Extension;
 use crate::{
-    context::Context, error::Code, hal, link::Target, record::RawRecord, store::Condition,
+    api::{Api, ApiBuilder, Reply, shown::shown},
+    context::Context,
+    error::Code,
+    hal,
+    link::Target,
+    record::RawRecord,
+    store::Condition,
     value::Timestamp,
 };
 
@@ -32,16 +38,44 @@ pub enum IfMatch {
     Required,
 }
 
+impl Extension for IfMatch {
+    fn behaviours(&self) -> Vec<&'static str> {
+        let required = (*self == Self::Required).then_some("require_if_match");
+        std::iter::once("conditional_requests")
+            .chain(required)
+            .collect()
+    }
+}
+
+impl ApiBuilder {
+    /// Answers conditional requests, and declares it (ETG): answers have an `ETag`, a client that
+    /// has one already is answered 304, and a change with `If-Match` is made to the record that its
+    /// client knows, or not at all: 412.
+    ///
+    /// Every backend can be served so. A [`Store`](crate::store::Store) compares in the turn of the
+    /// change. Operations of a vendor's own are asked by
+    /// [`UpdateRequest::if_match`](crate::UpdateRequest::if_match) and
+    /// [`DeleteRequest::if_match`](crate::DeleteRequest::if_match) whether the record is still the
+    /// one that was read, and have to answer that in the transaction of the change. With
+    /// [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend for
+    /// nothing but its revision.
+    #[must_use]
+    pub fn conditional_requests(mut self, if_match: IfMatch) -> Self {
+        self.settings.extensions.conditional = Some(if_match);
+        self
+    }
+}
+
 /// What a client compares its copy of an answer with.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Validators {
+pub(in crate::api) struct Validators {
     tag: HeaderValue,
     last_modified: Option<HeaderValue>,
 }
 
 impl Validators {
     /// Those of an answer, where it has any.
-    pub(super) fn of(reply: &Reply) -> Option<Self> {
+    pub(in crate::api) fn of(reply: &Reply) -> Option<Self> {
         let last_modified = reply.headers.get(LAST_MODIFIED).cloned();
         Some(Self {
             tag: reply.headers.get(ETAG)?.clone(),
@@ -50,7 +84,7 @@ impl Validators {
     }
 
     /// An answer that has them.
-    pub(super) fn on(&self, mut reply: Reply) -> Reply {
+    pub(in crate::api) fn on(&self, mut reply: Reply) -> Reply {
         reply.insert(ETAG, Some(self.tag.clone()));
         reply.insert(LAST_MODIFIED, self.last_modified.clone());
         reply
@@ -60,7 +94,7 @@ impl Validators {
 /// What a request asks of what is there.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_field_names, reason = "the names of the headers")]
-pub(super) struct Conditions {
+pub(in crate::api) struct Conditions {
     if_match: Option<EntityTags>,
     if_unmodified_since: Option<i64>,
     if_none_match: Option<EntityTags>,
@@ -68,7 +102,7 @@ pub(super) struct Conditions {
 
 /// What becomes of a request by its conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(in crate::api) enum Verdict {
     /// It is done.
     Done,
     /// Its client has the answer already: 304 to a read.
@@ -82,7 +116,7 @@ impl Conditions {
     ///
     /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and
     /// twice in a second.
-    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(in crate::api) fn of(headers: &HeaderMap) -> Option<Self> {
         let if_match = EntityTags::of(headers, &IF_MATCH);
         let if_none_match = EntityTags::of(headers, &IF_NONE_MATCH);
         let if_unmodified_since = seconds(headers, &IF_UNMODIFIED_SINCE);
@@ -114,7 +148,7 @@ impl Conditions {
     }
 
     /// Judges them for a read that is answered with these validators.
-    pub(super) fn of_read(&self, validators: &Validators) -> Verdict {
+    pub(in crate::api) fn of_read(&self, validators: &Validators) -> Verdict {
         let modified = || {
             let headers =
                 HeaderMap::from_iter([(LAST_MODIFIED, validators.last_modified.clone()?)]);
@@ -141,17 +175,17 @@ impl Api {
     /// Whether conditional requests are answered, and which changes need one (ETG-01, ETG-09).
     #[must_use]
     pub fn conditional_requests(&self) -> Option<IfMatch> {
-        self.inner.settings.conditional
+        self.extensions().conditional
     }
 
     /// The conditions of a request, where they count here.
-    pub(super) fn conditions(&self, headers: &HeaderMap) -> Option<Conditions> {
+    pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<Conditions> {
         self.conditional_requests()
             .and_then(|_| Conditions::of(headers))
     }
 
     /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
-    pub(super) fn tagged(&self, mut reply: Reply) -> Reply {
+    pub(in crate::api) fn tagged(&self, mut reply: Reply) -> Reply {
         if self.conditional_requests().is_some() {
             reply.insert(ETAG, EntityTag::of(&reply.body).to_header());
         }
@@ -159,7 +193,7 @@ impl Api {
     }
 
     /// The same for the answer with a record, which also says when that was changed (ETG-03).
-    pub(super) fn tagged_record(&self, mut reply: Reply, record: &RawRecord) -> Reply {
+    pub(in crate::api) fn tagged_record(&self, mut reply: Reply, record: &RawRecord) -> Reply {
         if self.conditional_requests().is_some() {
             reply.insert(ETAG, EntityTag::of_record(&reply.body, record).to_header());
             reply.insert(LAST_MODIFIED, http_date(record.meta().modified));
@@ -169,7 +203,12 @@ impl Api {
 
     /// Says of the answer to a write which record its body and its tag are those of (ETG-08; RFC
     /// 9110, section 8.7).
-    pub(super) fn located(&self, cx: &Context, mut reply: Reply, record: &RawRecord) -> Reply {
+    pub(in crate::api) fn located(
+        &self,
+        cx: &Context,
+        mut reply: Reply,
+        record: &RawRecord,
+    ) -> Reply {
         if self.conditional_requests().is_some() {
             let href = self.hal(&cx.base).href(&Target::Record(record.address()));
             reply.insert(CONTENT_LOCATION, HeaderValue::try_from(href).ok());
@@ -179,7 +218,7 @@ impl Api {
 
     /// What has to be true of the record that a request changes or deletes, as its caller sees it
     /// (ETG-07).
-    pub(super) fn condition(&self, cx: &Context, headers: &HeaderMap) -> Option<Condition> {
+    pub(in crate::api) fn condition(&self, cx: &Context, headers: &HeaderMap) -> Option<Condition> {
         let conditions = self.conditions(headers)?;
         let (api, cx) = (self.clone(), cx.clone());
         Some(Condition::new(conditions.is_of_state(), move |record| {
@@ -192,7 +231,11 @@ impl Api {
     }
 
     /// 428 to a change without the `If-Match` that it needs (ETG-09).
-    pub(super) fn unconditional(&self, target: &Target, headers: &HeaderMap) -> Option<Reply> {
+    pub(in crate::api) fn unconditional(
+        &self,
+        target: &Target,
+        headers: &HeaderMap,
+    ) -> Option<Reply> {
         let is_missing = self.conditional_requests() == Some(IfMatch::Required)
             && !headers.contains_key(IF_MATCH);
         let code = Code::PreconditionRequired;
@@ -200,7 +243,7 @@ impl Api {
     }
 
     /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
-    pub(super) fn by_conditions(
+    pub(in crate::api) fn by_conditions(
         &self,
         target: &Target,
         conditions: &Conditions,
@@ -215,7 +258,7 @@ impl Api {
     }
 
     /// The answer to a read that is not done; `None` where it is.
-    pub(super) fn answered(
+    pub(in crate::api) fn answered(
         &self,
         target: &Target,
         conditions: &Conditions,

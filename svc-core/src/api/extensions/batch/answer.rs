@@ -16,16 +16,16 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{
-    Admitted, Api, KeptBy, Reply, Runner, Timer,
-    handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
-    idempotency::key_of_entry,
-    respond::Parts,
-};
+use super::hal::{self, ResultView};
 use crate::{
+    api::{
+        Admitted, Api, Reply, Runner, Timer,
+        extensions::idempotency::{KeptBy, key_of_entry},
+        handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
+        respond::Parts,
+    },
     context::Context,
     error::{Code, Error, Problem},
-    hal::{self, ResultView},
     helper::HelperName,
     link::Target,
     value::Timestamp,
@@ -68,18 +68,12 @@ pub struct Batch {
 }
 
 impl Api {
-    /// Whether many calls of a helper may come in one request (BAT-01).
-    #[must_use]
-    pub fn takes_batches(&self) -> bool {
-        self.inner.settings.batches
-    }
-
     /// Whether turns of a helper may be asked for together, and are had in the order in which they
     /// were asked for: only those of a store are.
     fn has_turns_together(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
         let is_native = matches!(self.inner.helpers.get(&helper), Some(Runner::Native(_)));
-        let is_kept_elsewhere = matches!(settings.idempotency, Some(KeptBy::Vendor(_)));
+        let is_kept_elsewhere = matches!(settings.extensions.idempotency, Some(KeptBy::Vendor(_)));
         settings.store.is_some()
             && is_native
             && settings.transactions.is_none()
@@ -96,21 +90,23 @@ impl Admitted<'_> {
     /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a
     /// header that is no key.
     pub async fn into_batch(self, streamed: bool) -> std::result::Result<Batch, Reply> {
-        self.batch(streamed).await
+        self.0.batch(streamed).await
     }
+}
 
+impl Parts<'_> {
     async fn batch(&self, streamed: bool) -> std::result::Result<Batch, Reply> {
-        let (api, headers) = (self.0.api, self.0.request.headers);
-        let Target::Batch { helper, container } = &self.0.target else {
-            return Err(api.error_reply(Some(&self.0.target), Error::not_implemented()));
+        let (api, headers) = (self.api, self.request.headers);
+        let Target::Batch { helper, container } = &self.target else {
+            return Err(api.error_reply(Some(&self.target), Error::not_implemented()));
         };
         let key = api
             .idempotency_key(helper.records(), headers)?
             .map(Arc::from);
         let there = api
-            .container_exists(&self.0.context, container.as_ref())
+            .container_exists(&self.context, container.as_ref())
             .await;
-        there.map_err(|error| api.error_reply(Some(&self.0.target), error))?;
+        there.map_err(|error| api.error_reply(Some(&self.target), error))?;
         let prefers = headers
             .get_all(PREFER)
             .iter()
@@ -127,8 +123,8 @@ impl Admitted<'_> {
                 helper: *helper,
                 container: container.clone(),
             },
-            context: self.0.context.clone(),
-            timeout: self.0.request.timeout,
+            context: self.context.clone(),
+            timeout: self.request.timeout,
             headers: prefers.collect(),
             key,
             shows_records: Return::of(headers).unwrap_or(unsaid) == Return::Representation,
@@ -140,7 +136,7 @@ impl Admitted<'_> {
 
     /// Answers a batch whose entries came in one document.
     pub(super) async fn batched(&self) -> Reply {
-        let Parts { api, request, .. } = &*self.0;
+        let Self { api, request, .. } = self;
         let mut batch = match self.batch(false).await {
             Ok(batch) => batch,
             Err(reply) => return reply,
@@ -167,7 +163,7 @@ impl Admitted<'_> {
         let hal = api.hal(&batch.context.base);
         hal::batch(
             &hal,
-            &self.0.target,
+            &self.target,
             (batch.succeeded, batch.failed),
             &results,
             &mut body,

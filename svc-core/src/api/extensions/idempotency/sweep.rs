@@ -5,15 +5,15 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::{Api, KeptBy};
-use crate::{ops::Kept, value::Timestamp};
+use super::KeptBy;
+use crate::{api::Api, ops::Kept, value::Timestamp};
 
 /// The time between two sweeps, in microseconds: ten minutes.
 const INTERVAL: i64 = 10 * 60 * 1_000_000;
 
 /// When the next sweep is due, in microseconds.
 #[derive(Debug, Default)]
-pub(super) struct NextSweep(AtomicI64);
+pub(in crate::api) struct NextSweep(AtomicI64);
 
 impl NextSweep {
     /// Returns whether a sweep is due at `now`, and schedules the next one if it is.
@@ -37,13 +37,13 @@ impl NextSweep {
 
 impl Api {
     /// Returns whether a request at this time has to sweep.
-    pub(super) fn takes_sweep(&self, now: Timestamp) -> bool {
-        matches!(self.inner.settings.idempotency, Some(KeptBy::Store))
+    pub(in crate::api) fn takes_sweep(&self, now: Timestamp) -> bool {
+        matches!(self.extensions().idempotency, Some(KeptBy::Store))
             && self.inner.next_sweep.take(now)
     }
 
     /// Deletes stored responses of all tenants that are older than 24 hours.
-    pub(super) async fn sweep(&self, now: Timestamp) {
+    pub(in crate::api) async fn sweep(&self, now: Timestamp) {
         let Some(store) = &self.inner.settings.store else {
             return;
         };

@@ -1,31 +1,29 @@
 //! A page of the change feed (SYN-02 to SYN-06).
 
-use super::{Hal, close};
+use super::NAME;
 use crate::{
+    hal::{Hal, close},
     json::write_string,
     link::Target,
     ops::{ChangesPage, FeedEntry},
 };
 
-/// The relation that leads to the change feed, and that its entries stand under, without prefix.
-pub(crate) const CHANGES: &str = "changes";
-
 /// A page and what was asked for.
 #[derive(Debug)]
-pub(crate) struct ChangesView<'a> {
-    pub(crate) page: &'a ChangesPage,
+pub(super) struct ChangesView<'a> {
+    pub(super) page: &'a ChangesPage,
     /// The cursor that was asked for.
-    pub(crate) after: Option<&'a str>,
-    pub(crate) per_page: u32,
+    pub(super) after: Option<&'a str>,
+    pub(super) per_page: u32,
     /// What every link repeats, such as `&per_page=10`.
-    pub(crate) repeated: &'a str,
+    pub(super) repeated: &'a str,
 }
 
 /// Writes a page of the change feed.
 ///
 /// `next` is there where more is, so that whoever follows it comes to an end; `last` always, and
 /// leads behind the last page to what is to come.
-pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
+pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
     let here = hal.href(&Target::Changes);
     let behind = |cursor: &str| format!("{here}?after={cursor}{}", view.repeated);
     let begin = match view.repeated.strip_prefix('&') {
@@ -58,7 +56,7 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
         }
     }
     out.push(b',');
-    write_string(&hal.relations.dialect.relation(CHANGES), out);
+    write_string(&hal.relations.dialect.relation(NAME.relation()), out);
     out.extend_from_slice(b":[");
     for entry in &view.page.entries {
         out.extend_from_slice(b"{\"href\":");
@@ -67,7 +65,7 @@ pub(crate) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     }
     close(out, b']');
     out.extend_from_slice(b"},\"_embedded\":{");
-    write_string(&hal.relations.dialect.relation(CHANGES), out);
+    write_string(&hal.relations.dialect.relation(NAME.relation()), out);
     out.extend_from_slice(b":[");
     for entry in &view.page.entries {
         told(hal, &here, entry, out);
@@ -100,7 +98,7 @@ fn told(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
 }
 
 /// Adds to a written error object where to begin anew (SYN-08).
-pub(crate) fn begin_anew(hal: &Hal<'_>, out: &mut Vec<u8>) {
+pub(super) fn begin_anew(hal: &Hal<'_>, out: &mut Vec<u8>) {
     if out.pop() == Some(b'}') {
         out.extend_from_slice(b",\"_links\":{");
         link("first", &hal.href(&Target::Changes), out);

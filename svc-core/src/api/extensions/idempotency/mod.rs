@@ -1,19 +1,24 @@
 //! The header `Idempotency-Key`: who sends a request again because its answer was lost is given
 //! that answer, and nothing is done twice (IDM-01 to IDM-08).
 
+mod sweep;
+
+pub(in crate::api) use sweep::NextSweep;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use super::{Answering, Api, Reply};
+use super::Extension;
 use crate::{
+    api::{Answering, Api, ApiBuilder, Reply},
     context::Context,
     error::{Code, Error, Problem, Result},
     json::Object,
     link::Target,
     model::Kind,
-    ops::Idempotency,
+    ops,
     store::Keep,
     value::digest,
 };
@@ -25,27 +30,46 @@ const LONGEST: usize = 255;
 
 /// Where answers are kept.
 #[derive(Clone)]
-pub(super) enum KeptBy {
+pub(in crate::api) enum KeptBy {
     /// In the store that keeps every kind, in the turn of the call.
     Store,
     /// By a vendor, in the vendor's transactions where there are any.
-    Vendor(Arc<dyn Idempotency>),
+    Vendor(Arc<dyn ops::Idempotency>),
 }
 
 /// What makes a request one that may come again.
 #[derive(Debug)]
-pub(super) struct Idempotent {
+pub(in crate::api) struct Idempotent {
     /// What its answer is kept under: who asks, and the key.
     key: Arc<str>,
     /// What it asks: another request under the same key is a mistake.
     fingerprint: u128,
 }
 
+impl Extension for KeptBy {
+    fn behaviours(&self) -> Vec<&'static str> {
+        vec!["idempotency_keys"]
+    }
+}
+
+impl ApiBuilder {
+    /// Keeps the answers of creates and helper calls that come with `Idempotency-Key`, and declares
+    /// it (IDM): who sends such a request again gets the same answer, and nothing is done twice.
+    ///
+    /// For operations of a vendor's own; a [`Store`](crate::store::Store) keeps answers itself, and
+    /// [`store`](Self::store) declares that.
+    #[must_use]
+    pub fn idempotency<T: ops::Idempotency + 'static>(mut self, answers: &Arc<T>) -> Self {
+        self.settings.extensions.idempotency = Some(KeptBy::Vendor(Arc::<T>::clone(answers)));
+        self
+    }
+}
+
 impl Api {
     /// Whether a request with `Idempotency-Key` is done once, however often it comes (IDM-01).
     #[must_use]
     pub fn keeps_answers(&self) -> bool {
-        self.inner.settings.idempotency.is_some()
+        self.extensions().idempotency.is_some()
     }
 
     /// The key of a request that may come again; 400 for a header that holds none (IDM-05).
@@ -53,7 +77,7 @@ impl Api {
         clippy::result_large_err,
         reason = "a reply is as large as its headers, and made once for a request"
     )]
-    pub(super) fn idempotency_key<'h>(
+    pub(in crate::api) fn idempotency_key<'h>(
         &self,
         kind: Kind,
         headers: &'h HeaderMap,
@@ -68,7 +92,7 @@ impl Api {
     }
 
     /// What makes a request with this key that creates or calls one that may come again.
-    pub(super) fn idempotent(
+    pub(in crate::api) fn idempotent(
         &self,
         cx: &Context,
         target: &Target,
@@ -85,7 +109,7 @@ impl Api {
     }
 
     /// How the answer to such a request is kept in its turn.
-    pub(super) fn keep(
+    pub(in crate::api) fn keep(
         &self,
         cx: &Context,
         asked: &Idempotent,
@@ -105,7 +129,7 @@ impl Api {
 
     /// The answer that was kept, byte for byte; 422 where it is that of another request (IDM-02,
     /// IDM-04).
-    pub(super) fn replay(
+    pub(in crate::api) fn replay(
         &self,
         target: &Target,
         asked: &Idempotent,
@@ -123,7 +147,7 @@ impl Api {
 }
 
 /// The key of an entry of a batch, by that of its request: one that no request can have (BAT-06).
-pub(super) fn key_of_entry(key: &str, index: u64) -> String {
+pub(in crate::api) fn key_of_entry(key: &str, index: u64) -> String {
     format!("{key}\\{index}")
 }
 

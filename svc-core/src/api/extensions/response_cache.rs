@@ -15,8 +15,9 @@ use std::{
 
 use bytes::Bytes;
 
-use super::{Reply, conditional::Validators};
+use super::conditional::Validators;
 use crate::{
+    api::{ApiBuilder, Reply},
     context::{Base, Context, Tenant},
     link::Target,
     ops::Revision,
@@ -48,6 +49,18 @@ pub(crate) struct ResponseCache {
     succeeded: Vec<AtomicU64>,
     validators: Kept<Validators>,
     documents: Kept<(Bytes, Option<Validators>)>,
+}
+
+impl ApiBuilder {
+    /// Keeps the answer to a read that comes again, some megabytes of them at most, and gives it
+    /// out as long as nothing was changed. Every kind must be read from the backend whose revision
+    /// is told, and what is read may depend on the tenant and the address alone: not on who of the
+    /// tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
+    #[must_use]
+    pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {
+        self.settings.extensions.response_cache = Some(ResponseCache::new(Arc::new(backend)));
+        self
+    }
 }
 
 /// What is kept of answers, each at the place that its request leads to.
@@ -227,7 +240,7 @@ impl ResponseCache {
 
     /// The same of a document that no change of the data changes; `variant` tells those apart that
     /// lie at one address.
-    pub(super) fn entry_of_document(
+    pub(in crate::api) fn entry_of_document(
         &self,
         cx: &Context,
         target: &Target,
@@ -250,7 +263,7 @@ impl Entry<'_> {
     }
 
     /// What was answered before, when nothing has changed since.
-    pub(super) fn answer(
+    pub(in crate::api) fn answer(
         &self,
         cx: &Context,
         target: &Target,
@@ -260,7 +273,7 @@ impl Entry<'_> {
     }
 
     /// The validators of what was answered before, when nothing has changed since.
-    pub(super) fn validators(
+    pub(in crate::api) fn validators(
         &self,
         cx: &Context,
         target: &Target,
@@ -270,7 +283,13 @@ impl Entry<'_> {
     }
 
     /// Keeps the validators of a success, and its body when its request has come before.
-    pub(super) fn keep(&self, cx: &Context, target: &Target, query: Option<&str>, reply: &Reply) {
+    pub(in crate::api) fn keep(
+        &self,
+        cx: &Context,
+        target: &Target,
+        query: Option<&str>,
+        reply: &Reply,
+    ) {
         if let Some(place) = self
             .of_records
             .and_then(|of_records| at(of_records.succeeded, self.hash))

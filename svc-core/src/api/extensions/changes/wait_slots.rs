@@ -8,12 +8,49 @@ use std::{
 
 use http::{HeaderValue, header::RETRY_AFTER};
 
-use super::{Api, Reply, WaitLimits};
 use crate::{
+    api::{Api, Reply},
     context::{Context, Tenant},
     error::Code,
     link::Target,
 };
+
+/// Limits of the requests that wait for changes at the same time: long polls and event streams
+/// (SYN-13).
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct WaitLimits {
+    /// The most of one API key. Keys without a [name](crate::auth::Caller::named) share the limit
+    /// with keys of the same rights.
+    pub per_key: usize,
+    /// The most of one tenant.
+    pub per_tenant: usize,
+}
+
+impl WaitLimits {
+    /// Sets the most of one API key.
+    #[must_use]
+    pub fn per_key(mut self, requests: usize) -> Self {
+        self.per_key = requests;
+        self
+    }
+
+    /// Sets the most of one tenant.
+    #[must_use]
+    pub fn per_tenant(mut self, requests: usize) -> Self {
+        self.per_tenant = requests;
+        self
+    }
+}
+
+impl Default for WaitLimits {
+    fn default() -> Self {
+        Self {
+            per_key: 16,
+            per_tenant: 128,
+        }
+    }
+}
 
 /// After how many seconds a client may try again that found no free slot.
 const RETRY_SECONDS: u64 = 5;
@@ -111,8 +148,8 @@ impl Api {
     /// A slot for a request that waits, or the response where the key or the tenant has no free
     /// one.
     pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Reply>> {
-        let limits = self.inner.settings.wait_limits;
-        self.inner.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
+        let limits = self.extensions().changes.wait_limits;
+        self.extensions().changes.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
             let (limit, whose) = match reached {
                 LimitReached::Key => (limits.per_key, "API key"),
                 LimitReached::Tenant => (limits.per_tenant, "tenant"),

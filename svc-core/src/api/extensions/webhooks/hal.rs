@@ -1,7 +1,8 @@
 //! Webhooks as documents, and the body of a message (HOOK-02, HOOK-06, HOOK-07).
 
-use super::{Hal, WEBHOOKS, close};
+use super::NAME;
 use crate::{
+    hal::{Hal, close},
     json::write_string,
     link::Target,
     ops::ChangedRecord,
@@ -10,7 +11,7 @@ use crate::{
 };
 
 /// Writes a webhook; its secret only where it is new.
-pub(crate) fn webhook(
+pub(super) fn webhook(
     hal: &Hal<'_>,
     webhook: &Webhook,
     secret: Option<&str>,
@@ -107,12 +108,12 @@ pub(crate) fn webhook(
 }
 
 /// Writes all webhooks of a tenant.
-pub(crate) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
+pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"_links\":{");
     hal.write_extended_curies(out);
     out.push(b',');
     link("self", &hal.href(&Target::Webhooks), out);
-    let relation = hal.relations.dialect.relation(WEBHOOKS);
+    let relation = hal.relations.dialect.relation(NAME.relation());
     write_string(&relation, out);
     out.extend_from_slice(b":[");
     for one in all {
@@ -133,7 +134,7 @@ pub(crate) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
 
 /// Writes the body of a message: what has happened, when, and the address of the record; nothing
 /// that the record holds (HOOK-07).
-pub(crate) fn message(hal: &Hal<'_>, entry: &ChangedRecord, out: &mut Vec<u8>) {
+pub(super) fn message(hal: &Hal<'_>, entry: &ChangedRecord, out: &mut Vec<u8>) {
     let kind = entry.record.kind.singular();
     out.push(b'{');
     text("type", Some(&format!("{kind}.{}", entry.what)), out);

@@ -1,0 +1,83 @@
+//! Many calls of a helper in one request (BAT-01 to BAT-11): the operation, its setting and its
+//! capability name.
+
+mod answer;
+mod hal;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::{Method, StatusCode};
+
+pub use answer::{Batch, Entry, MOST_ENTRIES};
+
+use super::Extension;
+use crate::{
+    api::{Api, ApiBuilder, Reply, respond::Parts},
+    error::Result,
+    operation::{ExtensionName, Handler, Input, Need, OperationSpec, Output, Shape, always},
+};
+
+const NAME: ExtensionName = ExtensionName::Batch;
+
+pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
+    name: "batch",
+    method: Method::POST,
+    shape: Shape::Batch,
+    need: Need::Call,
+    input: Input::Batch,
+    answers: always(
+        StatusCode::OK,
+        Output::Batch,
+        "What became of each entry, in order.",
+    ),
+    id: "{helper}_batch",
+    summary: "{text}, many times in one request.",
+    handler: Handler::Extension(NAME),
+}];
+
+/// The setting that batches are offered.
+pub(crate) struct Batches;
+
+#[async_trait]
+impl Extension for Batches {
+    fn behaviours(&self) -> Vec<&'static str> {
+        vec!["batch"]
+    }
+
+    fn name(&self) -> Option<ExtensionName> {
+        Some(NAME)
+    }
+
+    /// Its entries have a time of their own (BAT-07).
+    fn extra_time(&self, _: &Parts<'_>) -> Duration {
+        Duration::MAX
+    }
+
+    async fn answer(&self, call: &Parts<'_>) -> Result<Reply> {
+        Ok(call.batched().await)
+    }
+}
+
+impl ApiBuilder {
+    /// Takes many calls of a record helper in one request, and declares it (BAT-01): at the
+    /// helper's address with `/batch` behind it, each entry is answered as the single call would
+    /// be, in order.
+    ///
+    /// Every backend can be served so. A [`Store`](crate::store::Store) is given many entries at
+    /// once, which share its transactions; operations of a vendor's own are asked for one entry
+    /// after the other.
+    #[must_use]
+    pub fn batches(mut self) -> Self {
+        self.settings.extensions.batches = Some(Batches);
+        self
+    }
+}
+
+impl Api {
+    /// Whether many calls of a helper may come in one request (BAT-01).
+    #[must_use]
+    pub fn takes_batches(&self) -> bool {
+        self.extensions().has(NAME)
+    }
+}

@@ -1,0 +1,151 @@
+//! The change feed (SYN-01 to SYN-13): its operation, settings and capability names.
+
+mod answer;
+mod following;
+mod hal;
+mod shared_reads;
+mod wait_slots;
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use http::{Method, StatusCode};
+
+pub use self::{following::Following, wait_slots::WaitLimits};
+use self::{shared_reads::SharedReads, wait_slots::WaitSlots};
+use super::Extension;
+use crate::{
+    api::{Api, ApiBuilder, Reply, respond::Parts},
+    error::Result,
+    hal::EntryLink,
+    link::Target,
+    operation::{ExtensionName, Handler, Input, Need, OperationSpec, Output, Shape, always},
+    ops::Changes,
+    page::Parameter,
+};
+
+const NAME: ExtensionName = ExtensionName::Changes;
+
+pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
+    name: "changes",
+    method: Method::GET,
+    shape: Shape::Changes,
+    need: Need::ReadAny,
+    input: Input::Nothing,
+    answers: always(
+        StatusCode::OK,
+        Output::Changes,
+        "What was changed, in order.",
+    ),
+    id: "changes",
+    summary: "Tells what was created, changed and deleted since a cursor.",
+    handler: Handler::Extension(NAME),
+}];
+
+/// The change feed and its settings.
+pub(crate) struct ChangeFeed {
+    /// Reads the feed; `None` if there is none.
+    pub(in crate::api) backend: Option<Arc<dyn Changes>>,
+    /// How long a request may wait for changes.
+    longest_wait: Duration,
+    wait_limits: WaitLimits,
+    wait_slots: WaitSlots,
+    shared_reads: SharedReads,
+}
+
+impl Default for ChangeFeed {
+    fn default() -> Self {
+        Self {
+            backend: None,
+            longest_wait: Duration::from_secs(30),
+            wait_limits: WaitLimits::default(),
+            wait_slots: WaitSlots::default(),
+            shared_reads: SharedReads::default(),
+        }
+    }
+}
+
+impl ChangeFeed {
+    /// The feed, if the server offers one.
+    pub(super) fn offered(&self) -> Option<&Self> {
+        self.backend.as_ref().map(|_| self)
+    }
+}
+
+#[async_trait]
+impl Extension for ChangeFeed {
+    fn behaviours(&self) -> Vec<&'static str> {
+        vec!["changes", "change_events"]
+    }
+
+    fn name(&self) -> Option<ExtensionName> {
+        Some(NAME)
+    }
+
+    fn entry_link(&self) -> Option<EntryLink> {
+        Some(EntryLink {
+            relation: NAME.relation(),
+            target: Target::Changes,
+            title: "Changes",
+        })
+    }
+
+    /// The time that the request itself asks for (SYN-11).
+    fn extra_time(&self, call: &Parts<'_>) -> Duration {
+        self.wait_time(&call.request)
+    }
+
+    async fn answer(&self, call: &Parts<'_>) -> Result<Reply> {
+        call.api.changes(&call.context, &call.request).await
+    }
+}
+
+impl ApiBuilder {
+    /// Offers the change feed of a backend, which has to tell the changes of every kind that is
+    /// served (SYN-01).
+    #[must_use]
+    pub fn changes<C: Changes + 'static>(mut self, backend: &Arc<C>) -> Self {
+        self.settings.extensions.changes.backend = Some(Arc::<C>::clone(backend));
+        self
+    }
+
+    /// How long a request for changes may wait until there are some, where it asks for that with
+    /// `Prefer: wait=…` (SYN-11): 30 seconds unless set, and not at all with zero. Whoever sits
+    /// between client and server has to be as patient.
+    #[must_use]
+    pub fn longest_wait(mut self, time: Duration) -> Self {
+        self.settings.extensions.changes.longest_wait = time;
+        self
+    }
+
+    /// Sets how many requests may wait for changes at the same time (SYN-13): 16 of one API key and
+    /// 128 of one tenant unless set. A request above a limit gets 429 with `Retry-After`.
+    #[must_use]
+    pub fn wait_limits(mut self, limits: WaitLimits) -> Self {
+        self.settings.extensions.changes.wait_limits = limits;
+        self
+    }
+}
+
+impl Api {
+    /// Whether there is a change feed (SYN-01).
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.extensions().has(NAME)
+    }
+
+    /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
+    #[must_use]
+    pub fn changes_relation(&self) -> String {
+        self.dialect().relation(NAME.relation())
+    }
+
+    /// The query parameters of the change feed (SYN-05).
+    #[must_use]
+    pub fn changes_parameters(&self) -> Vec<Parameter> {
+        self.parameters()
+            .into_iter()
+            .filter(|parameter| parameter.name != "page")
+            .collect()
+    }
+}
