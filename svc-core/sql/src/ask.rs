@@ -8,9 +8,10 @@ use svc_core::{
 };
 
 use super::{
-    database::{Row, Statement},
+    database::Row,
     resolved::{Mapped, Resolved},
     sql::Sql,
+    statement::Statement,
 };
 
 impl Resolved {

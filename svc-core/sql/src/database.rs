@@ -6,39 +6,10 @@ use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use svc_core::error::{Code, Error, Problem};
 
-use super::dialect::Dialect;
+use super::{dialect::Dialect, statement::Statement};
 
 /// How long a client waits after what passes by itself.
 const SOON: Duration = Duration::from_secs(1);
-
-/// One statement. Values are bound to the placeholders of its [`Dialect`], each as a text or NULL;
-/// the statement casts them.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Statement {
-    /// The SQL. It holds names of the mapping, and never what a client sent; there are few
-    /// different ones, so that they may be prepared and kept.
-    pub text: Arc<str>,
-    /// The values.
-    pub values: Vec<Option<String>>,
-}
-
-impl Statement {
-    /// A statement with its values.
-    pub fn new(text: impl Into<Arc<str>>, values: Vec<Option<String>>) -> Self {
-        Self {
-            text: text.into(),
-            values,
-        }
-    }
-}
-
-impl fmt::Debug for Statement {
-    /// Without values: they are personal data.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{} values]", self.text, self.values.len())
-    }
-}
 
 /// A row of an answer: every column is text or NULL.
 pub type Row = Vec<Option<String>>;

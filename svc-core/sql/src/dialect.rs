@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use svc_core::schema::Type;
 
-use super::database::Statement;
+use super::statement::Statement;
 
 /// What a column can hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -48,13 +48,15 @@ mod resolved;
 mod row;
 mod select;
 mod sql;
+mod statement;
 mod store;
 mod texts;
 mod turns;
 
-pub use database::{Database, Row, Statement, Transaction, Trouble};
+pub use database::{Database, Row, Transaction, Trouble};
 pub use dialect::{Class, Dialect};
 pub use mapping::{Mapping, Rows, Table, Tenants};
+pub use statement::Statement;
 pub use store::MappedStore;
 
 use svc_core::error::Error;

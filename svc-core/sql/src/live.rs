@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use svc_core::json::Json;
 
 use super::{
-    database::{Row, Statement},
+    database::Row,
     dialect::{Class, Dialect},
     sql::quoted_table,
+    statement::Statement,
 };
 
 /// A column of a table.

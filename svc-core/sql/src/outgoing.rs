@@ -12,8 +12,9 @@ use svc_core::{
 use super::{
     MappedStore,
     ask::unasked,
-    database::{Row, Statement, Trouble},
+    database::{Row, Trouble},
     sql::Sql,
+    statement::Statement,
 };
 
 /// Notes something to send.

@@ -11,9 +11,10 @@ use svc_store::cursor::{Cursors, Start};
 
 use super::{
     ask::unasked,
-    database::{Row, Statement},
+    database::Row,
     resolved::{Mapped, Resolved},
     sql::Sql,
+    statement::Statement,
 };
 
 /// Cursors are bound to the tenant by name.

@@ -1,9 +1,9 @@
 //! SQL with its values: names come from the mapping and are quoted, values are always bound.
 
 use super::{
-    database::Statement,
     dialect::{Class, Dialect},
     resolved::Column,
+    statement::Statement,
 };
 
 /// A name as SQL writes it.

@@ -30,12 +30,13 @@ use super::{
     Dialect, MappingError,
     apply::Writes,
     ask::unasked,
-    database::{Database, Row, Statement, Transaction, Trouble},
+    database::{Database, Row, Transaction, Trouble},
     live,
     mapping::Mapping,
     pages::start,
     resolved::{Mapped, Resolved},
     sql::Sql,
+    statement::Statement,
     turns::Turns,
 };
 

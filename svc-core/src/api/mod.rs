@@ -3,6 +3,7 @@
 //! A [`Request`] is [resolved](Api::resolve) to a [`Call`], which is [admitted](Call::admit) or
 //! not; only what is [`Admitted`] reaches a backend.
 
+mod admitted;
 mod answering;
 mod builder;
 mod call;
@@ -31,6 +32,7 @@ mod write;
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use crate::link::OwnRelations;
+pub use admitted::Admitted;
 pub use builder::{ApiBuilder, BuildError, KeptKind};
 pub use call::Call;
 pub use capabilities::{capabilities, json_schema_names, type_name};
@@ -46,7 +48,6 @@ pub use extensions::{
 pub use offered::Offered;
 pub use reply::{ContentType, Reply};
 pub use request::{Request, RequestTarget, Timer};
-pub use respond::Admitted;
 use settings::Settings;
 pub use settings::{Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Sizes, Vendor};
 

@@ -1,12 +1,12 @@
 //! Answers calls that are admitted: reads here, writes in the file beside.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header::LOCATION};
 
 use super::{
-    Api, ContentType, Reply, Request,
+    Admitted, Api, ContentType, Reply,
+    admitted::Parts,
     extensions::{Extension, response_cache::Entry},
     reply::kind_of,
     shown::shown,
@@ -19,89 +19,12 @@ use crate::{
     helper::HelperName,
     link::{Address, Scope, Target},
     model::Kind,
-    operation::{Handler, OperationSpec},
+    operation::Handler,
     page::{PageRequest, RawPage},
     record::RawRecord,
 };
 
-/// A call that may go on: nothing else reaches a backend.
-///
-/// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
-// It goes by value from one future to the next, each of which has room for it: so it is no larger
-// than a pointer.
-pub struct Admitted<'a>(pub(super) Box<Parts<'a>>);
-
-/// What is known of a call that may go on.
-pub(super) struct Parts<'a> {
-    pub(super) api: &'a Api,
-    pub(super) request: Request<'a>,
-    pub(super) target: Target,
-    pub(super) operation: &'static OperationSpec,
-    pub(super) context: Context,
-    /// Whether the container of a helper call without a key was found.
-    has_container: bool,
-}
-
-impl Parts<'_> {
-    /// The body, where the operation takes one.
-    pub(super) fn body(&self) -> &[u8] {
-        if self.operation.takes_body() {
-            self.request.body.as_ref()
-        } else {
-            &[]
-        }
-    }
-
-    /// The extension that the operation belongs to.
-    fn extension(&self) -> Option<&dyn Extension> {
-        match self.operation.handler {
-            Handler::Extension(name) => self.api.extensions().get(name),
-            _ => None,
-        }
-    }
-}
-
-impl<'a> Admitted<'a> {
-    pub(super) fn new(
-        api: &'a Api,
-        request: Request<'a>,
-        target: Target,
-        operation: &'static OperationSpec,
-        context: Context,
-    ) -> Self {
-        Self(Box::new(Parts {
-            api,
-            request,
-            target,
-            operation,
-            context,
-            has_container: true,
-        }))
-    }
-
-    pub(super) fn without_container(mut self) -> Self {
-        self.0.has_container = false;
-        self
-    }
-
-    /// What it addresses.
-    #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.0.target
-    }
-
-    /// The operation.
-    #[must_use]
-    pub fn operation(&self) -> &'static OperationSpec {
-        self.0.operation
-    }
-
-    /// What a backend is told of it.
-    #[must_use]
-    pub fn context(&self) -> &Context {
-        &self.0.context
-    }
-
+impl Admitted<'_> {
     /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than
     /// any other request.
     #[must_use]
@@ -109,13 +32,6 @@ impl<'a> Admitted<'a> {
         self.0
             .extension()
             .map_or(Duration::ZERO, |extension| extension.extra_time(&self.0))
-    }
-
-    /// With this body, where [the operation takes one](OperationSpec::takes_body).
-    #[must_use]
-    pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
-        self.0.request.body = body.into();
-        self
     }
 
     /// Reads, validates, asks the backend and renders.
@@ -233,12 +149,13 @@ impl<'a> Admitted<'a> {
     }
 }
 
-impl fmt::Debug for Admitted<'_> {
-    /// Without ids (UND-42).
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admitted")
-            .field("operation", &self.0.operation.name)
-            .finish_non_exhaustive()
+impl Parts<'_> {
+    /// The extension that the operation belongs to.
+    fn extension(&self) -> Option<&dyn Extension> {
+        match self.operation.handler {
+            Handler::Extension(name) => self.api.extensions().get(name),
+            _ => None,
+        }
     }
 }
 

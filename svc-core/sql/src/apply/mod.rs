@@ -14,13 +14,13 @@ use svc_core::{
 };
 
 use super::{
-    database::Statement,
     dialect::Dialect,
     outgoing,
     resolved::{Column, Mapped, Member, Resolved, Stored},
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
     sql::{Sql, read},
+    statement::Statement,
     texts::check_texts,
 };
 

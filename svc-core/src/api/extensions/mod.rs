@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Reply, respond::Parts};
+use super::{Reply, admitted::Parts};
 use crate::{
     error::{Error, Result},
     hal::EntryLink,

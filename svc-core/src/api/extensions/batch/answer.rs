@@ -20,9 +20,9 @@ use super::hal::{self, ResultView};
 use crate::{
     api::{
         Admitted, Api, Reply, Runner, Timer,
+        admitted::Parts,
         extensions::idempotency::{KeptBy, key_of_entry},
         handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
-        respond::Parts,
     },
     context::Context,
     error::{Code, Error, Problem},

@@ -13,7 +13,7 @@ pub use answer::{Batch, Entry, MOST_ENTRIES};
 
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Reply, respond::Parts},
+    api::{Api, ApiBuilder, Reply, admitted::Parts},
     error::Result,
     operation::{ExtensionName, Handler, Input, Need, OperationSpec, Output, Shape, always},
 };

@@ -15,7 +15,7 @@ pub use self::{following::Following, wait_slots::WaitLimits};
 use self::{shared_reads::SharedReads, wait_slots::WaitSlots};
 use super::Extension;
 use crate::{
-    api::{Api, ApiBuilder, Reply, respond::Parts},
+    api::{Api, ApiBuilder, Reply, admitted::Parts},
     error::Result,
     hal::EntryLink,
     link::Target,

@@ -8,7 +8,7 @@ use super::{
     hal,
 };
 use crate::{
-    api::{Api, Reply, respond::Parts},
+    api::{Api, Reply, admitted::Parts},
     context::Context,
     error::{Code, Error, Problem, Result},
     json::Object,

@@ -13,7 +13,7 @@ pub(super) use operations::OPERATIONS;
 
 use super::{Extension, Extensions};
 use crate::{
-    api::{Api, ApiBuilder, Reply, respond::Parts},
+    api::{Api, ApiBuilder, Reply, admitted::Parts},
     error::Result,
     hal::EntryLink,
     link::Target,
