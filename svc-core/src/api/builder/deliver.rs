@@ -53,7 +53,7 @@ impl ApiBuilder {
             .as_ref()
             .is_some_and(|named| named.contains(&FunctionName::Triggers));
         if self.settings.deliver.is_some() && self.delivered().is_none() {
-            let text = "nothing is there to be delivered: register a store that keeps it by `.store(...)` or `MappedStore::register`, or leave `.deliver(...)` out";
+            let text = "`.deliver(...)` has no store with an outbox: register one with `.store(...)` or `.partial_store(...)`, or remove `.deliver(...)`";
             return Some(text.to_owned());
         }
         let text = "nobody sends what `triggers` asks of a store: call `.deliver(...)`, or leave it out of `.functions(...)`";

@@ -195,21 +195,15 @@ impl ApiBuilder {
         expose: impl FnOnce(Exposure<R, S>) -> Exposure<R, S>,
     ) -> Self {
         let registered = expose(Exposure::new(store)).registered;
-        if self.kinds.insert(R::KIND, registered).is_some() {
-            self.wrong.push(format!(
-                "{} are registered twice: register each kind once",
-                R::SCHEMA.plural
-            ));
-        }
+        self.offer_kind(R::KIND, registered);
         self
     }
 
     /// Offers a helper that the store runs natively (HLP-01).
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
-        let runner = Runner::Native(Arc::new(Adapter::<H, _>::new(store)));
-        let is_new = self.helpers.insert(H::NAME, runner).is_none();
-        self.registered_once::<H>(is_new)
+        self.offer_helper(H::NAME, Arc::new(Adapter::<H, _>::new(store)));
+        self
     }
 
     /// Offers a helper that the default runner composes from the registered operations (HLP-10),
@@ -221,18 +215,36 @@ impl ApiBuilder {
     /// lists, items, questions and answers are its action functions.
     #[must_use]
     pub fn compose<H: HelperSpec>(mut self) -> Self {
-        let is_new = self.composed.insert(H::NAME);
-        self.registered_once::<H>(is_new)
-    }
-
-    fn registered_once<H: HelperSpec>(mut self, is_new: bool) -> Self {
-        if !is_new {
-            self.wrong.push(format!(
-                "the helper `{}` is registered twice: register each helper once",
-                H::NAME.as_str()
-            ));
+        if !self.composed.insert(H::NAME) {
+            self.report_second_helper(H::NAME);
         }
         self
+    }
+
+    fn offer_kind(&mut self, kind: Kind, registered: Registration) {
+        if self.kinds.insert(kind, registered).is_some() {
+            self.wrong.push(format!(
+                "{} are registered twice: register each kind once",
+                kind.plural()
+            ));
+        }
+    }
+
+    fn offer_helper(&mut self, helper: HelperName, runner: Arc<dyn AnyHelper>) {
+        if self
+            .helpers
+            .insert(helper, Runner::Native(runner))
+            .is_some()
+        {
+            self.report_second_helper(helper);
+        }
+    }
+
+    fn report_second_helper(&mut self, helper: HelperName) {
+        self.wrong.push(format!(
+            "the helper `{}` is registered twice: register each helper once",
+            helper.as_str()
+        ));
     }
 
     /// The action functions that natively run helpers support (HAF-01); none unless named. Composed

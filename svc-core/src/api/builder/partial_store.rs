@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ApiBuilder, Runner};
+use super::ApiBuilder;
 use crate::{
     api::{
         Behaviour,
@@ -62,12 +62,7 @@ impl ApiBuilder {
         for it in kept {
             let registered = registration(store, kept, it);
             self.narrowings.push((it.kind, it.narrowing.clone()));
-            if self.kinds.insert(it.kind, registered).is_some() {
-                self.wrong.push(format!(
-                    "{} are registered twice: register each kind once",
-                    it.kind.plural()
-                ));
-            }
+            self.offer_kind(it.kind, registered);
         }
         let is_kept = |helper: &&HelperName| {
             **helper != HelperName::Schedule
@@ -76,16 +71,7 @@ impl ApiBuilder {
                 && helper.container().is_none_or(has)
         };
         for helper in HelperName::ALL.iter().filter(is_kept) {
-            if self
-                .helpers
-                .insert(*helper, Runner::Native(helper_of(store, *helper)))
-                .is_some()
-            {
-                self.wrong.push(format!(
-                    "the helper `{}` is registered twice: register each helper once",
-                    helper.as_str()
-                ));
-            }
+            self.offer_helper(*helper, helper_of(store, *helper));
         }
         let is_supported = |function: &FunctionName| {
             let member = function.reports();

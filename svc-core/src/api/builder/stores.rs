@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ApiBuilder, Runner};
+use super::ApiBuilder;
 use crate::{
     api::{
         Behaviour,
@@ -40,32 +40,14 @@ impl ApiBuilder {
         ];
         self.settings.behaviours.extend(enforced);
         for kind in Kind::ALL {
-            if self
-                .kinds
-                .insert(*kind, Registration::of_store(&store, *kind))
-                .is_some()
-            {
-                self.wrong.push(format!(
-                    "{} are registered twice: register each kind once",
-                    kind.plural()
-                ));
-            }
+            self.offer_kind(*kind, Registration::of_store(&store, *kind));
         }
         self.scheduling = Some(helper_of(&store, HelperName::Schedule));
         for helper in HelperName::ALL
             .iter()
             .filter(|helper| **helper != HelperName::Schedule)
         {
-            if self
-                .helpers
-                .insert(*helper, Runner::Native(helper_of(&store, *helper)))
-                .is_some()
-            {
-                self.wrong.push(format!(
-                    "the helper `{}` is registered twice: register each helper once",
-                    helper.as_str()
-                ));
-            }
+            self.offer_helper(*helper, helper_of(&store, *helper));
         }
         self
     }
