@@ -95,7 +95,7 @@
 //! | [`raw`] | the same without the type of the kind or the helper, for programs that treat all alike |
 //! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
 //! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
-//! | [`error`](mod@error) | [`Code`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
+//! | [`error`](mod@error) | [`ErrorCode`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
 //! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
 //! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
@@ -144,14 +144,14 @@ pub mod webhook;
 
 pub use api::{Api, ApiBuilder, Vendor};
 pub use ops::{
-    Changes, ChangesRequest, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, Feed,
-    Find, FindKey, Get, Helper, Idempotency, List, LockKey, Revision, Transactions, Update,
-    UpdateRequest,
+    ChangeFeed, Create, CreateRequest, Created, Delete, DeleteRequest, Deliver, FeedRequest,
+    FeedResponse, Find, FindKey, Get, Helper, IdempotencyStore, List, LockKey, RevisionSource,
+    Transactions, Update, UpdateRequest,
 };
 pub use svc_model::{
-    Base, Code, Context, Draft, Error, ErrorKind, ListRequest, Next, Page, PageRequest, Patch,
-    Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error, field,
-    field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
+    BaseUrl, Context, Draft, Error, ErrorCode, ErrorKind, ListRequest, NextPage, Page, PageRequest,
+    Patch, Problem, Record, Result, Tenant, auth, context, describe, draft, each_kind, error,
+    field, field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
     writable,
 };
 

@@ -6,8 +6,8 @@ use std::{
     time::Instant,
 };
 
-use svc_core::ops::Bells;
-use svc_store::{commits::Commits, written::Written};
+use svc_core::ops::Notifier;
+use svc_store::{commits::CommitCounters, written::WriteWatermarks};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -31,11 +31,11 @@ pub(crate) struct Database {
     /// This process, as other processes of the database know it.
     pub(crate) process: Uuid,
     pub(crate) options: Options,
-    pub(crate) commits: Commits,
+    pub(crate) commits: CommitCounters,
     /// Rung when a tenant's turn of this process is committed.
-    pub(crate) bells: Bells<i64>,
+    pub(crate) bells: Notifier<i64>,
     /// Rung when something is to be sent, whoever's it is.
-    pub(crate) outgoing: Bells<()>,
+    pub(crate) outgoing: Notifier<()>,
     pub(crate) workers: Option<Workers>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Database {
 struct Replica {
     pool: Arc<Pool>,
     /// What it has to have.
-    written: Written,
+    written: WriteWatermarks,
     /// Until when it is not asked, because it could not be reached.
     away: Mutex<Option<Instant>>,
 }
@@ -84,7 +84,7 @@ impl Database {
         let pool = |connector: &Connector| Arc::new(pool(connector, &options, &texts));
         let replica = options.replica.as_ref().map(|replica| Replica {
             pool: pool(replica),
-            written: Written::default(),
+            written: WriteWatermarks::default(),
             away: Mutex::default(),
         });
         Self {
@@ -94,9 +94,9 @@ impl Database {
             topology,
             process: Uuid::new_v4(),
             texts,
-            commits: Commits::default(),
-            bells: Bells::default(),
-            outgoing: Bells::default(),
+            commits: CommitCounters::default(),
+            bells: Notifier::default(),
+            outgoing: Notifier::default(),
             options,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc_core::schema::Type;
+use svc_core::schema::ValueType;
 use svc_sql::{Class, Dialect, Statement};
 
 /// The SQL of PostgreSQL 12 and later, for a [`Database`](svc_sql::Database) around another client.
@@ -114,14 +114,17 @@ impl Dialect for Postgres {
         &OWN_TABLES
     }
 
-    fn column_type(&self, ty: &Type) -> &'static str {
+    fn column_type(&self, ty: &ValueType) -> &'static str {
         match ty {
-            Type::Integer => "bigint",
-            Type::Float | Type::Amount => "numeric",
-            Type::Boolean | Type::Flag => "boolean",
-            Type::Timestamp => "timestamptz",
-            Type::Date => "date",
-            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap => "jsonb",
+            ValueType::Integer => "bigint",
+            ValueType::Float | ValueType::Amount => "numeric",
+            ValueType::Boolean | ValueType::Flag => "boolean",
+            ValueType::Timestamp => "timestamptz",
+            ValueType::Date => "date",
+            ValueType::Array(_)
+            | ValueType::Object(_)
+            | ValueType::OneOrMany(_)
+            | ValueType::StringMap => "jsonb",
             _ => "text",
         }
     }

@@ -1,7 +1,7 @@
 //! What is read of the change feed.
 
-use svc_core::{link::Address, ops::ChangedRecord};
-use svc_store::feed::{FeedPlace, FeedQuery, FeedRead, told};
+use svc_core::{link::RecordAddress, ops::RecordChange};
+use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, told};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::{
 impl Database {
     /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a
     /// new cursor would seem lost.
-    pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRead> {
+    pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
         let FeedQuery {
             after,
             named,
@@ -33,28 +33,28 @@ impl Database {
         let given = self.read_first(tenant, queries).await?;
         let rows = |at: usize| given.get(at).map_or(&[][..], Vec::as_slice);
         let kept = rows(2).first().map(place).transpose()?;
-        Ok(FeedRead {
-            is_kept: *named == FeedPlace::START || kept == Some(*named),
+        Ok(FeedRows {
+            is_kept: *named == FeedPosition::START || kept == Some(*named),
             last: rows(0).first().map(place).transpose()?,
             entries: rows(1).iter().map(entry).collect::<Result<_>>()?,
         })
     }
 }
 
-fn place(row: &Row) -> Result<FeedPlace> {
-    Ok(FeedPlace::new(
+fn place(row: &Row) -> Result<FeedPosition> {
+    Ok(FeedPosition::new(
         row.try_get(0)?,
         row.try_get(1)?,
         row.try_get(2)?,
     ))
 }
 
-fn entry(row: &Row) -> Result<(FeedPlace, ChangedRecord)> {
+fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let (place, id, parent): (_, Uuid, Option<Uuid>) =
         (place(row)?, row.try_get(4)?, row.try_get(5)?);
     let what: i16 = row.try_get(6)?;
-    let record =
-        kind_of(row.try_get(3)?).map(|kind| Address::new(kind, id.into(), parent.map(Into::into)));
+    let record = kind_of(row.try_get(3)?)
+        .map(|kind| RecordAddress::new(kind, id.into(), parent.map(Into::into)));
     let told = record.and_then(|record| told(what.into(), place.at, record));
     Ok((
         place,

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use svc_core::{
     model::Kind,
-    store::{Answer, Fetched, Holding, Kept, Key, Question, Stored, Sum},
+    store::{
+        HeldTickets, Kept, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, Totals,
+    },
     value::{Amount, Identifier, Timestamp},
 };
 use svc_store::lookup;
@@ -36,7 +38,7 @@ enum Gives {
 
 /// Questions, and the statements that answer them.
 pub(crate) struct Fetch<'a> {
-    questions: Vec<Question>,
+    questions: Vec<Lookup>,
     gives: Vec<Gives>,
     queries: Vec<Query<'a>>,
 }
@@ -78,18 +80,20 @@ struct Ties {
 }
 
 impl Ties {
-    fn side(&mut self, side: i16, place: i32, keys: &[Key]) {
+    fn side(&mut self, side: i16, place: i32, keys: &[LookupKey]) {
         self.asked = self.asked.saturating_add(1);
         for key in keys {
             match key {
-                Key::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
-                Key::Name(kind, name) => self.names.push((side, place, code(*kind), name.clone())),
-                Key::Identifier(kind, it) => {
+                LookupKey::Id(_, id) => self.ids.extend(id.uuid().map(|id| (side, place, id))),
+                LookupKey::Name(kind, name) => {
+                    self.names.push((side, place, code(*kind), name.clone()))
+                }
+                LookupKey::Identifier(kind, it) => {
                     self.identifiers
                         .push((side, place, code(*kind), identifier(it)));
                 }
-                Key::Email(address) => self.emails.push((side, place, email(address))),
-                Key::Link(..) => {}
+                LookupKey::Email(address) => self.emails.push((side, place, email(address))),
+                LookupKey::Link(..) => {}
             }
         }
     }
@@ -121,7 +125,7 @@ fn email(address: &str) -> Uuid {
 
 impl<'a> Fetch<'a> {
     /// The statements that answer these questions of a tenant.
-    pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Question>) -> Self {
+    pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Lookup>) -> Self {
         let mut sorted = Sorted::default();
         for (at, question) in questions.iter().enumerate() {
             sorted.take(question, i32::try_from(at).unwrap_or(i32::MAX));
@@ -135,15 +139,15 @@ impl<'a> Fetch<'a> {
     }
 
     /// The statement that reads one record.
-    pub(crate) fn one(texts: &'a Texts, tenant: i64, key: Key) -> Self {
+    pub(crate) fn one(texts: &'a Texts, tenant: i64, key: LookupKey) -> Self {
         let query = match &key {
-            Key::Id(kind, id) => id
+            LookupKey::Id(kind, id) => id
                 .uuid()
                 .map(|id| Query::new(&*texts.one, values![tenant, code(*kind), id])),
-            _ => return Self::new(texts, tenant, vec![Question::Record(key)]),
+            _ => return Self::new(texts, tenant, vec![Lookup::Record(key)]),
         };
         Self {
-            questions: vec![Question::Record(key)],
+            questions: vec![Lookup::Record(key)],
             gives: vec![Gives::Record],
             queries: query.into_iter().collect(),
         }
@@ -155,7 +159,7 @@ impl<'a> Fetch<'a> {
     }
 
     /// Reads what the statements gave, in their order.
-    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Question, Answer)>> {
+    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Lookup, LookupResult)>> {
         let mut read = Read::default();
         for (gives, rows) in self.gives.iter().zip(given) {
             for row in rows {
@@ -171,7 +175,7 @@ impl<'a> Fetch<'a> {
     }
 
     /// The same, kept for the rulebook.
-    pub(crate) fn keep(self, given: &[Vec<Row>], fetched: &mut Fetched) -> Result<()> {
+    pub(crate) fn keep(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
         for (question, answer) in self.answers(given)? {
             fetched.insert(question, answer);
         }
@@ -180,45 +184,47 @@ impl<'a> Fetch<'a> {
 }
 
 impl Sorted {
-    fn take(&mut self, question: &Question, place: i32) {
+    fn take(&mut self, question: &Lookup, place: i32) {
         match question {
-            Question::Find(key) | Question::Record(key) => self.key(key, place),
-            Question::Members { groups, people, .. } => {
+            Lookup::Find(key) | Lookup::Record(key) => self.key(key, place),
+            Lookup::Members { groups, people, .. } => {
                 self.memberships.side(0, place, groups);
                 self.memberships.side(1, place, people);
             }
-            Question::Answered { people, questions } => {
+            Lookup::Answered { people, questions } => {
                 self.answers.side(0, place, questions);
                 self.answers.side(1, place, people);
             }
-            Question::Count {
+            Lookup::Count {
                 kind,
-                of: Key::Id(of, id),
+                of: LookupKey::Id(of, id),
             } => self.total(*kind, *of, id.uuid(), place),
-            Question::Sum(Key::Id(of, id)) => {
+            Lookup::Sum(LookupKey::Id(of, id)) => {
                 if let Some(members) = layout(*of).table.counts {
                     self.total(members, *of, id.uuid(), place);
                 }
             }
-            Question::Parts(Key::Id(_, id)) => self.parts.extend(id.uuid().map(|id| (id, place))),
-            Question::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
-            Question::Kept(key) => self.kept.push((key.to_string(), place)),
+            Lookup::Parts(LookupKey::Id(_, id)) => {
+                self.parts.extend(id.uuid().map(|id| (id, place)))
+            }
+            Lookup::Holdings(person) => self.holdings.extend(person.uuid().map(|id| (id, place))),
+            Lookup::Kept(key) => self.kept.push((key.to_string(), place)),
             // Asked again by its id, once that is known.
             _ => {}
         }
     }
 
-    fn key(&mut self, key: &Key, place: i32) {
+    fn key(&mut self, key: &LookupKey, place: i32) {
         match key {
-            Key::Id(kind, id) => self
+            LookupKey::Id(kind, id) => self
                 .ids
                 .extend(id.uuid().map(|id| (code(*kind), id, place))),
-            Key::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
-            Key::Identifier(kind, it) => {
+            LookupKey::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
+            LookupKey::Identifier(kind, it) => {
                 self.identifiers.push((code(*kind), identifier(it), place));
             }
-            Key::Email(address) => self.emails.push((email(address), place)),
-            Key::Link(kind, id, link) => {
+            LookupKey::Email(address) => self.emails.push((email(address), place)),
+            LookupKey::Link(kind, id, link) => {
                 if let (Some(id), Some((reference, column))) =
                     (id.uuid(), layout(*kind).column(link))
                 {
@@ -324,11 +330,11 @@ impl Sorted {
 /// What the rows of a fetch say, by the place of the question.
 #[derive(Default)]
 struct Read {
-    records: HashMap<usize, Stored>,
-    ties: HashMap<usize, Vec<Stored>>,
-    sums: HashMap<usize, (i64, Sum)>,
-    parts: HashMap<usize, Vec<(String, Sum)>>,
-    holdings: HashMap<usize, Vec<Holding>>,
+    records: HashMap<usize, StoredRecord>,
+    ties: HashMap<usize, Vec<StoredRecord>>,
+    sums: HashMap<usize, (i64, Totals)>,
+    parts: HashMap<usize, Vec<(String, Totals)>>,
+    holdings: HashMap<usize, Vec<HeldTickets>>,
     kept: HashMap<usize, Kept>,
 }
 
@@ -341,11 +347,11 @@ impl Read {
             }
             Gives::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
             Gives::Totals => {
-                let sum = Sum::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
+                let sum = Totals::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
                 self.sums.insert(place, (row.try_get(1)?, sum));
             }
             Gives::Parts => {
-                let sum = Sum::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
+                let sum = Totals::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
                 self.parts
                     .entry(place)
                     .or_default()
@@ -374,32 +380,35 @@ impl Read {
         Ok(())
     }
 
-    fn answer(&mut self, at: usize, question: &Question) -> Option<Answer> {
+    fn answer(&mut self, at: usize, question: &Lookup) -> Option<LookupResult> {
         Some(match question {
-            Question::Find(_) => Answer::Found(self.records.get(&at).map(Stored::found)),
-            Question::Record(_) => Answer::Record(self.records.remove(&at)),
-            Question::Members { kind, .. } => {
+            Lookup::Find(_) => LookupResult::Found(self.records.get(&at).map(StoredRecord::found)),
+            Lookup::Record(_) => LookupResult::Record(self.records.remove(&at)),
+            Lookup::Members { kind, .. } => {
                 let mut ties = self.ties.remove(&at).unwrap_or_default();
                 ties.retain(|tie| tie.record.kind() == *kind);
-                Answer::Records(ties)
+                LookupResult::Records(ties)
             }
-            Question::Answered { .. } => Answer::Records(self.ties.remove(&at).unwrap_or_default()),
-            Question::Count {
-                of: Key::Id(..), ..
+            Lookup::Answered { .. } => {
+                LookupResult::Records(self.ties.remove(&at).unwrap_or_default())
+            }
+            Lookup::Count {
+                of: LookupKey::Id(..),
+                ..
             } => {
                 let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
-                Answer::Number(u64::try_from(records).unwrap_or_default())
+                LookupResult::Number(u64::try_from(records).unwrap_or_default())
             }
-            Question::Sum(Key::Id(..)) => {
-                Answer::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
+            Lookup::Sum(LookupKey::Id(..)) => {
+                LookupResult::Sum(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
             }
-            Question::Parts(Key::Id(..)) => {
-                Answer::Parts(self.parts.remove(&at).unwrap_or_default())
+            Lookup::Parts(LookupKey::Id(..)) => {
+                LookupResult::Parts(self.parts.remove(&at).unwrap_or_default())
             }
-            Question::Holdings(_) => {
-                Answer::Holdings(self.holdings.remove(&at).unwrap_or_default())
+            Lookup::Holdings(_) => {
+                LookupResult::Holdings(self.holdings.remove(&at).unwrap_or_default())
             }
-            Question::Kept(_) => Answer::Kept(self.kept.remove(&at)),
+            Lookup::Kept(_) => LookupResult::Kept(self.kept.remove(&at)),
             _ => return None,
         })
     }

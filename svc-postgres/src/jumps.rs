@@ -10,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use svc_store::offset_index::{Move, OffsetIndex};
+use svc_store::offset_index::{MembershipChange, OffsetIndex};
 use tokio_postgres::Row;
 
 use crate::{
@@ -88,9 +88,9 @@ impl Jumps {
         }
         // A collection that was changed otherwise than by new members is another one for the index.
         let collection = [&*name, &moved.to_be_bytes()].concat();
-        let joined: Vec<Move> = news
+        let joined: Vec<MembershipChange> = news
             .iter()
-            .map(|row| Move::new(collection.as_slice().into(), *row, true))
+            .map(|row| MembershipChange::new(collection.as_slice().into(), *row, true))
             .collect();
         self.index.follow(&joined);
         self.learn(

@@ -77,7 +77,7 @@ pub use mapped::Mapped;
 pub use options::{Options, Statements, read_url};
 pub use stats::Stats;
 pub use store::Store;
-pub use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 /// Every statement for the tables of a schema, by name: for tests of how a server plans them.
 #[doc(hidden)]

@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use svc_sql::{Database, Dialect, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction};
 use tokio_postgres::error::SqlState;
 
 use crate::{
@@ -66,7 +66,7 @@ impl Database for Mapped {
         DIALECT
     }
 
-    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         let mut lent = self.pool.get(For::Reads).await.map_err(trouble)?;
         run(&mut lent, &queries(&statements), self.patience).await
     }
@@ -74,7 +74,7 @@ impl Database for Mapped {
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
         let mut lent = self.pool.get(For::Writes).await.map_err(trouble)?;
         lent.begins();
         let mut all = vec![Query::control("BEGIN")];
@@ -92,14 +92,17 @@ impl Database for Mapped {
 
 #[async_trait]
 impl Transaction for Open {
-    async fn run(&mut self, statements: Vec<Statement>) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn run(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         run(&mut self.lent, &queries(&statements), self.patience).await
     }
 
     async fn commit(
         mut self: Box<Self>,
         statements: Vec<Statement>,
-    ) -> Result<Vec<Vec<Row>>, Trouble> {
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
         let mut all = queries(&statements);
         all.push(Query::control("COMMIT"));
         let given = run(&mut self.lent, &all, self.patience).await?;
@@ -134,7 +137,7 @@ async fn run(
     lent: &mut Lent,
     queries: &[Query<'_>],
     patience: Duration,
-) -> Result<Vec<Vec<Row>>, Trouble> {
+) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
     let given = lent
         .run(queries, patience)
         .await
@@ -142,19 +145,19 @@ async fn run(
     let row = |row: &tokio_postgres::Row| {
         (0..row.len())
             .map(|column| row.try_get(column))
-            .collect::<Result<Row, _>>()
+            .collect::<Result<TextRow, _>>()
     };
     let rows =
-        |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<Row>, _>>();
+        |rows: Vec<tokio_postgres::Row>| rows.iter().map(row).collect::<Result<Vec<TextRow>, _>>();
     given
         .into_iter()
         .map(rows)
         .collect::<Result<_, _>>()
-        .map_err(|error| Trouble::Other(format!("a column that is no text: {error}").into()))
+        .map_err(|error| DatabaseError::Other(format!("a column that is no text: {error}").into()))
 }
 
 /// Whether a call is run again, its client tries again, or nothing helps.
-fn trouble(error: StoreError) -> Trouble {
+fn trouble(error: StoreError) -> DatabaseError {
     let state = error.state().cloned();
     let error = svc_core::Error::from(error);
     let (passes, cause) = (error.is_unavailable(), format!("{error:#}").into());
@@ -163,14 +166,16 @@ fn trouble(error: StoreError) -> Trouble {
             SqlState::UNIQUE_VIOLATION
             | SqlState::EXCLUSION_VIOLATION
             | SqlState::FOREIGN_KEY_VIOLATION,
-        ) => Trouble::Taken(cause),
+        ) => DatabaseError::Taken(cause),
         Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => {
-            Trouble::Conflict(cause)
+            DatabaseError::Conflict(cause)
         }
-        Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => Trouble::Refused(cause),
+        Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => {
+            DatabaseError::Refused(cause)
+        }
         // Data exceptions: too long, out of range, of another form.
-        Some(state) if state.code().starts_with("22") => Trouble::Refused(cause),
-        _ if passes => Trouble::Away(cause),
-        _ => Trouble::Other(cause),
+        Some(state) if state.code().starts_with("22") => DatabaseError::Refused(cause),
+        _ if passes => DatabaseError::Away(cause),
+        _ => DatabaseError::Other(cause),
     }
 }

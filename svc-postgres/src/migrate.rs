@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use svc_core::value::Timestamp;
-use svc_store::migration::{Migration, Mismatch, missing};
+use svc_store::migration::{Migration, MigrationError, missing};
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
 use crate::{cluster::Topology, error::ConnectError, options::Options, texts::containers};
@@ -336,11 +336,11 @@ async fn pairs(
 
 fn lacks(found: &[(u32, String)]) -> Result<&'static [Migration], ConnectError> {
     missing(MIGRATIONS, found).map_err(|mismatch| match mismatch {
-        Mismatch::Newer(found) => ConnectError::Newer {
+        MigrationError::Newer(found) => ConnectError::Newer {
             found,
             known: u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX),
         },
-        Mismatch::Damaged(number) => ConnectError::Damaged(number),
+        MigrationError::Damaged(number) => ConnectError::Damaged(number),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use svc_core::{
-    helper::{PersonMatching, StockMatching},
+    helper::{DefaultMatching, PersonMatching},
     link::ShareNames,
     value::Timestamp,
 };
@@ -82,7 +82,7 @@ impl Options {
             cluster: false,
             row_level_security: false,
             share_names: ShareNames::default(),
-            matching: Arc::new(StockMatching),
+            matching: Arc::new(DefaultMatching),
             keep_changes: None,
             now: Arc::new(Timestamp::now),
         })
@@ -207,7 +207,7 @@ impl Options {
         self
     }
 
-    /// How it is decided whether a posted person is known already (HLP-04); [`StockMatching`]
+    /// How it is decided whether a posted person is known already (HLP-04); [`DefaultMatching`]
     /// unless set. It must have no effects of its own: it is asked again when the transaction of a
     /// call is done again.
     #[must_use]

@@ -2,10 +2,10 @@
 
 use svc_core::{
     Error,
-    link::{Address, Scope},
+    link::{RecordAddress, Scope},
     model::Kind,
 };
-use svc_store::offset_index::{self, Collection};
+use svc_store::offset_index::{self, CollectionKey};
 use uuid::Uuid;
 
 use crate::{
@@ -24,7 +24,7 @@ pub(crate) struct Place {
 }
 
 struct Under {
-    address: Address,
+    address: RecordAddress,
     owner: Uuid,
     /// Which of [`SLOTS`] leads to the owner.
     slot: usize,
@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// What names the collection in cursors and in memory.
-    pub(crate) fn collection(&self) -> Collection {
+    pub(crate) fn collection(&self) -> CollectionKey {
         let owner = self
             .under
             .as_ref()

@@ -12,7 +12,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use svc_core::store::{Call, Outcome};
+use svc_core::store::{WriteOutcome, WriteRequest};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -25,9 +25,9 @@ use crate::{
 /// Calls that wait for their turn together, and who is told what they came to: several that belong
 /// together are written all or not at all.
 struct Waiting {
-    calls: Vec<Call>,
+    calls: Vec<WriteRequest>,
     deadline: Instant,
-    tell: oneshot::Sender<Result<Outcome>>,
+    tell: oneshot::Sender<Result<WriteOutcome>>,
 }
 
 /// The calls that wait, by tenant. A tenant that is in the map has somebody at work for it.
@@ -57,9 +57,9 @@ impl Turns {
     pub(crate) async fn write(
         self: &Arc<Self>,
         tenant: i64,
-        calls: Vec<Call>,
+        calls: Vec<WriteRequest>,
         deadline: Option<Instant>,
-    ) -> Result<Outcome> {
+    ) -> Result<WriteOutcome> {
         if self.waiting() >= self.database.options.queue {
             return Err(StoreError::Busy);
         }
@@ -168,8 +168,8 @@ impl Turns {
     }
 
     /// Tries a turn until it is committed or refused, at most until the first of its deadlines.
-    async fn tried(&self, tenant: i64, batch: &[Waiting]) -> Result<Vec<Result<Outcome>>> {
-        let calls: Vec<&[Call]> = batch.iter().map(|one| one.calls.as_slice()).collect();
+    async fn tried(&self, tenant: i64, batch: &[Waiting]) -> Result<Vec<Result<WriteOutcome>>> {
+        let calls: Vec<&[WriteRequest]> = batch.iter().map(|one| one.calls.as_slice()).collect();
         let Some(deadline) = batch.iter().map(|one| one.deadline).min() else {
             return Ok(Vec::new());
         };
@@ -210,7 +210,7 @@ fn jittered(pause: Duration) -> Duration {
     pause.mul_f64(0.75 + f64::from(byte) / 512.0)
 }
 
-fn tell(batch: Vec<Waiting>, outcomes: Vec<Result<Outcome>>) {
+fn tell(batch: Vec<Waiting>, outcomes: Vec<Result<WriteOutcome>>) {
     for (one, outcome) in batch.into_iter().zip(outcomes) {
         // Whoever waited may have gone away.
         _ = one.tell.send(outcome);

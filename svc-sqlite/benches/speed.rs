@@ -208,8 +208,9 @@ fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
 fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     const READS: u32 = 2_000;
     for pair in data::pairs() {
-        let path =
-            |address: &svc_core::link::Address| format!("{}/{}", address.kind.plural(), address.id);
+        let path = |address: &svc_core::link::RecordAddress| {
+            format!("{}/{}", address.kind.plural(), address.id)
+        };
         let (many, few) = (path(&pair.many), path(&pair.few));
         let [few, many] = interleaved(
             ROUNDS,
@@ -227,7 +228,7 @@ fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
         );
     }
     let pair = data::pairs().swap_remove(0);
-    let path = |address: &svc_core::link::Address| {
+    let path = |address: &svc_core::link::RecordAddress| {
         format!(
             "{}/{}/{}?per_page=1",
             address.kind.plural(),

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use futures_channel::oneshot;
 use rusqlite::hooks::Wal;
 use rusqlite::{Connection, ErrorCode};
-use svc_store::Tally;
-use svc_store::commits::Commits;
+use svc_store::TenantDeltas;
+use svc_store::commits::CommitCounters;
 
 use crate::error::{Result, StoreError};
 use crate::options::{Hold, Options};
@@ -35,7 +35,7 @@ type Hook = Box<dyn FnOnce() + Send>;
 pub(crate) struct Job<'a> {
     pub(crate) file: &'a Connection,
     hooks: Vec<Hook>,
-    pub(crate) tally: &'a mut Tally,
+    pub(crate) tally: &'a mut TenantDeltas,
 }
 
 impl Job<'_> {
@@ -167,7 +167,7 @@ fn panicked(panic: &(dyn Any + Send)) -> StoreError {
 struct Kept {
     any: bool,
     hooks: Vec<Hook>,
-    tally: Tally,
+    tally: TenantDeltas,
 }
 
 /// Why a transaction cannot be committed.
@@ -195,7 +195,7 @@ pub(crate) struct Engine {
     wary: u32,
     /// Pages in the write-ahead log after the last COMMIT.
     log: Arc<AtomicI32>,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
 }
 
 impl Engine {
@@ -205,7 +205,7 @@ impl Engine {
         mut connection: Connection,
         options: &Options,
         snapshots: Snapshots,
-        commits: Arc<Commits>,
+        commits: Arc<CommitCounters>,
     ) -> rusqlite::Result<Self> {
         let log = Arc::new(AtomicI32::new(0));
         let grows = Arc::clone(&log);

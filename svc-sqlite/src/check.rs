@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, Row};
 use svc_core::{
     model::Kind,
-    ops::What,
+    ops::ChangeKind,
     raw::RawRecord,
     record::{Identifiers, Meta},
     value::{Id, Timestamp},
@@ -311,7 +311,7 @@ fn totals(
 
 /// Compares the last entry of each record in the feed with the table.
 fn feed(file: &Connection, table: &Table, report: &mut dyn FnMut(Damage)) -> rusqlite::Result<()> {
-    let (name, code, deleted) = (table.name, table.code, What::Deleted as i64);
+    let (name, code, deleted) = (table.name, table.code, ChangeKind::Deleted as i64);
     // Of the other columns SQLite gives those of the row with the maximum.
     let sql = format!(
         "SELECT coalesce(t.name, 'number ' || f.tenant), f.id, r.seq IS NOT NULL

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use svc_core::schema::Type;
+use svc_core::schema::ValueType;
 use svc_sql::{Class, Dialect, Statement};
 
 /// The SQL of `SQLite` 3.38 and later, for a [`Database`](svc_sql::Database) around another client.
@@ -108,14 +108,17 @@ impl Dialect for Sqlite {
         &OWN_TABLES
     }
 
-    fn column_type(&self, ty: &Type) -> &'static str {
+    fn column_type(&self, ty: &ValueType) -> &'static str {
         match ty {
-            Type::Integer => "INTEGER",
-            Type::Float | Type::Amount => "numeric",
-            Type::Boolean | Type::Flag => "boolean",
-            Type::Timestamp => "TIMESTAMP",
-            Type::Date => "date",
-            Type::Array(_) | Type::Object(_) | Type::OneOrMany(_) | Type::StringMap => "JSON",
+            ValueType::Integer => "INTEGER",
+            ValueType::Float | ValueType::Amount => "numeric",
+            ValueType::Boolean | ValueType::Flag => "boolean",
+            ValueType::Timestamp => "TIMESTAMP",
+            ValueType::Date => "date",
+            ValueType::Array(_)
+            | ValueType::Object(_)
+            | ValueType::OneOrMany(_)
+            | ValueType::StringMap => "JSON",
             _ => "text",
         }
     }

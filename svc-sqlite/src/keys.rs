@@ -7,7 +7,7 @@ use svc_core::{
     auth::Caller,
     value::{Id, Timestamp},
 };
-use svc_store::keys::{IssuedKey, KeyCache, KeyError, KeyInfo, TokenHash};
+use svc_store::keys::{KeyCache, KeyError, KeyInfo, StoredKey, TokenHash};
 
 use crate::{
     data_version::DataVersion,
@@ -39,7 +39,7 @@ pub(crate) fn check(
 }
 
 /// Stores a key, unless there is one with its token already.
-pub(crate) fn add(file: &Connection, key: &IssuedKey) -> Result<Result<KeyInfo, KeyError>> {
+pub(crate) fn add(file: &Connection, key: &StoredKey) -> Result<Result<KeyInfo, KeyError>> {
     let (info, hash) = (&key.info, &key.hash);
     let Some(tenant) = tenants::number(file, &info.tenant)? else {
         return Ok(Err(KeyError::TenantUnknown(
@@ -91,10 +91,10 @@ pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<Key
 }
 
 /// Every key with its hash.
-pub(crate) fn issued(file: &Connection) -> Result<Vec<IssuedKey>> {
+pub(crate) fn issued(file: &Connection) -> Result<Vec<StoredKey>> {
     all(file, None, |row| {
         let hash = TokenHash::stored(row.get_ref(10)?.as_blob()?);
-        Ok(IssuedKey::stored(
+        Ok(StoredKey::stored(
             info(row)?,
             hash.ok_or_else(|| StoreError::unexpected("a stored key is damaged"))?,
         ))

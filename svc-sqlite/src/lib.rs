@@ -112,4 +112,4 @@ pub use mapped::Mapped;
 pub use options::Options;
 pub use stats::Stats;
 pub use store::Store;
-pub use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};

@@ -15,7 +15,7 @@ use rusqlite::{
     ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
-use svc_sql::{Database, Dialect, Row, Statement, Transaction, Trouble};
+use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction};
 
 use crate::dialect::DIALECT;
 
@@ -24,7 +24,7 @@ const READERS: usize = 2;
 /// How long another program's write is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-type Given = Result<Vec<Vec<Row>>, Trouble>;
+type Given = Result<Vec<Vec<TextRow>>, DatabaseError>;
 
 /// A read and whom to tell.
 type Read = (Vec<Statement>, oneshot::Sender<Given>);
@@ -127,7 +127,7 @@ impl Database for Mapped {
     async fn begin(
         &self,
         statements: Vec<Statement>,
-    ) -> Result<(Box<dyn Transaction>, Vec<Vec<Row>>), Trouble> {
+    ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
         let (reply, given) = oneshot::channel();
         let (steps, next) = mpsc::channel();
         self.begins
@@ -226,7 +226,7 @@ fn run(connection: &Connection, statements: &[Statement]) -> Given {
         .collect()
 }
 
-fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
+fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<TextRow>> {
     let mut prepared = connection.prepare_cached(&statement.text)?;
     let columns = prepared.column_count();
     let mut rows = prepared.query(rusqlite::params_from_iter(&statement.values))?;
@@ -245,7 +245,7 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<R
         given.push(
             (0..columns)
                 .map(column)
-                .collect::<rusqlite::Result<Row>>()?,
+                .collect::<rusqlite::Result<TextRow>>()?,
         );
     }
     Ok(given)
@@ -253,7 +253,7 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<R
 
 /// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no
 /// message of `SQLite`.
-fn trouble(error: &rusqlite::Error) -> Trouble {
+fn trouble(error: &rusqlite::Error) -> DatabaseError {
     let cause = || format!("SQLite: {error}").into();
     match (
         error.sqlite_error_code(),
@@ -262,13 +262,15 @@ fn trouble(error: &rusqlite::Error) -> Trouble {
         (
             _,
             Some(SQLITE_CONSTRAINT_CHECK | SQLITE_CONSTRAINT_NOTNULL | SQLITE_CONSTRAINT_DATATYPE),
-        ) => Trouble::Refused(cause()),
-        (Some(ErrorCode::ConstraintViolation), _) => Trouble::Taken(cause()),
-        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Trouble::Away(cause()),
-        _ => Trouble::Other(cause()),
+        ) => DatabaseError::Refused(cause()),
+        (Some(ErrorCode::ConstraintViolation), _) => DatabaseError::Taken(cause()),
+        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => {
+            DatabaseError::Away(cause())
+        }
+        _ => DatabaseError::Other(cause()),
     }
 }
 
-fn ended() -> Trouble {
-    Trouble::Away("the thread of the data file has ended".into())
+fn ended() -> DatabaseError {
+    DatabaseError::Away("the thread of the data file has ended".into())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use svc_core::helper::{PersonMatching, StockMatching};
+use svc_core::helper::{DefaultMatching, PersonMatching};
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 
@@ -54,7 +54,7 @@ impl Options {
             synchronous_normal: false,
             max_page_count: None,
             share_names: ShareNames::default(),
-            matching: Arc::new(StockMatching),
+            matching: Arc::new(DefaultMatching),
             keep_changes: None,
             now: Arc::new(Timestamp::now),
             before_commit: None,
@@ -137,7 +137,7 @@ impl Options {
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`StockMatching`]. Its
+    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`]. Its
     /// text is published by [`Store::register_all`](crate::Store::register_all).
     ///
     /// It must have no effects of its own: it is asked again when the transaction of a call is done

@@ -7,7 +7,7 @@ use std::{ops::Deref, sync::LazyLock};
 
 use svc_core::{
     model::{Kind, PerKind},
-    schema::Reference,
+    schema::ReferenceSpec,
 };
 use svc_store::KindTable;
 
@@ -34,7 +34,7 @@ impl Table {
     }
 
     /// The columns that collections under other records go by.
-    pub(crate) fn scopes(&self) -> impl Iterator<Item = &'static Reference> {
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &'static ReferenceSpec> {
         self.columns.iter().filter(|column| column.is_scope)
     }
 }

@@ -1,7 +1,7 @@
 //! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each
 //! says.
 
-use svc_core::{model::Kind, schema::Source};
+use svc_core::{model::Kind, schema::ComputedSource};
 use svc_store::KindTable;
 
 /// The statements about ranges of one date; empty where there is no collection of all.
@@ -225,13 +225,15 @@ fn select(table: &KindTable) -> String {
     }
     parts.extend(table.computed.iter().filter_map(|(_, source)| {
         let column = match source {
-            Source::Count(_) => "s.records",
-            Source::Accepted(_) => "s.accepted",
-            Source::Number(_) => "s.tickets",
-            Source::Sum(_) => "s.amount",
-            Source::ScheduledStart => "r.scheduled_start",
-            Source::ScheduledStop => "r.scheduled_stop",
-            Source::Outside | Source::Relation(_) | Source::Clock => return None,
+            ComputedSource::Count(_) => "s.records",
+            ComputedSource::Accepted(_) => "s.accepted",
+            ComputedSource::Number(_) => "s.tickets",
+            ComputedSource::Sum(_) => "s.amount",
+            ComputedSource::ScheduledStart => "r.scheduled_start",
+            ComputedSource::ScheduledStop => "r.scheduled_stop",
+            ComputedSource::Outside | ComputedSource::Relation(_) | ComputedSource::Clock => {
+                return None;
+            }
         };
         Some(column.to_owned())
     }));

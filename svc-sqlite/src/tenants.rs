@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use svc_core::{Tenant, link::Address, value::Timestamp};
+use svc_core::{Tenant, link::RecordAddress, value::Timestamp};
 
 use crate::{error::Result, readers::Readers, record_id::RecordId, schema::table};
 
@@ -60,7 +60,10 @@ pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
 
 /// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that
 /// does not begin with the tenant, because it finds it.
-pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<Option<Tenant>> {
+pub(crate) fn owner(
+    file: &Connection,
+    container: &RecordAddress,
+) -> rusqlite::Result<Option<Tenant>> {
     let table = table(container.kind);
     let Some(id) = RecordId::parse(&container.id).filter(|_| table.is_container()) else {
         return Ok(None);
@@ -74,7 +77,7 @@ pub(crate) fn owner(file: &Connection, container: &Address) -> rusqlite::Result<
 
 #[cfg(test)]
 mod tests {
-    use svc_core::{auth::AnonymousTenant, model::Kind, raw::RawDraft, value::Id};
+    use svc_core::{auth::TenantResolver, model::Kind, raw::RawDraft, value::Id};
 
     use super::*;
     use crate::{Options, Store};
@@ -94,7 +97,7 @@ mod tests {
                 "018f8d9e-0000-7000-8000-000000000002",
             ];
             let row = |kind, id| {
-                svc_core::store::Load::new(
+                svc_core::store::ImportedRecord::new(
                     Id::new(id).unwrap(),
                     Timestamp::from_micros(0),
                     RawDraft::empty(kind),
@@ -115,7 +118,7 @@ mod tests {
                 (Kind::Tag, None),
             ] {
                 for (id, found) in [(own, found), (shared, None)] {
-                    let address = Address::top(kind, Id::new(id).unwrap());
+                    let address = RecordAddress::top(kind, Id::new(id).unwrap());
                     let tenant = store.tenant_of(&address).await.unwrap();
                     assert_eq!(tenant.as_ref().map(Tenant::as_str), found, "{kind:?} {id}");
                 }

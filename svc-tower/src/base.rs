@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::{HeaderMap, HeaderName, header::FORWARDED, uri::Authority};
-use svc_core::Base;
+use svc_core::BaseUrl;
 
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
@@ -23,11 +23,11 @@ pub struct PeerAddr(pub IpAddr);
 /// `Forwarded` and `X-Forwarded-*` do not agree on counts for nothing, so that what a proxy lets
 /// through unseen changes no link.
 pub(crate) fn base(
-    configured: &Base,
+    configured: &BaseUrl,
     trusted: &[IpAddr],
     peer: Option<PeerAddr>,
     headers: &HeaderMap,
-) -> Base {
+) -> BaseUrl {
     let is_trusted = |address: IpAddr| trusted.contains(&address.to_canonical());
     if !peer.is_some_and(|PeerAddr(address)| is_trusted(address)) {
         return configured.clone();
@@ -45,7 +45,7 @@ pub(crate) fn base(
         .splitn(4, '/')
         .nth(3)
         .unwrap_or_default();
-    Base::new(&format!("{scheme}://{host}/{path}")).unwrap_or_else(|| configured.clone())
+    BaseUrl::new(&format!("{scheme}://{host}/{path}")).unwrap_or_else(|| configured.clone())
 }
 
 /// What a kind of header says about the address that the client used.
@@ -223,7 +223,7 @@ mod tests {
         let trusted = [PROXY.parse().unwrap(), "10.0.0.2".parse().unwrap()];
         let peer = peer.map(|address| PeerAddr(address.parse().unwrap()));
         base(
-            &Base::new("http://own.example/api/v1").unwrap(),
+            &BaseUrl::new("http://own.example/api/v1").unwrap(),
             &trusted,
             peer,
             &map,
@@ -324,7 +324,7 @@ mod tests {
             let headers = [("forwarded", text.as_str()), ("x-forwarded-proto", "http"), ("x-forwarded-host", host.as_str())];
             for headers in [&headers[..1], &headers[1..], &headers[..]] {
                 let told = told_by(Some(PROXY), headers);
-                prop_assert!(told.ends_with("/api/v1/") && Base::new(&told).is_some(), "{told}");
+                prop_assert!(told.ends_with("/api/v1/") && BaseUrl::new(&told).is_some(), "{told}");
             }
         }
     }

@@ -20,7 +20,7 @@ use http::{
 };
 use http_body::Body;
 use http_body_util::{BodyExt, LengthLimitError, combinators::UnsyncBoxBody};
-use svc_core::Code;
+use svc_core::ErrorCode;
 
 use crate::budget::{BodyBudget, Cut, PartialBody};
 
@@ -87,13 +87,13 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// The code of the answer (Annex C).
-    pub(crate) const fn code(self) -> Code {
+    pub(crate) const fn code(self) -> ErrorCode {
         match self {
-            Self::MediaType | Self::Coding => Code::MediaTypeNotSupported,
-            Self::TooLarge => Code::BodyTooLarge,
-            Self::TooSlow => Code::RequestTimeout,
-            Self::Broken => Code::RequestInvalid,
-            Self::OverBudget => Code::Unavailable,
+            Self::MediaType | Self::Coding => ErrorCode::MediaTypeNotSupported,
+            Self::TooLarge => ErrorCode::BodyTooLarge,
+            Self::TooSlow => ErrorCode::RequestTimeout,
+            Self::Broken => ErrorCode::RequestInvalid,
+            Self::OverBudget => ErrorCode::Unavailable,
         }
     }
 

@@ -15,8 +15,8 @@ use std::{
 
 use svc_core::{
     Deliver, Result,
-    ops::{Delivered, Listening},
-    store::{Claim, Outgoing, Settled},
+    ops::{DeliveryOutcome, Subscription},
+    store::{ClaimResolution, Outbox, OutboxClaim},
     value::Timestamp,
 };
 use tokio::task::JoinSet;
@@ -37,7 +37,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{Delivered, Dispatch}};
+/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{DeliveryOutcome, OutboxEntry}};
 /// use svc_store::memory::MemoryStore;
 /// use svc_core::auth::{FixedKeys, Rights};
 /// use svc_tower::SvcService;
@@ -46,9 +46,9 @@ const SLOW: Duration = Duration::from_secs(5);
 ///
 /// #[async_trait::async_trait]
 /// impl Deliver for Mail {
-///     async fn deliver(&self, tenant: &Tenant, dispatch: &Dispatch) -> Result<Delivered> {
+///     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome> {
 ///         println!("{} for {}", dispatch.named(), tenant.as_str());
-///         Ok(Delivered::Done)
+///         Ok(DeliveryOutcome::Done)
 ///     }
 /// }
 ///
@@ -69,7 +69,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// ```
 #[derive(Clone)]
 pub struct Deliveries {
-    outgoing: Arc<dyn Outgoing>,
+    outgoing: Arc<dyn Outbox>,
     deliver: Arc<dyn Deliver>,
     timer: Timer,
     clock: Clock,
@@ -99,7 +99,7 @@ pub struct DeliveryCounts {
 
 impl Deliveries {
     pub(crate) fn new(
-        sent: (Arc<dyn Outgoing>, Arc<dyn Deliver>),
+        sent: (Arc<dyn Outbox>, Arc<dyn Deliver>),
         timer: Timer,
         clock: Clock,
     ) -> Self {
@@ -192,7 +192,7 @@ impl Deliveries {
         let now = self.clock.now();
         let claimed = self
             .outgoing
-            .due(now, now.plus(Claim::lease(self.patience)), room)
+            .due(now, now.plus(OutboxClaim::lease(self.patience)), room)
             .await?;
         for claim in claimed.claims {
             under_way.spawn(self.clone().attempt(claim));
@@ -201,7 +201,7 @@ impl Deliveries {
     }
 
     /// Waits until something ends, or is worth looking at where there is room for it.
-    async fn wait(&self, under_way: &mut JoinSet<()>, listening: Listening, pause: Duration) {
+    async fn wait(&self, under_way: &mut JoinSet<()>, listening: Subscription, pause: Duration) {
         let is_full = under_way.len() >= self.at_once;
         let (mut listening, mut pause) = (pin!(listening), pin!(self.timer.pause(pause)));
         poll_fn(|cx| {
@@ -218,15 +218,17 @@ impl Deliveries {
     }
 
     /// One attempt, and what becomes of it.
-    async fn attempt(self, claim: Claim) {
+    async fn attempt(self, claim: OutboxClaim) {
         let settled = match claim.refused(self.clock.now()) {
-            Some(reason) => Settled::GivenUp(reason),
+            Some(reason) => ClaimResolution::GivenUp(reason),
             None => claim.settle(self.deliver(&claim).await, self.clock.now()),
         };
         let (count, noted) = match settled {
-            Settled::Again(at) => (&self.counted.again, self.outgoing.again(&claim, at).await),
-            Settled::Done => (&self.counted.done, self.outgoing.done(&claim).await),
-            Settled::GivenUp(reason) => {
+            ClaimResolution::Again(at) => {
+                (&self.counted.again, self.outgoing.again(&claim, at).await)
+            }
+            ClaimResolution::Done => (&self.counted.done, self.outgoing.done(&claim).await),
+            ClaimResolution::GivenUp(reason) => {
                 let (tenant, id) = (claim.tenant.as_str(), claim.dispatch.id.as_str());
                 tracing::error!(
                     tenant,
@@ -251,7 +253,7 @@ impl Deliveries {
     }
 
     /// What the vendor says; `None` where it failed.
-    async fn deliver(&self, claim: &Claim) -> Option<Delivered> {
+    async fn deliver(&self, claim: &OutboxClaim) -> Option<DeliveryOutcome> {
         let work = pin!(self.deliver.deliver(&claim.tenant, &claim.dispatch));
         let given = self
             .timer

@@ -14,11 +14,11 @@ use bytes::Bytes;
 use http::{Extensions, HeaderName, Method, StatusCode, header::ACCEPT, request::Parts};
 use http_body_util::Empty;
 use svc_core::{
-    Base, Code, Error, Tenant,
-    api::{Admitted, Api, Call, Following, Reply, Request},
+    BaseUrl, Error, ErrorCode, Tenant,
+    api::{Api, AuthorizedRequest, EventStream, Request, ResolvedRequest, Response},
     auth::Identity,
     link::Target,
-    operation::{Input, Key},
+    operation::{KeyRequirement, RequestBodyKind},
 };
 use tracing::{Span, field};
 use uuid::Uuid;
@@ -54,11 +54,11 @@ pub(crate) struct Incoming<'a> {
     /// What it addresses; `None` when that is nothing of the interface.
     pub(crate) target: Option<Target>,
     /// The same with all that decides on its answer, until that begins.
-    call: Option<Call<'a>>,
+    call: Option<ResolvedRequest<'a>>,
     /// Whether the path lies in the mount at all.
     in_mount: bool,
     /// The address of the entry point in the answer's links.
-    base: Base,
+    base: BaseUrl,
     /// Tells whoever keeps the time of the body that it is read in parts.
     streamed: Streamed,
     /// What the log says of the request (UND-42).
@@ -137,7 +137,7 @@ impl<'a> Incoming<'a> {
             &self.base,
             self.settings.host_needed,
         ) {
-            return Some(self.failure(Code::RequestInvalid, why));
+            return Some(self.failure(ErrorCode::RequestInvalid, why));
         }
         None
     }
@@ -152,7 +152,7 @@ impl<'a> Incoming<'a> {
             Some(page) => {
                 let mut answer = Answer::from(page);
                 answer.status = StatusCode::NOT_FOUND;
-                answer.code = Some(Code::ResourceNotFound);
+                answer.code = Some(ErrorCode::ResourceNotFound);
                 answer
             }
             None => self.api.nothing_here().into(),
@@ -171,7 +171,7 @@ impl<'a> Incoming<'a> {
     }
 
     /// The error object of a code.
-    fn failure(&self, code: Code, description: &str) -> Answer {
+    fn failure(&self, code: ErrorCode, description: &str) -> Answer {
         self.api
             .failure(self.target.as_ref(), code, description)
             .into()
@@ -184,7 +184,7 @@ impl<'a> Incoming<'a> {
         let open = self
             .api
             .operations(self.target.as_ref()?)
-            .find(|offered| offered.key() == Key::Optional)?;
+            .find(|offered| offered.key() == KeyRequirement::Optional)?;
         Some((cors, &open.spec().method))
     }
 
@@ -236,7 +236,10 @@ impl<'a> Incoming<'a> {
     }
 
     /// Whether the key and the right of a request suffice.
-    async fn admission(&self, mut call: Call<'a>) -> Result<Admitted<'a>, Reply> {
+    async fn admission(
+        &self,
+        mut call: ResolvedRequest<'a>,
+    ) -> Result<AuthorizedRequest<'a>, Response> {
         let identity = call.identify().await?;
         let known = match &identity {
             Identity::Known(tenant, _) => Some(tenant.clone()),
@@ -253,12 +256,12 @@ impl<'a> Incoming<'a> {
 
     async fn admitted(
         &self,
-        admitted: Admitted<'a>,
+        admitted: AuthorizedRequest<'a>,
         body: &mut Option<AnyBody>,
     ) -> Result<Answer, Answer> {
         let limits = match admitted.operation().input {
-            Input::Nothing => None,
-            Input::Batch => match lines::media_type(&self.parts.headers) {
+            RequestBodyKind::Nothing => None,
+            RequestBodyKind::Batch => match lines::media_type(&self.parts.headers) {
                 // Its future would make that of every request as large.
                 Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
                 None => Some((self.settings.batch_limit, Refusal::of_batch as Described)),
@@ -292,7 +295,7 @@ impl<'a> Incoming<'a> {
     /// A batch that comes line by line: its answer begins before it has ended (BAT-08).
     async fn lines(
         &self,
-        admitted: Admitted<'a>,
+        admitted: AuthorizedRequest<'a>,
         body: &mut Option<AnyBody>,
         media: &'static str,
     ) -> Result<Answer, Answer> {
@@ -357,10 +360,10 @@ impl<'a> Incoming<'a> {
     }
 
     /// An answer that goes on behind what it has already (SYN-12).
-    fn streamed(&self, mut answer: Answer, following: Following) -> Answer {
+    fn streamed(&self, mut answer: Answer, following: EventStream) -> Answer {
         let begun = answer.body.bytes().cloned();
         let (timer, limit) = (self.settings.timer.clone(), self.settings.request_timeout);
-        let limit = limit.map(|limit| limit.saturating_add(Following::SILENCE));
+        let limit = limit.map(|limit| limit.saturating_add(EventStream::SILENCE));
         answer.body = ResponseBody::in_parts((begun, following), move |(begun, mut following)| {
             let timer = timer.clone();
             async move {
@@ -374,7 +377,7 @@ impl<'a> Incoming<'a> {
         answer
     }
 
-    async fn respond(&self, admitted: Admitted<'a>) -> Answer {
+    async fn respond(&self, admitted: AuthorizedRequest<'a>) -> Answer {
         let docs = self.settings.docs.as_deref();
         let entry_docs = docs.filter(|_| *admitted.target() == Target::EntryPoint);
         if let Some(page) = entry_docs.and_then(|docs| docs.entry_page(self.docs_request())) {

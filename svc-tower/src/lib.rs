@@ -9,7 +9,7 @@
 //! use http_body_util::{BodyExt, Empty};
 //! use svc_core::{
 //!     Context, Get, Record, Result, Tenant,
-//!     api::{Api, Exposure, Vendor},
+//!     api::{Api, ResourceConfig, Vendor},
 //!     auth::{Authenticator, Caller, Credentials, Rights},
 //!     link::Address,
 //!     model::Tag,
@@ -44,7 +44,7 @@
 //! let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
 //!     .base_url("https://crm.acme.example/api/v1/")
 //!     .authenticator(Keys)
-//!     .resource::<Tag, _>(&Arc::new(Crm), Exposure::get)
+//!     .resource::<Tag, _>(&Arc::new(Crm), ResourceConfig::get)
 //!     .build()?;
 //! // In axum: `router.nest_service("/api/v1", SvcService::new(api))`. By itself, it takes the prefix off:
 //! let service = SvcService::new(api).under("/api/v1");

@@ -11,8 +11,8 @@ use bytes::Bytes;
 use http::{HeaderMap, header::CONTENT_TYPE};
 use http_body::Body;
 use svc_core::{
-    Code,
-    api::{Batch, Entry},
+    ErrorCode,
+    api::{BatchEntry, BatchRun},
 };
 
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<&'static str> {
 
 /// A batch and where its entries come from.
 pub(crate) struct Stream {
-    batch: Batch,
+    batch: BatchRun,
     lines: Lines,
     clock: Clock,
     timer: Timer,
@@ -53,7 +53,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(batch: Batch, lines: Lines, clock: Clock, timer: Timer) -> Self {
+    pub(crate) fn new(batch: BatchRun, lines: Lines, clock: Clock, timer: Timer) -> Self {
         Self {
             batch,
             lines,
@@ -77,13 +77,14 @@ impl Stream {
         while out.is_empty() {
             let (window, end) = self.lines.window(self.batch.window()).await;
             let limit = self.lines.limit;
-            let mut entries: Vec<Entry> = Vec::with_capacity(window.len());
+            let mut entries: Vec<BatchEntry> = Vec::with_capacity(window.len());
             for line in window {
                 entries.push(match line {
                     Line::Entry(body) => Ok(body),
-                    Line::TooLong => Err(self
-                        .batch
-                        .refusal(Code::BodyTooLarge, &Refusal::TooLarge.description(limit))),
+                    Line::TooLong => Err(self.batch.refusal(
+                        ErrorCode::BodyTooLarge,
+                        &Refusal::TooLarge.description(limit),
+                    )),
                 });
             }
             out = self

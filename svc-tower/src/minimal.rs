@@ -7,7 +7,7 @@ use http::{
 };
 use serde_json::{Value, json};
 use svc_core::{
-    api::{Api, EntityTag, EntityTags, capabilities},
+    api::{Api, EntityTag, EntityTagCondition, capabilities},
     capability::Declaration,
     helper::HelperName,
     link::Target,
@@ -94,7 +94,7 @@ fn answer(headers: &HeaderMap, text: String) -> DocsAnswer {
     let tag = EntityTag::of(text.as_bytes()).to_header();
     let mut answer = DocsAnswer::new(HeaderValue::from_static("application/hal+json"), text);
     if let Some(tag) = tag {
-        let known = EntityTags::of(headers, &IF_NONE_MATCH);
+        let known = EntityTagCondition::of(headers, &IF_NONE_MATCH);
         if known.is_some_and(|known| known.has_like(tag.as_bytes())) {
             answer.status = StatusCode::NOT_MODIFIED;
             answer.body.clear();

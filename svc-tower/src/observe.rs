@@ -7,7 +7,7 @@ use std::{
 };
 
 use http::{Method, StatusCode};
-use svc_core::{Code, link::Target};
+use svc_core::{ErrorCode, link::Target};
 
 use crate::{
     response::Answer,
@@ -46,7 +46,7 @@ impl<'a> Answered<'a> {
 
     /// The code of a failure, the first of several (ERR-24): of a small number, too.
     #[must_use]
-    pub fn code(&self) -> Option<Code> {
+    pub fn code(&self) -> Option<ErrorCode> {
         self.answer.code
     }
 
@@ -54,7 +54,7 @@ impl<'a> Answered<'a> {
     /// it (ERR-07), but nothing that anybody has to be woken for.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
-        self.code() == Some(Code::NotImplemented)
+        self.code() == Some(ErrorCode::NotImplemented)
     }
 
     /// From the request's head to the answer.

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version,
+    HeaderMap, HeaderName, HeaderValue, StatusCode, Version,
     header::{
         CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
     },
 };
-use svc_core::{Code, api::Reply, link::Dialect};
+use svc_core::{ErrorCode, api::Response, link::Dialect};
 
 use crate::{documentation::DocsAnswer, response_body::ResponseBody};
 
@@ -28,7 +28,7 @@ pub(crate) struct Answer {
     /// What the log and the client know a failure by (ERR-28).
     pub(crate) reference_code: Option<String>,
     /// The code of a failure, the first of several (ERR-24).
-    pub(crate) code: Option<Code>,
+    pub(crate) code: Option<ErrorCode>,
 }
 
 impl Answer {
@@ -60,9 +60,9 @@ impl Answer {
     }
 }
 
-impl From<Reply> for Answer {
-    fn from(reply: Reply) -> Self {
-        let Reply {
+impl From<Response> for Answer {
+    fn from(reply: Response) -> Self {
+        let Response {
             status,
             headers,
             body,
@@ -106,7 +106,7 @@ pub(crate) struct Sending<'a> {
 }
 
 /// The response that an answer becomes.
-pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<ResponseBody> {
+pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> http::Response<ResponseBody> {
     let Answer {
         status,
         mut headers,
@@ -149,7 +149,7 @@ pub(crate) fn response(answer: Answer, sending: Sending<'_>) -> Response<Respons
     for (name, value) in &more {
         headers.append(name, value.clone());
     }
-    let mut response = Response::new(body);
+    let mut response = http::Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response

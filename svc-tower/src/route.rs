@@ -4,7 +4,7 @@
 use std::fmt;
 
 use http::Method;
-use svc_core::link::{Address, Scope, Target};
+use svc_core::link::{RecordAddress, Scope, Target};
 
 /// Where the service is mounted: the segments that every path begins with, empty at the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl fmt::Display for Route<'_> {
 }
 
 /// A record without its id.
-struct Record<'a>(&'a Address);
+struct Record<'a>(&'a RecordAddress);
 
 impl fmt::Display for Record<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,13 +9,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
-use svc_core::link::{Address, Target};
+use svc_core::link::{RecordAddress, Target};
 use svc_core::model::Kind;
-use svc_core::ops::{Delivered, Dispatch};
+use svc_core::ops::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
-use svc_core::store::Load;
+use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
-use svc_core::webhook::Reach;
+use svc_core::webhook::ReceiverPolicy;
 use svc_core::{Api, Tenant};
 use svc_sqlite::{FileError, KeyError, KeyOptions, Store};
 use svc_tower::SvcService;
@@ -147,7 +147,7 @@ impl Subject {
     pub async fn sending(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Self, SubjectError> {
-        let reach = Reach::PUBLIC.plain(true).private(true);
+        let reach = ReceiverPolicy::PUBLIC.plain(true).private(true);
         let hidden = "tags.read";
         let set_up = |api: ApiBuilder| set_up(api.webhook_reach(reach));
         let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;
@@ -208,7 +208,7 @@ impl Subject {
             .batches()
             .base_url(REFERENCE);
         // Whoever sends it: the interface does not show more than that it is taken.
-        let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+        let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
         let api = set_up(
             api.authenticator(Short(store.clone()))
                 .anonymous_helpers(store.clone()),
@@ -329,7 +329,7 @@ async fn furnish(
         };
         let target = Target::Helper {
             helper,
-            container: Some(Address::top(kind, id.clone())),
+            container: Some(RecordAddress::top(kind, id.clone())),
         };
         fixtures.push((
             format!("helper.{}", helper.as_str()),
@@ -350,8 +350,8 @@ fn seeded_id(number: u8) -> Option<Id> {
 }
 
 /// A record with one field.
-fn seeded(kind: Kind, id: Id, field: &'static str) -> Load {
+fn seeded(kind: Kind, id: Id, field: &'static str) -> ImportedRecord {
     let mut draft = RawDraft::empty(kind);
     draft.fields.insert(field, "Self test");
-    Load::new(id, Timestamp::now(), draft)
+    ImportedRecord::new(id, Timestamp::now(), draft)
 }

@@ -17,7 +17,7 @@
 
 pub use crate::{
     draft::raw::{RawDraft, RawPatch},
-    helper::raw::{RawOutcome, RawPlan},
+    helper::raw::{RawHelperOutcome, RawHelperRequest},
     page::raw::RawPage,
     record::raw::RawRecord,
 };

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use svc_core::schema::Type;
+use svc_core::schema::ValueType;
 
 use super::statement::Statement;
 
@@ -109,7 +109,7 @@ pub trait Dialect: fmt::Debug + Send + Sync + 'static {
     fn own_tables(&self) -> &'static [&'static str];
 
     /// The type of a column for a field.
-    fn column_type(&self, ty: &Type) -> &'static str;
+    fn column_type(&self, ty: &ValueType) -> &'static str;
 
     /// The type of a new column for the creation or change date of records.
     fn date_column(&self) -> &'static str;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use svc_core::json::Json;
 
 use super::{
-    database::Row,
+    database::TextRow,
     dialect::{Class, Dialect},
     sql::quoted_table,
     statement::Statement,
@@ -96,7 +96,7 @@ impl Live {
     }
 
     /// What the answers to [`statements`] say.
-    pub(super) fn read(answers: &[Vec<Row>]) -> Self {
+    pub(super) fn read(answers: &[Vec<TextRow>]) -> Self {
         let mut live = Self::default();
         let [columns, indexes, checks] = answers else {
             return live;

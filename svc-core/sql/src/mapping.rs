@@ -5,21 +5,21 @@ use svc_core::model::Kind;
 /// Which of a vendor's tables are what of the interface.
 ///
 /// ```
-/// use svc_sql::{Mapping, Rows, Table, Tenants};
+/// use svc_sql::{Mapping, ListMapping, TableMapping, TenantMapping};
 /// use svc_core::model::Kind;
 ///
-/// let mapping = Mapping::new(Tenants::numbered("orgs"))
+/// let mapping = Mapping::new(TenantMapping::numbered("orgs"))
 ///     .table(
-///         Table::new(Kind::Person, "contacts")
+///         TableMapping::new(Kind::Person, "contacts")
 ///             .tenant("org_id")
 ///             .id("public_id")
 ///             .dates("created_at", "updated_at")
 ///             .field("given_name", "first_name")
 ///             .field("family_name", "last_name")
-///             .list("email_addresses", Rows::new("contact_emails", "contact_id").field("address", "address")),
+///             .list("email_addresses", ListMapping::new("contact_emails", "contact_id").field("address", "address")),
 ///     )
 ///     .table(
-///         Table::new(Kind::Tag, "groups")
+///         TableMapping::new(Kind::Tag, "groups")
 ///             .tenant("org_id")
 ///             .id("public_id")
 ///             .dates("created_at", "updated_at")
@@ -28,14 +28,14 @@ use svc_core::model::Kind;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Mapping {
-    pub(super) tenants: Tenants,
-    pub(super) tables: Vec<Table>,
+    pub(super) tenants: TenantMapping,
+    pub(super) tables: Vec<TableMapping>,
 }
 
 impl Mapping {
     /// A mapping without tables.
     #[must_use]
-    pub fn new(tenants: Tenants) -> Self {
+    pub fn new(tenants: TenantMapping) -> Self {
         Self {
             tenants,
             tables: Vec::new(),
@@ -44,7 +44,7 @@ impl Mapping {
 
     /// Adds the table of a kind.
     #[must_use]
-    pub fn table(mut self, table: Table) -> Self {
+    pub fn table(mut self, table: TableMapping) -> Self {
         self.tables.push(table);
         self
     }
@@ -52,7 +52,7 @@ impl Mapping {
 
 /// Whose a record is (COL-02).
 #[derive(Debug, Clone)]
-pub struct Tenants(pub(super) Whose);
+pub struct TenantMapping(pub(super) Whose);
 
 #[derive(Debug, Clone)]
 pub(super) enum Whose {
@@ -67,7 +67,7 @@ pub(super) enum Whose {
     },
 }
 
-impl Tenants {
+impl TenantMapping {
     /// Everything in the tables belongs to this tenant; others see nothing.
     pub fn one(name: impl Into<String>) -> Self {
         Self(Whose::One(name.into()))
@@ -97,7 +97,7 @@ impl Tenants {
 /// One table: its rows are the records of a kind. Columns that are not named here are left as they
 /// are.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct TableMapping {
     pub(super) kind: Kind,
     pub(super) name: String,
     pub(super) tenant: Option<String>,
@@ -107,7 +107,7 @@ pub struct Table {
     pub(super) created: String,
     pub(super) modified: String,
     pub(super) fields: Vec<Field>,
-    pub(super) lists: Vec<(String, Rows)>,
+    pub(super) lists: Vec<(String, ListMapping)>,
     pub(super) links: Vec<(String, String)>,
     pub(super) constants: Vec<(String, String)>,
     pub(super) once_per_person: bool,
@@ -134,7 +134,7 @@ impl Field {
     }
 }
 
-impl Table {
+impl TableMapping {
     /// The table of a kind: `contacts`, or with its schema `crm.contacts`. Unless told otherwise
     /// its ids are in the column `id`, its dates in `created_at` and `updated_at`.
     pub fn new(kind: Kind, name: impl Into<String>) -> Self {
@@ -222,7 +222,7 @@ impl Table {
 
     /// A field that is a list, in the rows of a table of its own.
     #[must_use]
-    pub fn list(mut self, field: impl Into<String>, rows: Rows) -> Self {
+    pub fn list(mut self, field: impl Into<String>, rows: ListMapping) -> Self {
         self.lists.push((field.into(), rows));
         self
     }
@@ -261,14 +261,14 @@ impl Table {
 /// The rows of a table that are the list of a record, such as its e-mail addresses: in the order of
 /// its primary key.
 #[derive(Debug, Clone)]
-pub struct Rows {
+pub struct ListMapping {
     pub(super) table: String,
     pub(super) parent: String,
     pub(super) order: Option<String>,
     pub(super) fields: Vec<Field>,
 }
 
-impl Rows {
+impl ListMapping {
     /// The rows of `table` whose column `parent` refers to the record.
     pub fn new(table: impl Into<String>, parent: impl Into<String>) -> Self {
         Self {

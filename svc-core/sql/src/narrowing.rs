@@ -1,7 +1,7 @@
 //! What tables have narrower than the interface, as a declaration (CAP-04 to CAP-08).
 
 use svc_core::{
-    schema::{Narrow, Narrowing, ObjectSchema, Rule, Type},
+    schema::{Constraint, Constraints, FieldRule, ObjectSchema, ValueType},
     value::Amount,
 };
 
@@ -12,8 +12,8 @@ use super::{
 
 impl Mapped {
     /// What its fields are at least, at most and only.
-    pub(crate) fn narrowing(&self) -> Narrowing {
-        let mut narrowing = Narrowing::default();
+    pub(crate) fn narrowing(&self) -> Constraints {
+        let mut narrowing = Constraints::default();
         of_members(
             &self.members,
             self.kind.schema().fields,
@@ -33,7 +33,7 @@ fn of_members(
     members: &[Member],
     schema: &'static ObjectSchema,
     path: &mut Vec<&'static str>,
-    narrowing: &mut Narrowing,
+    narrowing: &mut Constraints,
 ) {
     let depth = path.len();
     for field in schema.fields {
@@ -49,14 +49,14 @@ fn of_members(
                 }
                 Stored::Rows { members, .. } => {
                     if let Some(inner) = field.ty.object() {
-                        let mut entries = Narrowing::default();
+                        let mut entries = Constraints::default();
                         of_entries(members, inner, &mut entries);
                         narrowing.at(path).members.merge(entries);
                     }
                 }
             },
             _ => {
-                if let Type::Object(inner) = field.ty {
+                if let ValueType::Object(inner) = field.ty {
                     of_members(members, inner, path, narrowing);
                 }
             }
@@ -66,7 +66,7 @@ fn of_members(
 }
 
 /// The members of a list's entries: none of them is left out by being at the top of the entry.
-fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut Narrowing) {
+fn of_entries(members: &[Member], schema: &'static ObjectSchema, narrowing: &mut Constraints) {
     of_members(members, schema, &mut Vec::new(), narrowing);
     for field in schema.fields {
         if !members.iter().any(|member| {
@@ -85,7 +85,7 @@ fn names(member: &Member) -> Vec<&'static str> {
 }
 
 /// What a column says of its field.
-fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow: &mut Narrow) {
+fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow: &mut Constraint) {
     let Some(field) = member.field() else { return };
     narrow.default = column.default.as_ref().map(|default| {
         values
@@ -94,7 +94,8 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
             .map_or(default, |(value, _)| value)
             .clone()
     });
-    if let (Type::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref()) {
+    if let (ValueType::Boolean, Some(number @ ("0" | "1"))) = (field.ty, narrow.default.as_deref())
+    {
         narrow.default = Some((number == "1").to_string());
     }
     if narrow
@@ -108,11 +109,12 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
     if !values.is_empty() {
         narrow.values = Some(values.iter().map(|(value, _)| value.clone()).collect());
     }
-    if column.class == Class::Text && matches!(field.ty, Type::String) {
+    if column.class == Class::Text && matches!(field.ty, ValueType::String) {
         narrow.longest = column.longest;
     }
-    let is_bounded = |rule: &Rule| matches!(rule, Rule::NotNegative | Rule::Between(..));
-    if let (Type::Integer, Class::Integer(_)) = (field.ty, column.class)
+    let is_bounded =
+        |rule: &FieldRule| matches!(rule, FieldRule::NotNegative | FieldRule::Between(..));
+    if let (ValueType::Integer, Class::Integer(_)) = (field.ty, column.class)
         && column.most < i64::MAX
     {
         narrow.most = Some(Amount::from(column.most));
@@ -123,12 +125,12 @@ fn narrow(member: &Member, column: &Column, values: &[(String, String)], narrow:
 }
 
 /// Whether the interface has such a value.
-fn has(ty: &Type, value: &str) -> bool {
+fn has(ty: &ValueType, value: &str) -> bool {
     match ty {
-        Type::Enum(known) => known.contains(&value),
-        Type::Boolean => matches!(value, "true" | "false"),
-        Type::Integer => value.parse::<i64>().is_ok(),
-        Type::String | Type::FlexEnum(_) => true,
+        ValueType::Enum(known) => known.contains(&value),
+        ValueType::Boolean => matches!(value, "true" | "false"),
+        ValueType::Integer => value.parse::<i64>().is_ok(),
+        ValueType::String | ValueType::FlexEnum(_) => true,
         _ => false,
     }
 }

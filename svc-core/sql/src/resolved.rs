@@ -94,7 +94,7 @@ pub(crate) struct Member {
     /// The places in the tables of the interface that lead to it.
     pub(crate) places: Vec<usize>,
     /// The fields that lead to it.
-    pub(crate) path: Vec<&'static schema::Field>,
+    pub(crate) path: Vec<&'static schema::FieldSpec>,
     pub(crate) stored: Stored,
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum Stored {
 
 impl Member {
     /// The field itself.
-    pub(crate) fn field(&self) -> Option<&'static schema::Field> {
+    pub(crate) fn field(&self) -> Option<&'static schema::FieldSpec> {
         self.path.last().copied()
     }
 

@@ -3,22 +3,22 @@
 use svc_core::{
     error::{Error, Result},
     json::{Json, Number, Object, write_string},
-    link::{Address, Ref},
-    record::{Computed, Identifiers, Meta, RawRecord},
-    schema::{Source, Type},
-    store::{Found, Stored as Placed},
+    link::{LinkValue, RecordAddress},
+    record::{ComputedValue, Identifiers, Meta, RawRecord},
+    schema::{ComputedSource, ValueType},
+    store::{RecordLocation, StoredRecord as Placed},
     value::{Id, Timestamp},
 };
 
 use super::{
-    database::Row,
+    database::TextRow,
     dialect::{Class, Dialect},
     resolved::{Column, Mapped, Member, Resolved, Stored},
 };
 
 impl Resolved {
     /// The record in a row of [`Resolved::records`](super::resolved::Resolved::records).
-    pub(super) fn record(&self, table: &Mapped, row: &Row) -> Result<Placed> {
+    pub(super) fn record(&self, table: &Mapped, row: &TextRow) -> Result<Placed> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
@@ -33,13 +33,16 @@ impl Resolved {
                 .and_then(|rest| rest.strip_suffix(']'));
             meta.identifiers = Identifiers::from_stored(inner.unwrap_or_default().to_owned());
         }
-        let links: Vec<(&'static str, Ref)> = table
+        let links: Vec<(&'static str, LinkValue)> = table
             .links
             .iter()
             .filter(|link| self.of(link.kind).is_some())
             .filter_map(|link| {
                 let to = next()?;
-                Some((link.name, Ref::Local(Address::top(link.kind, Id::new(to)?))))
+                Some((
+                    link.name,
+                    LinkValue::Local(RecordAddress::top(link.kind, Id::new(to)?)),
+                ))
             })
             .collect();
         let mut fields = Vec::with_capacity(256);
@@ -54,15 +57,15 @@ impl Resolved {
             record.add_link(name, to);
         }
         for field in table.kind.schema().fields.fields {
-            if let Some(Source::Relation(kind)) = field.source() {
-                record.add_computed(field.name, Computed::Relation(kind));
+            if let Some(ComputedSource::Relation(kind)) = field.source() {
+                record.add_computed(field.name, ComputedValue::Relation(kind));
             }
         }
         Ok(Placed::new(place, record))
     }
 
     /// What a row of [`Resolved::heads`](super::resolved::Resolved::heads) says.
-    pub(super) fn found(&self, table: &Mapped, row: &Row) -> Result<Found> {
+    pub(super) fn found(&self, table: &Mapped, row: &TextRow) -> Result<RecordLocation> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
@@ -77,7 +80,7 @@ impl Resolved {
                 parent = to.and_then(Id::new);
             }
         }
-        Ok(Found::new(table.kind, id, place, parent))
+        Ok(RecordLocation::new(table.kind, id, place, parent))
     }
 }
 
@@ -159,13 +162,13 @@ fn write_value(
         return Some(());
     }
     match member.field()?.ty {
-        Type::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
-        Type::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
-        Type::Integer | Type::Float | Type::Amount => {
+        ValueType::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
+        ValueType::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
+        ValueType::Integer | ValueType::Float | ValueType::Amount => {
             out.extend_from_slice(Number::parse(text)?.as_str().as_bytes());
         }
-        Type::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
-        Type::Enum(known) => {
+        ValueType::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
+        ValueType::Enum(known) => {
             let value = from_column(values, text);
             known.contains(&value).then(|| write_string(value, out))?;
         }

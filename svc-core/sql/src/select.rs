@@ -1,6 +1,6 @@
 //! Reading: the columns of a record, whose it is, and what it is found by.
 
-use svc_core::{link::Address, store::Key, value::Id};
+use svc_core::{link::RecordAddress, store::LookupKey, value::Id};
 
 use super::{
     resolved::{Column, Link, Mapped, Member, Resolved, Stored, Whose},
@@ -106,7 +106,7 @@ impl Resolved {
     }
 
     /// `SELECT` the tenant of a record, whoever's it is; `false` where the tables do not say.
-    pub(super) fn owner(&self, sql: &mut Sql, table: &Mapped, of: &Address) -> bool {
+    pub(super) fn owner(&self, sql: &mut Sql, table: &Mapped, of: &RecordAddress) -> bool {
         let mut table = table;
         let mut from = format!(" FROM {} t", table.name);
         let (mut alias, first) = ("t".to_owned(), table);
@@ -126,7 +126,7 @@ impl Resolved {
                         .push(&name)
                         .push(&from)
                         .push(" WHERE 1 = 1");
-                    self.named(sql, first, "t", &Key::from(of));
+                    self.named(sql, first, "t", &LookupKey::from(of));
                     return true;
                 }
                 Whose::Container(place) => {
@@ -194,17 +194,17 @@ impl Resolved {
 
     /// ` AND` the condition that a row is the one that a key names; of several, the oldest comes
     /// first by [`oldest`].
-    pub(super) fn named(&self, sql: &mut Sql, table: &Mapped, alias: &str, key: &Key) {
+    pub(super) fn named(&self, sql: &mut Sql, table: &Mapped, alias: &str, key: &LookupKey) {
         sql.push(" AND ");
         match key {
-            Key::Id(_, id) => {
+            LookupKey::Id(_, id) => {
                 sql.push(alias)
                     .push(".")
                     .push(&table.id.name)
                     .push(" = ")
                     .value(&table.id, id_value(&table.id, id));
             }
-            Key::Name(kind, name) => match kind
+            LookupKey::Name(kind, name) => match kind
                 .schema()
                 .unique_name()
                 .and_then(|field| table.column(field.name))
@@ -219,7 +219,7 @@ impl Resolved {
                 }
                 None => _ = sql.push("1 = 0"),
             },
-            Key::Identifier(kind, identifier) => {
+            LookupKey::Identifier(kind, identifier) => {
                 let record = self.dialect.cast_text("i.record", &table.id.sql_type);
                 let of = format!(
                     "{alias}.{} = (SELECT {record} FROM {IDENTIFIERS} i WHERE i.kind = '{}' AND i.tenant = ",
@@ -232,7 +232,7 @@ impl Resolved {
                     .text(identifier.as_str())
                     .push(")");
             }
-            Key::Email(address) => match table.emails() {
+            LookupKey::Email(address) => match table.emails() {
                 Some((rows, parent, column)) => {
                     let of = format!(
                         "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) = ",
@@ -244,7 +244,7 @@ impl Resolved {
                 }
                 None => _ = sql.push("1 = 0"),
             },
-            Key::Link(kind, id, name) => match self
+            LookupKey::Link(kind, id, name) => match self
                 .of(*kind)
                 .and_then(|from| Some((from, from.link(name)?)))
             {
@@ -255,7 +255,7 @@ impl Resolved {
                     );
                     sql.push(&of);
                     self.owned(sql, from, "f");
-                    self.named(sql, from, "f", &Key::Id(*kind, id.clone()));
+                    self.named(sql, from, "f", &LookupKey::Id(*kind, id.clone()));
                     sql.push(")");
                 }
                 None => _ = sql.push("1 = 0"),
@@ -264,7 +264,7 @@ impl Resolved {
     }
 
     /// ` AND` the condition that a link leads to one of the records that keys name.
-    pub(super) fn leads_to(&self, sql: &mut Sql, link: &Link, keys: &[Key]) {
+    pub(super) fn leads_to(&self, sql: &mut Sql, link: &Link, keys: &[LookupKey]) {
         let Some(target) = self.of(link.kind) else {
             sql.push(" AND 1 = 0");
             return;
@@ -280,7 +280,7 @@ impl Resolved {
     }
 
     /// `(SELECT key ...)`: what other tables refer to a record by.
-    pub(super) fn key_of(&self, sql: &mut Sql, table: &Mapped, key: &Key) {
+    pub(super) fn key_of(&self, sql: &mut Sql, table: &Mapped, key: &LookupKey) {
         sql.push("(SELECT k.")
             .push(&table.key.name)
             .push(" FROM ")

@@ -1,7 +1,7 @@
 //! Texts that a database cannot keep.
 
 use svc_core::{
-    error::{Code, Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, Result},
     json::{Json, Object},
 };
 
@@ -30,7 +30,7 @@ pub(super) fn check_texts(
                 .collect::<Vec<_>>()
                 .join(".");
             let text = "{property} has the character U+0000, which this server cannot keep.";
-            Problem::new(Code::FieldInvalid, &*path, text)
+            Problem::new(ErrorCode::FieldInvalid, &*path, text)
         });
     let wrong: Vec<Problem> = wrong.collect();
     if wrong.is_empty() {

@@ -12,7 +12,7 @@ use crate::{context::Context, link::Target, operation::OperationSpec};
 /// Only [`Call::admit`](super::Call::admit) makes one, for the tenant and the caller that it found.
 // It goes by value from one future to the next, each of which has room for it: so it is no larger
 // than a pointer.
-pub struct Admitted<'a>(pub(super) Box<Parts<'a>>);
+pub struct AuthorizedRequest<'a>(pub(super) Box<Parts<'a>>);
 
 /// What is known of a call that may go on.
 pub(super) struct Parts<'a> {
@@ -36,7 +36,7 @@ impl Parts<'_> {
     }
 }
 
-impl<'a> Admitted<'a> {
+impl<'a> AuthorizedRequest<'a> {
     pub(super) fn new(
         api: &'a Api,
         request: Request<'a>,
@@ -85,7 +85,7 @@ impl<'a> Admitted<'a> {
     }
 }
 
-impl fmt::Debug for Admitted<'_> {
+impl fmt::Debug for AuthorizedRequest<'_> {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Admitted")

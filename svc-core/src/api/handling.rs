@@ -6,10 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::{Api, Reply};
+use super::{Api, Response};
 use crate::{
     context::Context,
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     hal,
     json::Object,
     read::BodyOf,
@@ -41,7 +41,7 @@ impl Handling {
     }
 
     /// Says in an answer which preference counted.
-    pub(super) fn mark(self, reply: &mut Reply) {
+    pub(super) fn mark(self, reply: &mut Response) {
         reply.insert(
             PREFERENCE_APPLIED,
             self.applied().map(HeaderValue::from_static),
@@ -98,7 +98,7 @@ pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// Says in an answer how long it was waited at most.
-pub(super) fn mark_wait(time: Duration, reply: &mut Reply) {
+pub(super) fn mark_wait(time: Duration, reply: &mut Response) {
     reply.insert(
         PREFERENCE_APPLIED,
         HeaderValue::try_from(format!("wait={}", time.as_secs())).ok(),
@@ -158,7 +158,7 @@ impl Api {
         }
         // A record that was read is sent back with all that is in it.
         if matches!(of, BodyOf::Update(_)) {
-            surplus.retain(|problem| problem.code != Code::PropertyReadOnly);
+            surplus.retain(|problem| problem.code != ErrorCode::PropertyReadOnly);
         }
         Surplus {
             refused: Vec::new(),
@@ -167,7 +167,7 @@ impl Api {
     }
 
     /// Adds to an answer what of the body was not taken.
-    pub(super) fn warn(&self, cx: &Context, surplus: &Surplus, reply: &mut Reply) {
+    pub(super) fn warn(&self, cx: &Context, surplus: &Surplus, reply: &mut Response) {
         if surplus.told.is_empty() {
             return;
         }

@@ -11,19 +11,21 @@ use crate::{
     draft::{Draft, Patch, RawDraft, RawPatch},
     error::{Error, Result},
     field_set::FieldBits,
-    filter::Filterable,
-    helper::{self, HelperName, HelperSpec, MatchKey, Plan, RawOutcome, RawPlan},
-    link::{Address, Scope},
+    filter::FilterField,
+    helper::{
+        self, HelperName, HelperRequest, HelperSpec, MatchKey, RawHelperOutcome, RawHelperRequest,
+    },
+    link::{RecordAddress, Scope},
     model::{Kind, Resource},
     ops::{
         Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
         UpdateRequest,
     },
     page::{ListRequest, Page, RawPage},
-    read::Taken,
+    read::AcceptedMembers,
     record::{RawRecord, Record},
-    schema::Narrowing,
-    store::{Call, Condition, Key, Outcome, Store, Work},
+    schema::Constraints,
+    store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
 };
 
 /// What a create gave, without the type of the kind.
@@ -44,7 +46,7 @@ macro_rules! erased {
 
 erased! {
     AnyList: list(request: &ListRequest) -> RawPage;
-    AnyGet: get(at: &Address) -> Option<RawRecord>;
+    AnyGet: get(at: &RecordAddress) -> Option<RawRecord>;
     AnyFind: find(key: &FindKey) -> Option<RawRecord>;
 }
 
@@ -59,9 +61,9 @@ pub(crate) trait AnyUpdate: Send + Sync {
     async fn update(
         &self,
         cx: &Context,
-        at: Address,
+        at: RecordAddress,
         patch: RawPatch,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<Option<RawRecord>>;
 
     /// Whether it judges the condition, in the transaction of the change. Who does not is never
@@ -75,7 +77,7 @@ pub(crate) trait AnyDelete: Send + Sync {
         &self,
         cx: &Context,
         request: &DeleteRequest,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<bool>;
 
     /// Whether it judges the condition, in the transaction of the deletion. Who does not is never
@@ -85,7 +87,7 @@ pub(crate) trait AnyDelete: Send + Sync {
 
 #[async_trait]
 pub(crate) trait AnyHelper: Send + Sync {
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome>;
+    async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome>;
     fn finds_container(&self) -> bool;
 }
 
@@ -117,7 +119,7 @@ impl<R: Resource, S: List<R>> AnyList for Adapter<R, S> {
 
 #[async_trait]
 impl<R: Resource, S: Get<R>> AnyGet for Adapter<R, S> {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self
             .store
             .get(cx, at)
@@ -153,9 +155,9 @@ impl<R: Resource, S: Update<R>> AnyUpdate for Adapter<R, S> {
     async fn update(
         &self,
         cx: &Context,
-        at: Address,
+        at: RecordAddress,
         patch: RawPatch,
-        _: Option<&Condition>,
+        _: Option<&Precondition>,
     ) -> Result<Option<RawRecord>> {
         let updated = self
             .store
@@ -177,7 +179,7 @@ impl<R: Resource, S: Delete<R>> AnyDelete for Adapter<R, S> {
         &self,
         cx: &Context,
         request: &DeleteRequest,
-        _: Option<&Condition>,
+        _: Option<&Precondition>,
     ) -> Result<bool> {
         self.store
             .delete(cx, request)
@@ -204,9 +206,9 @@ impl<R: Resource, S: Find<R>> AnyFind for Adapter<R, S> {
 
 #[async_trait]
 impl<H: HelperSpec, S: Helper<H>> AnyHelper for Adapter<H, S> {
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        let done = self.store.run(cx, Plan::from_raw(plan)).await;
-        done.map(helper::Outcome::into_raw)
+    async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
+        let done = self.store.run(cx, HelperRequest::from_raw(plan)).await;
+        done.map(helper::HelperOutcome::into_raw)
             .map_err(running(H::NAME))
     }
 
@@ -223,28 +225,37 @@ struct OfStore {
 }
 
 impl OfStore {
-    async fn write(&self, cx: &Context, work: Work) -> Result<Outcome> {
+    async fn write(&self, cx: &Context, work: WriteOperation) -> Result<WriteOutcome> {
         self.write_if(cx, work, None).await
     }
 
     async fn write_if(
         &self,
         cx: &Context,
-        work: Work,
-        condition: Option<&Condition>,
-    ) -> Result<Outcome> {
-        write_to(&*self.store, cx, Call::new(cx, work).only_if(condition)).await
+        work: WriteOperation,
+        condition: Option<&Precondition>,
+    ) -> Result<WriteOutcome> {
+        write_to(
+            &*self.store,
+            cx,
+            WriteRequest::new(cx, work).only_if(condition),
+        )
+        .await
     }
 }
 
 /// Gives a call its turn in a store of every kind.
-pub(crate) async fn write_to(store: &dyn Store, cx: &Context, call: Call) -> Result<Outcome> {
+pub(crate) async fn write_to(
+    store: &dyn Store,
+    cx: &Context,
+    call: WriteRequest,
+) -> Result<WriteOutcome> {
     let operation = match &call.work {
-        Work::Create(draft) => Ok((draft.kind, "create")),
-        Work::Update(at, _) => Ok((at.kind, "update")),
-        Work::Delete(at) => Ok((at.kind, "delete")),
-        Work::Help(plan) => Err(plan.helper),
-        Work::Load(load) => Ok((load.draft.kind, "load")),
+        WriteOperation::Create(draft) => Ok((draft.kind, "create")),
+        WriteOperation::Update(at, _) => Ok((at.kind, "update")),
+        WriteOperation::Delete(at) => Ok((at.kind, "delete")),
+        WriteOperation::Help(plan) => Err(plan.helper),
+        WriteOperation::Load(load) => Ok((load.draft.kind, "load")),
     };
     store
         .write(cx, call)
@@ -267,7 +278,7 @@ impl AnyList for OfStore {
 
 #[async_trait]
 impl AnyGet for OfStore {
-    async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         self.store
             .get(cx, at)
             .await
@@ -279,12 +290,12 @@ impl AnyGet for OfStore {
 impl AnyFind for OfStore {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<RawRecord>> {
         let key = match key.clone() {
-            FindKey::Name(name) => Key::Name(self.kind, name),
+            FindKey::Name(name) => LookupKey::Name(self.kind, name),
             FindKey::Match(MatchKey::Identifier(identifier)) => {
-                Key::Identifier(self.kind, identifier)
+                LookupKey::Identifier(self.kind, identifier)
             }
             FindKey::Match(MatchKey::Email(address)) if self.kind == Kind::Person => {
-                Key::Email(address)
+                LookupKey::Email(address)
             }
             FindKey::Match(MatchKey::Email(_)) => return Ok(None),
         };
@@ -298,8 +309,8 @@ impl AnyFind for OfStore {
 #[async_trait]
 impl AnyCreate for OfStore {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<RawCreated> {
-        match self.write(cx, Work::Create(draft)).await? {
-            Outcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
+        match self.write(cx, WriteOperation::Create(draft)).await? {
+            WriteOutcome::Created { record, is_new } => Ok(RawCreated { record, is_new }),
             _ => Err(unfitting()),
         }
     }
@@ -315,15 +326,15 @@ impl AnyUpdate for OfStore {
     async fn update(
         &self,
         cx: &Context,
-        at: Address,
+        at: RecordAddress,
         patch: RawPatch,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<Option<RawRecord>> {
         match self
-            .write_if(cx, Work::Update(at, patch), condition)
+            .write_if(cx, WriteOperation::Update(at, patch), condition)
             .await?
         {
-            Outcome::Updated(record) => Ok(record),
+            WriteOutcome::Updated(record) => Ok(record),
             _ => Err(unfitting()),
         }
     }
@@ -339,13 +350,13 @@ impl AnyDelete for OfStore {
         &self,
         cx: &Context,
         request: &DeleteRequest,
-        condition: Option<&Condition>,
+        condition: Option<&Precondition>,
     ) -> Result<bool> {
         match self
-            .write_if(cx, Work::Delete(request.at.clone()), condition)
+            .write_if(cx, WriteOperation::Delete(request.at.clone()), condition)
             .await?
         {
-            Outcome::Deleted(was_there) => Ok(was_there),
+            WriteOutcome::Deleted(was_there) => Ok(was_there),
             _ => Err(unfitting()),
         }
     }
@@ -357,9 +368,9 @@ impl AnyDelete for OfStore {
 
 #[async_trait]
 impl AnyHelper for OfStore {
-    async fn run(&self, cx: &Context, plan: RawPlan) -> Result<RawOutcome> {
-        match self.write(cx, Work::Help(Box::new(plan))).await? {
-            Outcome::Helped(outcome) => Ok(outcome),
+    async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
+        match self.write(cx, WriteOperation::Help(Box::new(plan))).await? {
+            WriteOutcome::Helped(outcome) => Ok(outcome),
             _ => Err(unfitting()),
         }
     }
@@ -418,11 +429,11 @@ pub(crate) struct Registration {
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,
     /// What the collection of all records can be filtered and ordered by.
-    pub(crate) filterable: Vec<Filterable>,
+    pub(crate) filterable: Vec<FilterField>,
     /// Links to one record that the store does not keep.
     pub(crate) unlinked: Vec<&'static str>,
     /// What is narrower than the interface; `None` where nothing is.
-    pub(crate) narrowing: Option<Narrowing>,
+    pub(crate) narrowing: Option<Constraints>,
 }
 
 impl Registration {
@@ -453,8 +464,8 @@ impl Registration {
     }
 
     /// What is taken from bodies.
-    pub(crate) fn taken(&self) -> Taken<'_> {
-        Taken {
+    pub(crate) fn taken(&self) -> AcceptedMembers<'_> {
+        AcceptedMembers {
             writable: self.writable.unwrap_or(FieldBits::ALL),
             narrowing: self.narrowing.as_ref(),
             unlinked: &self.unlinked,

@@ -9,10 +9,10 @@ use super::{
 use crate::{
     context::Context,
     error::{Error, Result},
-    link::Address,
+    link::RecordAddress,
     ops::{AnyTransactions, DeleteRequest, End, LockKey},
-    record::State,
-    store::{Call, Condition, Keep, Outcome, Work},
+    record::RecordState,
+    store::{Precondition, ResponseRecorder, WriteOperation, WriteOutcome, WriteRequest},
 };
 
 /// How often a call is run that others have undone.
@@ -21,16 +21,16 @@ const TRIES: u32 = 10;
 /// What a call asks for, and what its request says of how.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted<'a> {
-    pub(super) work: Work,
+    pub(super) work: WriteOperation,
     /// What has to be true of the record that is changed or deleted, in the transaction of the
     /// change.
-    pub(super) condition: Option<&'a Condition>,
+    pub(super) condition: Option<&'a Precondition>,
     /// How its answer is kept in that transaction, where the call may come again.
-    pub(super) keep: Option<&'a Keep>,
+    pub(super) keep: Option<&'a ResponseRecorder>,
 }
 
-impl From<Work> for Wanted<'_> {
-    fn from(work: Work) -> Self {
+impl From<WriteOperation> for Wanted<'_> {
+    fn from(work: WriteOperation) -> Self {
         Self {
             work,
             condition: None,
@@ -41,7 +41,7 @@ impl From<Work> for Wanted<'_> {
 
 impl Api {
     /// Does what a call asks for, all or nothing of it where there are transactions.
-    pub(super) async fn perform(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
+    pub(super) async fn perform(&self, cx: &Context, wanted: Wanted<'_>) -> Result<WriteOutcome> {
         match self.inner.settings.transactions.as_deref() {
             // Futures that would make that of every request as large as theirs.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, wanted)).await,
@@ -54,7 +54,7 @@ impl Api {
         transactions: &dyn AnyTransactions,
         cx: &Context,
         wanted: Wanted<'_>,
-    ) -> Result<Outcome> {
+    ) -> Result<WriteOutcome> {
         let keys = lock_keys(
             &cx.tenant,
             &wanted.work,
@@ -82,7 +82,7 @@ impl Api {
         cx: &Context,
         keys: &[LockKey],
         wanted: Wanted<'_>,
-    ) -> Result<Outcome> {
+    ) -> Result<WriteOutcome> {
         let cx = transactions.begin(cx).await?;
         let locked = if keys.is_empty() {
             Ok(())
@@ -108,7 +108,7 @@ impl Api {
     }
 
     /// Does what a call asks for, unless it has been here before (IDM-01).
-    async fn once(&self, cx: &Context, wanted: Wanted<'_>) -> Result<Outcome> {
+    async fn once(&self, cx: &Context, wanted: Wanted<'_>) -> Result<WriteOutcome> {
         let Wanted {
             work,
             condition,
@@ -120,13 +120,13 @@ impl Api {
                 write_to(
                     &**store,
                     cx,
-                    Call::new(cx, work).only_if(condition).keeping(keep),
+                    WriteRequest::new(cx, work).only_if(condition).keeping(keep),
                 )
                 .await
             }
             (Some(keep), Some(KeptBy::Vendor(answers)), _) => {
                 if let Some(answer) = answers.recall(cx, keep.key()).await? {
-                    return Ok(Outcome::Kept(answer.into()));
+                    return Ok(WriteOutcome::Kept(answer.into()));
                 }
                 let outcome = self.operate(cx, work, condition).await?;
                 answers
@@ -142,21 +142,21 @@ impl Api {
     async fn operate(
         &self,
         cx: &Context,
-        work: Work,
-        condition: Option<&Condition>,
-    ) -> Result<Outcome> {
+        work: WriteOperation,
+        condition: Option<&Precondition>,
+    ) -> Result<WriteOutcome> {
         match work {
-            Work::Create(draft) => {
+            WriteOperation::Create(draft) => {
                 let Some(create) = &self.registered(draft.kind).create else {
                     return Err(Error::not_implemented());
                 };
                 let created = create.create(cx, draft).await?;
-                Ok(Outcome::Created {
+                Ok(WriteOutcome::Created {
                     record: created.record,
                     is_new: created.is_new,
                 })
             }
-            Work::Update(at, mut patch) => {
+            WriteOperation::Update(at, mut patch) => {
                 let Some(update) = &self.registered(at.kind).update else {
                     return Err(Error::not_implemented());
                 };
@@ -167,9 +167,9 @@ impl Api {
                 let updated = update.update(cx, at, patch, condition).await;
                 updated
                     .map_err(|error| self.unmet(is_conditional, error))
-                    .map(Outcome::Updated)
+                    .map(WriteOutcome::Updated)
             }
-            Work::Delete(at) => {
+            WriteOperation::Delete(at) => {
                 let Some(delete) = &self.registered(at.kind).delete else {
                     return Err(Error::not_implemented());
                 };
@@ -181,17 +181,19 @@ impl Api {
                 let deleted = delete.delete(cx, &request, condition).await;
                 deleted
                     .map_err(|error| self.unmet(condition.is_some(), error))
-                    .map(Outcome::Deleted)
+                    .map(WriteOutcome::Deleted)
             }
-            Work::Help(plan) => match self.inner.helpers.get(&plan.helper) {
-                Some(Runner::Native(runner)) => runner.run(cx, *plan).await.map(Outcome::Helped),
+            WriteOperation::Help(plan) => match self.inner.helpers.get(&plan.helper) {
+                Some(Runner::Native(runner)) => {
+                    runner.run(cx, *plan).await.map(WriteOutcome::Helped)
+                }
                 // Its many steps would make the future of every request as large as theirs.
                 Some(Runner::Composed) => Box::pin(self.composed().run(cx, &plan))
                     .await
-                    .map(Outcome::Helped),
+                    .map(WriteOutcome::Helped),
                 None => Err(Error::not_implemented()),
             },
-            Work::Load(_) => Err(Error::not_implemented()),
+            WriteOperation::Load(_) => Err(Error::not_implemented()),
         }
     }
 
@@ -200,9 +202,9 @@ impl Api {
     async fn judged(
         &self,
         cx: &Context,
-        at: &Address,
-        condition: &Condition,
-    ) -> Result<Option<State>> {
+        at: &RecordAddress,
+        condition: &Precondition,
+    ) -> Result<Option<RecordState>> {
         // Nobody has seen a record that cannot be read.
         let Some(get) = &self.registered(at.kind).get else {
             return Err(Error::precondition_failed());

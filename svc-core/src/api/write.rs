@@ -3,7 +3,7 @@
 use http::HeaderMap;
 
 use super::{
-    Answering, Api, Reply, Runner,
+    Answering, Api, Response, Runner,
     answering::{Form, notice},
     composed::Composed,
     extensions::idempotency::Idempotent,
@@ -14,18 +14,18 @@ use super::{
 use crate::{
     auth::{Operation, Right},
     context::Context,
-    error::{Code, Error, Problem, Result},
-    helper::{HelperName, RawPlan, Scheduling},
+    error::{Error, ErrorCode, Problem, Result},
+    helper::{HelperName, RawHelperRequest, ScheduleChange},
     json::{Json, Object},
-    link::{Address, Scope, ShareNames, Target},
+    link::{RecordAddress, Scope, ShareNames, Target},
     model::Kind,
-    operation::{DELETED, Output},
-    read::{BodyOf, HelperBody, Taken},
-    store::{Outcome, Work},
+    operation::{DELETED, ResponseBodyKind},
+    read::{AcceptedMembers, BodyOf, HelperBodyOptions},
+    store::{WriteOperation, WriteOutcome},
 };
 
 /// Why a request stops before the backend sees it.
-type Stop = std::result::Result<Object, Reply>;
+type Stop = std::result::Result<Object, Response>;
 
 /// What is written, by a request whose body can be read.
 struct Sent<'a> {
@@ -55,7 +55,10 @@ impl Api {
             }
             let text =
                 "The request has no body. Fields belong into a JSON body, not into the query.";
-            return Err(self.invalid(Some(kind), &[Problem::general(Code::BodyMissing, text)]));
+            return Err(self.invalid(
+                Some(kind),
+                &[Problem::general(ErrorCode::BodyMissing, text)],
+            ));
         }
         self.bodies(cx)
             .object(body)
@@ -63,7 +66,7 @@ impl Api {
     }
 
     /// What is taken of a kind from bodies.
-    pub(super) fn taken(&self, kind: Kind) -> Taken<'_> {
+    pub(super) fn taken(&self, kind: Kind) -> AcceptedMembers<'_> {
         self.registered(kind).taken()
     }
 
@@ -74,7 +77,7 @@ impl Api {
         target: &Target,
         body: &[u8],
         headers: &HeaderMap,
-    ) -> Reply {
+    ) -> Response {
         let key = match (target, kind_of(target)) {
             (Target::Collection { .. } | Target::Helper { .. }, Some(kind)) => {
                 self.idempotency_key(kind, headers)
@@ -91,8 +94,8 @@ impl Api {
         cx: &Context,
         target: &Target,
         body: &[u8],
-        (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Reply>),
-    ) -> Reply {
+        (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Response>),
+    ) -> Response {
         let handling = Handling::of(headers);
         let (kind, may_be_empty) = match target {
             Target::Collection { kind, .. } => (*kind, false),
@@ -118,7 +121,7 @@ impl Api {
         reply
     }
 
-    async fn write_object(&self, cx: &Context, sent: &Sent<'_>) -> Reply {
+    async fn write_object(&self, cx: &Context, sent: &Sent<'_>) -> Response {
         let Sent {
             target,
             body,
@@ -190,11 +193,11 @@ impl Api {
         &self,
         cx: &Context,
         sent: &Sent<'_>,
-        work: Work,
+        work: WriteOperation,
         answering: Answering,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let condition = match work {
-            Work::Update(..) => self.condition(cx, sent.headers),
+            WriteOperation::Update(..) => self.condition(cx, sent.headers),
             _ => None,
         };
         let keep = sent
@@ -210,7 +213,7 @@ impl Api {
             .await
             .map_err(|error| self.as_sent(cx, sent.body, error))?;
         match (outcome, sent.idempotent) {
-            (Outcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
+            (WriteOutcome::Kept(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
             (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
         }
     }
@@ -221,7 +224,7 @@ impl Api {
         sent: &Sent<'_>,
         (kind, scope): (Kind, &Scope),
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let body = sent.body;
         let container = match scope {
             Scope::All => None,
@@ -239,7 +242,14 @@ impl Api {
         problems.extend(refused);
         if !problems.is_empty() {
             return self
-                .refuse(cx, kind, container, Work::Create(draft), body, problems)
+                .refuse(
+                    cx,
+                    kind,
+                    container,
+                    WriteOperation::Create(draft),
+                    body,
+                    problems,
+                )
                 .await;
         }
         let Some(create) = &self.registered(kind).create else {
@@ -248,15 +258,20 @@ impl Api {
         if !create.finds_container() {
             self.container_exists(cx, container).await?;
         }
-        self.done(cx, sent, Work::Create(draft), Form::Created.into())
-            .await
+        self.done(
+            cx,
+            sent,
+            WriteOperation::Create(draft),
+            Form::Created.into(),
+        )
+        .await
     }
 
     /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
     pub(super) async fn container_exists(
         &self,
         cx: &Context,
-        container: Option<&Address>,
+        container: Option<&RecordAddress>,
     ) -> Result<()> {
         match container {
             Some(container) if !self.record_exists(cx, container).await? => Err(Error::not_found()),
@@ -270,9 +285,9 @@ impl Api {
         &self,
         cx: &Context,
         sent: &Sent<'_>,
-        (helper, container): (HelperName, Option<&Address>),
+        (helper, container): (HelperName, Option<&RecordAddress>),
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let body = sent.body;
         if !self.inner.helpers.contains_key(&helper) {
             return Err(Error::not_implemented());
@@ -287,7 +302,7 @@ impl Api {
         if helper != HelperName::PersonSignup && linked.is_some_and(|link| !link.is_null()) {
             let properties = ["person", &format!("_links.{name}")];
             let text = "A request has either an inline person or a link to one, not both.";
-            problems.push(Problem::between(Code::FieldInvalid, &properties, text));
+            problems.push(Problem::between(ErrorCode::FieldInvalid, &properties, text));
         }
         if !problems.is_empty() {
             return self
@@ -295,7 +310,7 @@ impl Api {
                     cx,
                     kind,
                     container,
-                    Work::Help(Box::new(plan)),
+                    WriteOperation::Help(Box::new(plan)),
                     body,
                     problems,
                 )
@@ -309,12 +324,12 @@ impl Api {
         &self,
         cx: &Context,
         sent: &Sent<'_>,
-        at: &Address,
+        at: &RecordAddress,
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let (patch, mut problems) = self.bodies(cx).patch(at, self.taken(at.kind), sent.body);
         problems.extend(refused);
-        let work = Work::Update(at.clone(), patch);
+        let work = WriteOperation::Update(at.clone(), patch);
         if !problems.is_empty() {
             return self
                 .refuse(cx, at.kind, None, work, sent.body, problems)
@@ -326,16 +341,16 @@ impl Api {
     pub(super) async fn delete(
         &self,
         cx: &Context,
-        at: &Address,
+        at: &RecordAddress,
         headers: &HeaderMap,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let condition = self.condition(cx, headers);
         let wanted = Wanted {
-            work: Work::Delete(at.clone()),
+            work: WriteOperation::Delete(at.clone()),
             condition: condition.as_ref(),
             keep: None,
         };
-        let Outcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
+        let WriteOutcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
             return Err(unfitting());
         };
         if !was_there {
@@ -343,7 +358,7 @@ impl Api {
         }
         let success = DELETED.usual(self.inner.settings.style);
         match success.output {
-            Output::Nothing => Ok(Reply::empty(success.status)),
+            ResponseBodyKind::Nothing => Ok(Response::empty(success.status)),
             _ => Ok(notice(&format!("The {} was deleted.", in_words(at.kind)))),
         }
     }
@@ -352,9 +367,9 @@ impl Api {
         &self,
         cx: &Context,
         sent: &Sent<'_>,
-        (helper, container): (HelperName, Option<&Address>),
+        (helper, container): (HelperName, Option<&RecordAddress>),
         refused: Vec<Problem>,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         let body = sent.body;
         let kind = helper.records();
         let (plan, mut problems) = self.plan(cx, helper, container, body);
@@ -365,7 +380,7 @@ impl Api {
                     cx,
                     kind,
                     container,
-                    Work::Help(Box::new(plan)),
+                    WriteOperation::Help(Box::new(plan)),
                     body,
                     problems,
                 )
@@ -396,10 +411,10 @@ impl Api {
         &self,
         cx: &Context,
         target: &Target,
-        message: &Address,
-    ) -> Result<Reply> {
+        message: &RecordAddress,
+    ) -> Result<Response> {
         let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
-        plan.schedule = Some(Scheduling::Cancel);
+        plan.schedule = Some(ScheduleChange::Cancel);
         let sent = Sent {
             target,
             body: &Object::new(),
@@ -419,15 +434,15 @@ impl Api {
         &self,
         cx: &Context,
         helper: HelperName,
-        container: Option<&Address>,
+        container: Option<&RecordAddress>,
         body: &Object,
-    ) -> (RawPlan, Vec<Problem>) {
+    ) -> (RawHelperRequest, Vec<Problem>) {
         let (action, person) = (self.taken(helper.records()), self.taken(Kind::Person));
-        let call = HelperBody {
+        let call = HelperBodyOptions {
             atomic: self.inner.settings.atomic,
             strangers: cx.is_anonymous().then_some(&self.inner.settings.strangers),
             changes_people: cx.caller.may(Right::On(Kind::Person, Operation::Update)),
-            ..HelperBody::new(helper, container, action, person, &self.inner.functions)
+            ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
         let (mut plan, mut problems) = self.bodies(cx).plan(&call, body);
         // Where all of it fails, what is not supported fails with it (ERR-38).
@@ -446,15 +461,15 @@ impl Api {
         &self,
         cx: &Context,
         sent: &Sent<'_>,
-        mut plan: RawPlan,
+        mut plan: RawHelperRequest,
         form: Form,
-    ) -> Result<Reply> {
+    ) -> Result<Response> {
         // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
         self.done(
             cx,
             sent,
-            Work::Help(Box::new(plan)),
+            WriteOperation::Help(Box::new(plan)),
             Answering::reporting(form, unsupported),
         )
         .await

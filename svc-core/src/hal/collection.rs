@@ -11,7 +11,7 @@ use crate::{
     json::write_string,
     link::{Scope, Target},
     model::Kind,
-    page::{Next, PageRequest, RawPage},
+    page::{NextPage, PageRequest, RawPage},
 };
 
 /// A page and what was asked for.
@@ -137,8 +137,10 @@ fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut
     };
     link("self", &own, out);
     let next = match &view.page.next {
-        Next::After(after) => Some([&to_page(number.saturating_add(1)), "&after=", after].concat()),
-        Next::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1))),
+        NextPage::After(after) => {
+            Some([&to_page(number.saturating_add(1)), "&after=", after].concat())
+        }
+        NextPage::ByNumber if number < total_pages => Some(to_page(number.saturating_add(1))),
         _ => None,
     };
     if let Some(next) = next {

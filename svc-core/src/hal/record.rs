@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::{Hal, close, relations::KindRelations};
 use crate::{
     json::write_string,
-    link::{Ref, Scope, Target},
-    record::{Computed, Fields, RawRecord, members_object},
-    schema::{LinkTarget, Peculiarity},
+    link::{LinkValue, Scope, Target},
+    record::{ComputedValue, Fields, RawRecord, members_object},
+    schema::{KindFeature, LinkTarget},
 };
 
 /// Writes a record; `top` adds the curies of a top-level document.
@@ -76,7 +76,7 @@ pub(super) fn record_at(
         meta.modified.write(out);
     }
     out.extend_from_slice(b"\",");
-    if record.kind().schema().has(Peculiarity::SendsId) {
+    if record.kind().schema().has(KindFeature::SendsId) {
         // Clients read the id of a signed-up person from here (HLP-20).
         out.extend_from_slice(b"\"id\":\"");
         out.extend_from_slice(meta.id.as_str().as_bytes());
@@ -130,16 +130,16 @@ fn fields(hal: &Hal<'_>, record: &RawRecord, relations: &KindRelations, out: &mu
     }
 }
 
-fn computed(hal: &Hal<'_>, value: &Computed, out: &mut Vec<u8>) {
+fn computed(hal: &Hal<'_>, value: &ComputedValue, out: &mut Vec<u8>) {
     match value {
-        Computed::Count(count) => out.extend_from_slice(count.to_string().as_bytes()),
-        Computed::Amount(amount) => amount.write(out),
-        Computed::Timestamp(at) => {
+        ComputedValue::Count(count) => out.extend_from_slice(count.to_string().as_bytes()),
+        ComputedValue::Amount(amount) => amount.write(out),
+        ComputedValue::Timestamp(at) => {
             out.push(b'"');
             at.write(out);
             out.push(b'"');
         }
-        Computed::Relation(kind) => match hal.relations.kind(*kind) {
+        ComputedValue::Relation(kind) => match hal.relations.kind(*kind) {
             Some(relations) => out.extend_from_slice(&relations.singular),
             None => out.extend_from_slice(b"null"),
         },
@@ -189,8 +189,8 @@ fn links(
             },
             LinkTarget::One { .. } => {
                 match record.links().iter().find(|(name, _)| *name == link.name) {
-                    Some((_, Ref::Local(to))) => Target::Record(to.clone()),
-                    Some((_, Ref::Foreign(href))) => {
+                    Some((_, LinkValue::Local(to))) => Target::Record(to.clone()),
+                    Some((_, LinkValue::Foreign(href))) => {
                         out.extend_from_slice(&link.key);
                         write_string(href, out);
                         out.extend_from_slice(b"},");

@@ -7,9 +7,9 @@ use super::shown::filter;
 use crate::{
     field_set::FieldBits,
     json::{Filter, write_string},
-    link::{Address, Dialect, Layout, OwnRelations, Scope, Target},
+    link::{Dialect, Layout, RecordAddress, Scope, Target, VendorRelations},
     model::Kind,
-    schema::{LinkSpec, LinkTarget, Narrowing},
+    schema::{Constraints, LinkSpec, LinkTarget},
     value::Id,
 };
 
@@ -28,7 +28,7 @@ pub(crate) struct Documents {
     /// An own documentation address in place of the built-in pages (ENT-22).
     pub(crate) docs: Option<DocsAddress>,
     /// The vendor's own relations (ENT-27).
-    pub(crate) own: Option<OwnRelations>,
+    pub(crate) own: Option<VendorRelations>,
 }
 
 impl Deref for RelationNames {
@@ -77,7 +77,7 @@ impl RelationNames {
     pub(crate) fn new<'n>(
         documents: Documents,
         layout: &dyn Layout,
-        readable: impl Fn(Kind) -> Option<(Option<FieldBits>, Option<&'n Narrowing>)>,
+        readable: impl Fn(Kind) -> Option<(Option<FieldBits>, Option<&'n Constraints>)>,
         is_sent: impl Fn(Kind, &LinkSpec) -> bool,
     ) -> Self {
         let dialect = &documents.dialect;
@@ -129,7 +129,7 @@ fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> 
             .home
             .map(|_| Id::new(parent))
             .map_or(Some(None), |parent| parent.map(Some))?;
-        let record = Address::new(kind, Id::new(id)?, parent);
+        let record = RecordAddress::new(kind, Id::new(id)?, parent);
         let there = match target {
             LinkTarget::Many { kind, .. } => Target::Collection {
                 kind,

@@ -5,7 +5,7 @@ use crate::{
     json::{Fate, Filter},
     link::ShareNames,
     model::Kind,
-    schema::{Narrow, Narrowing, ObjectSchema},
+    schema::{Constraint, Constraints, ObjectSchema},
 };
 
 /// What is left out of the fields of a kind; `None` where nothing is, so that stored bytes pass
@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn filter(
     kind: Kind,
     readable: Option<FieldBits>,
-    narrowing: Option<&Narrowing>,
+    narrowing: Option<&Constraints>,
     names: &ShareNames,
 ) -> Option<Filter> {
     let schema = kind.schema().fields;
@@ -38,7 +38,7 @@ pub(super) fn filter(
 }
 
 /// What is left out of an object that has all members but those that are unreadable.
-fn inside(schema: &ObjectSchema, narrowing: &Narrowing, names: &ShareNames) -> Filter {
+fn inside(schema: &ObjectSchema, narrowing: &Constraints, names: &ShareNames) -> Filter {
     narrowing
         .members()
         .fold(Filter::keeping(), |filter, (name, narrow)| {
@@ -49,7 +49,12 @@ fn inside(schema: &ObjectSchema, narrowing: &Narrowing, names: &ShareNames) -> F
         })
 }
 
-fn fate(schema: &ObjectSchema, name: &str, narrow: Option<&Narrow>, names: &ShareNames) -> Fate {
+fn fate(
+    schema: &ObjectSchema,
+    name: &str,
+    narrow: Option<&Constraint>,
+    names: &ShareNames,
+) -> Fate {
     let Some(narrow) = narrow else {
         return Fate::Kept;
     };

@@ -6,7 +6,7 @@ use super::Kept;
 use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
-/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get
+/// Keeps the answers of calls that came with `IdempotencyStore-Key`, so that a client which did not get
 /// its answer may send the call again and nothing is done twice (IDM-01).
 ///
 /// A table of two columns is enough: the key, which is unique in it, and the answer.
@@ -29,14 +29,14 @@ use async_trait::async_trait;
 /// ```
 /// use std::{collections::HashMap, sync::{Arc, Mutex}};
 ///
-/// use svc_core::{Context, Error, Idempotency, Result, Tenant, ops::Kept};
+/// use svc_core::{Context, Error, IdempotencyStore, Result, Tenant, ops::Kept};
 ///
 /// /// Answers by tenant and key, as a table has them.
 /// #[derive(Default)]
 /// struct Answers(Mutex<HashMap<(Tenant, Arc<str>), Vec<u8>>>);
 ///
 /// #[async_trait::async_trait]
-/// impl Idempotency for Answers {
+/// impl IdempotencyStore for Answers {
 ///     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
 ///         let answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
 ///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
@@ -54,10 +54,10 @@ use async_trait::async_trait;
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot keep the answers of calls that may come again",
-    label = "missing `impl Idempotency for {Self}`",
-    note = "implement `svc_core::Idempotency` for it: a table of a key and an answer is enough"
+    label = "missing `impl IdempotencyStore for {Self}`",
+    note = "implement `svc_core::IdempotencyStore` for it: a table of a key and an answer is enough"
 )]
-pub trait Idempotency: Send + Sync {
+pub trait IdempotencyStore: Send + Sync {
     /// The answer that is kept under a key of the tenant; `None` where there is none.
     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>>;
 

@@ -1,6 +1,6 @@
 //! Where a value stands in a body: `person.email_addresses[0].address` (ERR-26).
 
-use crate::error::{Property, Segment};
+use crate::error::{PathSegment, PropertyPath};
 
 /// A path, as a chain that lives as long as the walk that builds it.
 #[derive(Debug, Clone, Copy)]
@@ -15,17 +15,17 @@ pub(crate) enum Path<'a> {
 
 impl Path<'_> {
     /// The property that stands here.
-    pub(crate) fn property(&self) -> Property {
-        fn push(path: &Path<'_>, segments: &mut Vec<Segment>) {
+    pub(crate) fn property(&self) -> PropertyPath {
+        fn push(path: &Path<'_>, segments: &mut Vec<PathSegment>) {
             match path {
                 Path::Root => {}
                 Path::Member(parent, name) => {
                     push(parent, segments);
-                    segments.push(Segment::Member((*name).to_owned().into()));
+                    segments.push(PathSegment::Member((*name).to_owned().into()));
                 }
                 Path::Element(parent, place) => {
                     push(parent, segments);
-                    segments.push(Segment::Element(*place));
+                    segments.push(PathSegment::Element(*place));
                 }
             }
         }

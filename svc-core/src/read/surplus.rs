@@ -1,14 +1,15 @@
 //! What of a body is not taken: nothing here has that name, the server sets it, or another member
 //! wins (UND-22).
 
-use super::{Bodies, Json, Object, Taken, path::Path};
+use super::{AcceptedMembers, BodyReader, Json, Object, path::Path};
 use crate::{
-    error::{Code, Problem, Property},
+    error::{ErrorCode, Problem, PropertyPath},
     field_set::FieldBits,
     helper::{FunctionFields, HelperName, ScheduleFields},
     model::{Kind, person::gender_of},
     schema::{
-        COMMON, LinkSpec, LinkTarget, LinkWrite, Narrow, Narrowing, ObjectSchema, Peculiarity, Type,
+        COMMON, Constraint, Constraints, KindFeature, LinkSpec, LinkTarget, LinkWrite,
+        ObjectSchema, ValueType,
     },
 };
 
@@ -25,12 +26,12 @@ pub(crate) enum BodyOf {
     Call(HelperName),
 }
 
-impl Bodies<'_> {
+impl BodyReader<'_> {
     /// The members of a body that are not taken, each with the name that may have been meant.
     pub(crate) fn surplus<'t>(
         &'t self,
         of: BodyOf,
-        taken: &'t dyn Fn(Kind) -> Taken<'t>,
+        taken: &'t dyn Fn(Kind) -> AcceptedMembers<'t>,
         body: &Object,
     ) -> Vec<Problem> {
         let mut walk = Walk {
@@ -81,19 +82,19 @@ impl Links {
 /// What a name stands for in an object.
 enum Member<'a> {
     /// A value of a type; its own members are looked at, too.
-    Value(&'static Type, Option<&'a Narrow>),
+    Value(&'static ValueType, Option<&'a Constraint>),
     /// What is looked at elsewhere.
     Part,
     ReadOnly,
     /// Another member of this name wins.
-    Overruled(Property),
+    Overruled(PropertyPath),
 }
 
 /// What names mean in the bodies of a server.
 #[derive(Clone, Copy)]
 struct Tables<'a> {
-    bodies: &'a Bodies<'a>,
-    taken: &'a dyn Fn(Kind) -> Taken<'a>,
+    bodies: &'a BodyReader<'a>,
+    taken: &'a dyn Fn(Kind) -> AcceptedMembers<'a>,
 }
 
 impl<'a> Tables<'a> {
@@ -101,7 +102,7 @@ impl<'a> Tables<'a> {
     fn names(
         self,
         schema: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
+        narrowing: Option<&'a Constraints>,
     ) -> impl Iterator<Item = &'a str> + Clone {
         let names = self.bodies.links.dialect.share_names();
         let is_taken = move |name| !narrow(narrowing, name).is_some_and(|narrow| narrow.unwritable);
@@ -119,13 +120,13 @@ impl<'a> Tables<'a> {
     fn field(
         self,
         schema: &'static ObjectSchema,
-        taken: Taken<'a>,
+        taken: AcceptedMembers<'a>,
         name: &str,
     ) -> Option<Member<'a>> {
         let names = self.bodies.links.dialect.share_names();
         let (place, field) = schema.sent_as(name, names)?;
         let narrow = narrow(taken.narrowing, field.name);
-        if narrow.is_some_and(Narrow::is_absent) {
+        if narrow.is_some_and(Constraint::is_absent) {
             return None;
         }
         let is_kept = field.is_computed() || narrow.is_some_and(|narrow| narrow.unwritable);
@@ -153,14 +154,14 @@ impl<'a> Tables<'a> {
                 Some(Member::Part)
             }
             "gender" if kind == Kind::Person && overrules_gender(body) => {
-                Some(Member::Overruled(Property::member("gender_identity")))
+                Some(Member::Overruled(PropertyPath::member("gender_identity")))
             }
             // An earlier answer that is sent back.
             name if self.bodies.links.dialect.without_prefix(name) == Some("warnings") => {
                 Some(Member::Part)
             }
             "_embedded" => Some(Member::ReadOnly),
-            "id" if schema.has(Peculiarity::SendsId) => Some(Member::ReadOnly),
+            "id" if schema.has(KindFeature::SendsId) => Some(Member::ReadOnly),
             name => {
                 let own = self.field(schema.fields, (self.taken)(kind), name);
                 own.or_else(|| self.field(COMMON, FieldBits::ALL.into(), name))
@@ -193,7 +194,7 @@ impl<'a> Tables<'a> {
                 .into_iter()
                 .find(|name| inside.is_some_and(|all| all.contains(name)));
             Some(match winner {
-                Some(_) => Member::Overruled(Property::link(link.name)),
+                Some(_) => Member::Overruled(PropertyPath::link(link.name)),
                 None => Member::Part,
             })
         })
@@ -208,7 +209,7 @@ impl<'a> Tables<'a> {
         match self.link(kind, name) {
             Some(link) if !wanted.takes(kind, link) => Some(Member::ReadOnly),
             Some(link) if name == link.name && links.contains(&self.relation(name)) => {
-                Some(Member::Overruled(Property::link(link.name)))
+                Some(Member::Overruled(PropertyPath::link(link.name)))
             }
             Some(_) => Some(Member::Part),
             None if matches!(name, "self" | "curies") || own(name) => Some(Member::ReadOnly),
@@ -230,7 +231,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-fn narrow<'a>(narrowing: Option<&'a Narrowing>, name: &str) -> Option<&'a Narrow> {
+fn narrow<'a>(narrowing: Option<&'a Constraints>, name: &str) -> Option<&'a Constraint> {
     narrowing.and_then(|narrowing| narrowing.member(name))
 }
 
@@ -266,23 +267,32 @@ impl<'a> Walk<'a> {
                 Some(Member::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
                 Some(Member::ReadOnly) => {
                     let text = "{property} is not taken from a body here: this server sets it.";
-                    self.surplus
-                        .push(Problem::new(Code::PropertyReadOnly, at.property(), text));
+                    self.surplus.push(Problem::new(
+                        ErrorCode::PropertyReadOnly,
+                        at.property(),
+                        text,
+                    ));
                 }
                 Some(Member::Overruled(by)) => {
                     let text = format!(
                         "{{property}} is not taken: `{}` stands for it.",
                         by.spelled(|name| self.tables.relation(name))
                     );
-                    self.surplus
-                        .push(Problem::new(Code::PropertyOverruled, at.property(), text));
+                    self.surplus.push(Problem::new(
+                        ErrorCode::PropertyOverruled,
+                        at.property(),
+                        text,
+                    ));
                 }
                 None if name.len() > LONGEST_NAME => {
                     let text = format!(
                         "A property of {LONGEST_NAME} characters and more is not known here."
                     );
-                    self.surplus
-                        .push(Problem::new(Code::PropertyUnknown, path.property(), text));
+                    self.surplus.push(Problem::new(
+                        ErrorCode::PropertyUnknown,
+                        path.property(),
+                        text,
+                    ));
                 }
                 None => self.surplus.push(unknown(
                     at.property(),
@@ -295,16 +305,16 @@ impl<'a> Walk<'a> {
 
     fn value(
         &mut self,
-        ty: &'static Type,
-        narrow: Option<&'a Narrow>,
+        ty: &'static ValueType,
+        narrow: Option<&'a Constraint>,
         value: &Json,
         path: &Path<'_>,
     ) {
         match (ty, value) {
-            (Type::Object(schema), Json::Object(object)) => {
+            (ValueType::Object(schema), Json::Object(object)) => {
                 let (tables, narrowing) = (self.tables, narrow.map(|narrow| &narrow.members));
                 let names = || tables.names(schema, narrowing).map(str::to_owned).collect();
-                let taken = Taken {
+                let taken = AcceptedMembers {
                     narrowing,
                     ..FieldBits::ALL.into()
                 };
@@ -312,12 +322,12 @@ impl<'a> Walk<'a> {
                     tables.field(schema, taken, name)
                 });
             }
-            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+            (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 for (place, value) in items.iter().enumerate() {
                     self.value(item, narrow, value, &Path::Element(path, place));
                 }
             }
-            (Type::OneOrMany(item), value) => self.value(item, narrow, value, path),
+            (ValueType::OneOrMany(item), value) => self.value(item, narrow, value, path),
             _ => {}
         }
     }
@@ -355,9 +365,9 @@ impl<'a> Walk<'a> {
         let tables = self.tables;
         if helper == HelperName::Schedule {
             let find = |name: &str| match name {
-                "scheduled_end_date" if body.contains("scheduled_stop_date") => {
-                    Some(Member::Overruled(Property::member("scheduled_stop_date")))
-                }
+                "scheduled_end_date" if body.contains("scheduled_stop_date") => Some(
+                    Member::Overruled(PropertyPath::member("scheduled_stop_date")),
+                ),
                 "scheduled_end_date" => Some(Member::Part),
                 name => tables.field(ScheduleFields::FIELDS, FieldBits::ALL.into(), name),
             };
@@ -405,9 +415,9 @@ fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<S
 }
 
 /// A member that nothing here is called, with the nearest name where one is near.
-fn unknown(property: Property, name: &str, names: &[String]) -> Problem {
+fn unknown(property: PropertyPath, name: &str, names: &[String]) -> Problem {
     let problem = Problem::new(
-        Code::PropertyUnknown,
+        ErrorCode::PropertyUnknown,
         property,
         "{property} is not known here.",
     );

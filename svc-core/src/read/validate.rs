@@ -1,11 +1,11 @@
 //! Walks raw JSON against a table and collects every problem (ERR-39).
 
-use super::{Caps, Json, Object, Taken, narrow, path::Path, value};
+use super::{AcceptedMembers, ContentLimits, Json, Object, narrow, path::Path, value};
 use crate::{
-    error::{Code, Problem},
+    error::{ErrorCode, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Field, Mode, Narrow, Narrowing, ObjectSchema, Type},
+    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
 /// How many problems with the fields of a body one answer lists at most: else a small body asks for
@@ -25,13 +25,13 @@ pub(crate) enum Purpose {
 #[derive(Debug)]
 pub(crate) struct Validator<'a> {
     names: &'a ShareNames,
-    caps: &'a Caps,
+    caps: &'a ContentLimits,
     purpose: Purpose,
     pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Validator<'a> {
-    pub(crate) fn new(names: &'a ShareNames, caps: &'a Caps, purpose: Purpose) -> Self {
+    pub(crate) fn new(names: &'a ShareNames, caps: &'a ContentLimits, purpose: Purpose) -> Self {
         Self {
             names,
             caps,
@@ -45,7 +45,7 @@ impl<'a> Validator<'a> {
     pub(crate) fn record(
         &mut self,
         schema: &ObjectSchema,
-        taken: Taken<'_>,
+        taken: AcceptedMembers<'_>,
         raw: &Object,
         path: &Path<'_>,
     ) -> Object {
@@ -66,7 +66,7 @@ impl<'a> Validator<'a> {
         &mut self,
         schema: &ObjectSchema,
         writable: FieldBits,
-        narrowing: Option<&Narrowing>,
+        narrowing: Option<&Constraints>,
         raw: &Object,
         path: &Path<'_>,
     ) -> Object {
@@ -99,7 +99,7 @@ impl<'a> Validator<'a> {
                     let most = self.caps.most(field.name);
                     let text = format!("{{property}} has more than {most} entries.");
                     self.problems
-                        .push(Problem::new(Code::FieldInvalid, at.property(), text));
+                        .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));
                     // It is there for the rules on the whole.
                     value
                         .as_array()
@@ -134,8 +134,8 @@ impl<'a> Validator<'a> {
     /// problem where it is required.
     fn nothing(
         &mut self,
-        field: &Field,
-        narrow: Option<&Narrow>,
+        field: &FieldSpec,
+        narrow: Option<&Constraint>,
         is_null: bool,
         at: &Path<'_>,
     ) -> Option<Json> {
@@ -144,14 +144,14 @@ impl<'a> Validator<'a> {
         if !is_new && !is_null {
             return None;
         }
-        if field.mode == Mode::Required || narrow.is_some_and(|narrow| narrow.required) {
+        if field.mode == FieldMode::Required || narrow.is_some_and(|narrow| narrow.required) {
             let text = if is_new {
                 "{property} is required."
             } else {
                 "{property} is required and cannot be emptied."
             };
             self.problems
-                .push(Problem::new(Code::FieldRequired, at.property(), text));
+                .push(Problem::new(ErrorCode::FieldRequired, at.property(), text));
             return None;
         }
         narrow
@@ -161,10 +161,10 @@ impl<'a> Validator<'a> {
 
     /// Whether a list, or an object with free names, has more entries than one may: it is not
     /// looked through then.
-    fn is_over(&self, field: &Field, value: &Json) -> bool {
+    fn is_over(&self, field: &FieldSpec, value: &Json) -> bool {
         let length = match (&field.ty, value) {
             (_, Json::Array(items)) => items.len(),
-            (Type::StringMap, Json::Object(object)) => object.iter().count(),
+            (ValueType::StringMap, Json::Object(object)) => object.iter().count(),
             _ => 0,
         };
         // The server's own identifier comes back with the foreign ones, and does not count.
@@ -177,15 +177,15 @@ impl<'a> Validator<'a> {
     /// rest (ERR-39).
     fn field_value(
         &mut self,
-        field: &Field,
-        narrow: Option<&Narrow>,
+        field: &FieldSpec,
+        narrow: Option<&Constraint>,
         raw: &Json,
         at: &Path<'_>,
     ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
         let mut value = match (&field.ty, &*raw) {
             // Most values, of which nothing but the rules has anything to say.
-            (Type::String, Json::String(text)) => Json::from(text.as_str()),
+            (ValueType::String, Json::String(text)) => Json::from(text.as_str()),
             _ => self.value(&field.ty, narrow, &raw, at)?,
         };
         for rule in field.rules {
@@ -199,24 +199,24 @@ impl<'a> Validator<'a> {
 
     fn value(
         &mut self,
-        ty: &Type,
-        narrow: Option<&Narrow>,
+        ty: &ValueType,
+        narrow: Option<&Constraint>,
         raw: &Json,
         at: &Path<'_>,
     ) -> Option<Json> {
         match (ty, raw) {
-            (Type::Object(schema), Json::Object(object)) => {
+            (ValueType::Object(schema), Json::Object(object)) => {
                 let inner = narrow.map(|narrow| &narrow.members);
                 Some(
                     self.object(schema, FieldBits::ALL, inner, object, at)
                         .into(),
                 )
             }
-            (Type::Array(item) | Type::OneOrMany(item), Json::Array(items)) => {
+            (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 Some(self.array(item, narrow, items, at))
             }
-            (Type::OneOrMany(item), _) => self.value(item, narrow, raw, at),
-            (Type::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
+            (ValueType::OneOrMany(item), _) => self.value(item, narrow, raw, at),
+            (ValueType::StringMap, Json::Object(object)) => Some(self.string_map(object, at)),
             _ => {
                 let listed = narrow.and_then(|narrow| narrow::listed(narrow, ty, raw));
                 let value = listed.unwrap_or_else(|| value::scalar(ty, raw));
@@ -229,8 +229,8 @@ impl<'a> Validator<'a> {
     /// members mean absent.
     fn array(
         &mut self,
-        item: &Type,
-        narrow: Option<&Narrow>,
+        item: &ValueType,
+        narrow: Option<&Constraint>,
         items: &[Json],
         at: &Path<'_>,
     ) -> Json {
@@ -266,7 +266,7 @@ impl<'a> Validator<'a> {
                     let at = Path::Member(at, key);
                     let text = format!("{{property}} must be a string, not {}.", other.kind_name());
                     self.problems
-                        .push(Problem::new(Code::FieldInvalid, at.property(), text));
+                        .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));
                 }
             }
         }

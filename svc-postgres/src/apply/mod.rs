@@ -8,11 +8,13 @@ use std::collections::{BTreeMap, HashMap};
 use records::{Inserts, Updates, place};
 use svc_core::{
     model::Kind,
-    ops::Dispatch,
-    store::{At, Change, Insert, Kept, Replace, Set, Stored, Sum},
+    ops::OutboxEntry,
+    store::{
+        Change, ChangeTarget, InsertRecord, Kept, RecordSet, ReplaceRecord, StoredRecord, Totals,
+    },
     value::{Id, Timestamp},
 };
-use svc_store::{feed::Told, lookup};
+use svc_store::{feed::FeedChange, lookup};
 use uuid::Uuid;
 
 use crate::{
@@ -43,8 +45,8 @@ pub(crate) struct Apply<'a> {
     emails: BTreeMap<(Uuid, i64), bool>,
     /// What each collection wins: members, kind and id of the owner.
     counts: BTreeMap<(i16, i16, Uuid), Won>,
-    sums: BTreeMap<(i16, i16, Uuid), Sum>,
-    parts: BTreeMap<(Uuid, String), Sum>,
+    sums: BTreeMap<(i16, i16, Uuid), Totals>,
+    parts: BTreeMap<(Uuid, String), Totals>,
     /// Person, attendance and ticket.
     holders: Vec<(Uuid, i64, i64)>,
     /// Key, person, moment and answer.
@@ -113,9 +115,9 @@ impl<'a> Apply<'a> {
     }
 
     /// Tells of a change that is taken up next.
-    pub(crate) fn tell(&mut self, told: &Told<'_>, time: Timestamp) -> Result<()> {
+    pub(crate) fn tell(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
         match told {
-            Told::One(what, record) => {
+            FeedChange::One(what, record) => {
                 self.remove();
                 let seq = self.next();
                 self.told.push(Entry {
@@ -128,7 +130,7 @@ impl<'a> Apply<'a> {
                     at: time.micros(),
                 });
             }
-            Told::Gone(set) => *self.removal(set)?.1 = time,
+            FeedChange::Gone(set) => *self.removal(set)?.1 = time,
             other => {
                 return Err(StoreError::unexpected(format!(
                     "this store cannot tell {other:?}"
@@ -222,8 +224,8 @@ impl<'a> Apply<'a> {
     }
 
     /// The number of the record that a change is about.
-    fn row(&self, at: &At) -> Result<i64> {
-        if at.row != Stored::NEW {
+    fn row(&self, at: &ChangeTarget) -> Result<i64> {
+        if at.row != StoredRecord::NEW {
             return Ok(at.row);
         }
         let made = self.made.get(&(at.kind, at.id.clone()));
@@ -231,7 +233,7 @@ impl<'a> Apply<'a> {
             .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
     }
 
-    fn edit(&mut self, at: &At, edit: impl FnOnce(&mut records::Update)) -> Result<()> {
+    fn edit(&mut self, at: &ChangeTarget, edit: impl FnOnce(&mut records::Update)) -> Result<()> {
         let row = self.row(at)?;
         edit(self.updates.of(code(at.kind), row));
         Ok(())
@@ -257,7 +259,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<()> {
+    fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
         let (record, row) = (&insert.record, self.next());
         let kind = record.kind();
         self.inserts.push(insert, row)?;
@@ -283,7 +285,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn replace(&mut self, replace: &Replace) -> Result<()> {
+    fn replace(&mut self, replace: &ReplaceRecord) -> Result<()> {
         let (row, kind) = (self.row(&replace.at)?, code(replace.at.kind));
         let update = self.updates.of(kind, row);
         update.modified = Some(replace.modified.micros());
@@ -312,7 +314,13 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn set_link(&mut self, at: &At, link: &str, from: Option<&Id>, to: Option<&Id>) -> Result<()> {
+    fn set_link(
+        &mut self,
+        at: &ChangeTarget,
+        link: &str,
+        from: Option<&Id>,
+        to: Option<&Id>,
+    ) -> Result<()> {
         let (reference, column) = layout(at.kind).column(link).ok_or_else(no_link)?;
         let to_id = to.map(known).transpose()?;
         self.edit(at, |row| row.link(place(column), to_id))?;
@@ -328,7 +336,7 @@ impl<'a> Apply<'a> {
 
     /// The removal that a set is part of: sets that begin with the same record and follow each
     /// other share one.
-    fn removal(&mut self, set: &Set) -> Result<(&mut Removal, &mut Timestamp)> {
+    fn removal(&mut self, set: &RecordSet) -> Result<(&mut Removal, &mut Timestamp)> {
         Ok(self.removal_with(bottom(set)?))
     }
 
@@ -391,7 +399,7 @@ impl<'a> Apply<'a> {
         Ok(())
     }
 
-    fn outbox(&mut self, dispatch: &Dispatch) -> Result<()> {
+    fn outbox(&mut self, dispatch: &OutboxEntry) -> Result<()> {
         let seq = self.next();
         self.sends = true;
         self.outbox.push(Outgoing {
@@ -502,10 +510,10 @@ fn parted<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
 }
 
 /// The record that a set begins with.
-fn bottom(set: &Set) -> Result<Uuid> {
+fn bottom(set: &RecordSet) -> Result<Uuid> {
     match set {
-        Set::One(at, _) => known(&at.id),
-        Set::Under(_, _, inner) => bottom(inner),
+        RecordSet::One(at, _) => known(&at.id),
+        RecordSet::Under(_, _, inner) => bottom(inner),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use svc_core::store::Insert;
+use svc_core::store::InsertRecord;
 use uuid::Uuid;
 
 use crate::{
@@ -33,7 +33,7 @@ type Links = [Option<Uuid>; 5];
 pub(super) struct Inserts(Vec<New>);
 
 impl Inserts {
-    pub(super) fn push(&mut self, insert: &Insert, seq: i64) -> Result<()> {
+    pub(super) fn push(&mut self, insert: &InsertRecord, seq: i64) -> Result<()> {
         let record = &insert.record;
         let (meta, layout) = (record.meta(), layout(record.kind()));
         let mut links = Links::default();

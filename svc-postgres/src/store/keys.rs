@@ -8,7 +8,7 @@ use svc_core::{
     webhook::disable_webhooks,
 };
 use svc_store::keys::{
-    IssuedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation, TokenHash,
+    CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation, StoredKey, TokenHash,
 };
 use tokio_postgres::Row;
 
@@ -28,8 +28,8 @@ impl Store {
         &self,
         tenant: &Tenant,
         options: KeyOptions,
-    ) -> Result<NewKey, KeyError> {
-        let (key, told) = IssuedKey::random(tenant, options, self.now())?;
+    ) -> Result<CreatedKey, KeyError> {
+        let (key, told) = StoredKey::random(tenant, options, self.now())?;
         self.add_key(key).await?;
         Ok(told)
     }
@@ -46,11 +46,11 @@ impl Store {
         token: &str,
         options: KeyOptions,
     ) -> Result<KeyInfo, KeyError> {
-        self.add_key(IssuedKey::with_token(tenant, token, options, self.now())?)
+        self.add_key(StoredKey::with_token(tenant, token, options, self.now())?)
             .await
     }
 
-    async fn add_key(&self, key: IssuedKey) -> Result<KeyInfo, KeyError> {
+    async fn add_key(&self, key: StoredKey) -> Result<KeyInfo, KeyError> {
         let existing = self.insert_key(&key).await?;
         existing.map_or_else(
             || Ok(key.info.clone()),
@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Stores a key; the one that has its token already, where there is one.
-    pub(super) async fn insert_key(&self, key: &IssuedKey) -> Result<Option<KeyInfo>, KeyError> {
+    pub(super) async fn insert_key(&self, key: &StoredKey) -> Result<Option<KeyInfo>, KeyError> {
         let (info, hash) = (&key.info, &key.hash);
         let Some(tenant) = self
             .number(&info.tenant)

@@ -16,11 +16,13 @@ use std::{
     time::Duration,
 };
 
-use svc_core::{Result, Revision, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp};
+use svc_core::{
+    Result, RevisionSource, Tenant, api::ApiBuilder, link::ShareNames, value::Timestamp,
+};
 use svc_store::{
-    cursor::Cursors,
+    cursor::CursorCodec,
     feed::FeedCursors,
-    keys::{KeyCache, KeyEpochs},
+    keys::{KeyCache, KeyCacheEpochs},
 };
 
 use crate::{
@@ -50,10 +52,10 @@ struct Inner {
     outbox: Arc<Lookout>,
     webhooks: Lookout,
     jumps: Jumps,
-    cursors: Cursors,
+    cursors: CursorCodec,
     feed_cursors: FeedCursors,
     /// What was read of keys not long ago: see [`Options::key_cache`].
-    keys: (KeyCache, KeyEpochs),
+    keys: (KeyCache, KeyCacheEpochs),
     tenants: Mutex<HashMap<Tenant, i64>>,
 }
 
@@ -67,7 +69,7 @@ impl Store {
     /// share names.
     pub async fn connect(options: Options) -> Result<Self, ConnectError> {
         migrate::migrate(&options).await?;
-        let keys = (KeyCache::default(), KeyEpochs::new(options.key_cache));
+        let keys = (KeyCache::default(), KeyCacheEpochs::new(options.key_cache));
         let database = Arc::new(Database::new(options));
         let (cursors, feed_cursors) = opening::cursors(&database).await?;
         opening::check_share_names(&database).await?;
@@ -236,7 +238,7 @@ fn mark(name: &str) -> String {
 /// The number that the tenant's ledger has: it goes up with every transaction that changes
 /// something, of any process.
 #[async_trait::async_trait]
-impl Revision for Store {
+impl RevisionSource for Store {
     async fn revision(&self, tenant: &Tenant, _: std::time::Instant) -> Option<u64> {
         let number = self.number(tenant).await.ok()??;
         let seq = Query::new(&*self.database().texts.seq, values![number]);

@@ -1,7 +1,7 @@
 //! What a database remembers of the store that was opened on it first.
 
 use svc_core::link::ShareNames;
-use svc_store::{cursor::Cursors, feed::FeedCursors};
+use svc_store::{cursor::CursorCodec, feed::FeedCursors};
 
 use crate::{
     database::Database,
@@ -10,14 +10,16 @@ use crate::{
 };
 
 /// The cursors of the collections and of the change feed, with the secret that the database keeps.
-pub(super) async fn cursors(database: &Database) -> Result<(Cursors, FeedCursors), ConnectError> {
+pub(super) async fn cursors(
+    database: &Database,
+) -> Result<(CursorCodec, FeedCursors), ConnectError> {
     let mut drawn = [0; 32];
     getrandom::fill(&mut drawn).map_err(|error| ConnectError::Other(error.to_string()))?;
     let secret = remembered(database, "secret", &drawn).await?;
     let secret: [u8; 32] = secret
         .try_into()
         .map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
-    Ok((Cursors::new(&secret), FeedCursors::new(&secret)))
+    Ok((CursorCodec::new(&secret), FeedCursors::new(&secret)))
 }
 
 /// Refuses other names of the share objects than those that were fixed here.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::Listening,
-    store::{Claim, Claimed, Outgoing},
+    ops::Subscription,
+    store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 use tokio_postgres::Row;
@@ -19,20 +19,20 @@ use crate::{
 };
 
 #[async_trait]
-impl Outgoing for Store {
+impl Outbox for Store {
     /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another
     /// process has claimed meanwhile is not due any more.
-    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<Claimed> {
+    async fn due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
             Look::Now => {}
             Look::Later => {
-                return Ok(Claimed::new(
+                return Ok(ClaimedEntries::new(
                     Vec::new(),
                     next_look(self.database().topology, now, None),
                 ));
             }
-            Look::Elsewhere => return Ok(Claimed::new(Vec::new(), None)),
+            Look::Elsewhere => return Ok(ClaimedEntries::new(Vec::new(), None)),
         }
         let found = values![now.micros(), i64::from(most)];
         let rows = self
@@ -63,13 +63,13 @@ impl Outgoing for Store {
         if rows.is_empty() {
             lookout.found_nothing(now, next).await;
         }
-        Ok(Claimed::new(
+        Ok(ClaimedEntries::new(
             claims,
             next_look(self.database().topology, now, next),
         ))
     }
 
-    async fn done(&self, claim: &Claim) -> Result<()> {
+    async fn done(&self, claim: &OutboxClaim) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
         let done = Query::new(
             &*self.database().texts.outbox_done,
@@ -79,7 +79,7 @@ impl Outgoing for Store {
         Ok(())
     }
 
-    async fn again(&self, claim: &Claim, at: Timestamp) -> Result<()> {
+    async fn again(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()> {
         let number = self.tenant(&claim.tenant).await?;
         let values = values![number, claim.row, i64::from(claim.attempts), at.micros()];
         self.database()
@@ -91,7 +91,7 @@ impl Outgoing for Store {
         Ok(())
     }
 
-    fn listen(&self) -> Listening {
+    fn listen(&self) -> Subscription {
         self.database().outgoing.listen(())
     }
 }
@@ -101,8 +101,8 @@ fn due(row: &Row) -> error::Result<(i64, i64, String)> {
     Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
 }
 
-fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<Claim>> {
-    Ok(Claim::stored(
+fn claim(tenant: Tenant, row: &Row) -> error::Result<Option<OutboxClaim>> {
+    Ok(OutboxClaim::stored(
         tenant,
         row.try_get(0)?,
         row.try_get(1)?,

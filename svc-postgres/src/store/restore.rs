@@ -1,11 +1,11 @@
 //! What another store has exported, taken over as it is: no rule is asked.
 
 use async_trait::async_trait;
-use svc_core::{Result, Tenant, model::Kind, store::Stored};
+use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
 use svc_store::{
-    compare::Scan,
-    keys::{IssuedKey, KeyError, KeyWebhooks},
-    transfer::Batch,
+    compare::ScanRecords,
+    keys::{KeyError, KeyWebhooks, StoredKey},
+    transfer::ExportBatch,
 };
 
 use super::Store;
@@ -33,7 +33,7 @@ impl Store {
     pub async fn restore(
         &self,
         tenant: &Tenant,
-        part: &Batch,
+        part: &ExportBatch,
         marks: (Option<&str>, &str),
     ) -> Result<()> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
@@ -89,7 +89,7 @@ impl Store {
     ///
     /// [`KeyError::TokenTaken`] where another key has the same token; trouble with the database, or
     /// an unknown tenant.
-    pub async fn restore_key(&self, key: &IssuedKey) -> Result<(), KeyError> {
+    pub async fn restore_key(&self, key: &StoredKey) -> Result<(), KeyError> {
         let Some(known) = self.insert_key(key).await? else {
             return Ok(());
         };
@@ -105,14 +105,14 @@ impl Store {
 }
 
 #[async_trait]
-impl Scan for Store {
+impl ScanRecords for Store {
     async fn scan(
         &self,
         tenant: &Tenant,
         kind: Kind,
         after: i64,
         most: u32,
-    ) -> Result<(Vec<Stored>, bool)> {
+    ) -> Result<(Vec<StoredRecord>, bool)> {
         let number = self.tenant(tenant).await?;
         let page = values![number, code(kind), after, i64::from(most)];
         let rows = self
@@ -122,7 +122,7 @@ impl Scan for Store {
                 Query::new(&*self.database().texts.rows_of_all, page),
             )
             .await?;
-        let read: Vec<Stored> = rows
+        let read: Vec<StoredRecord> = rows
             .iter()
             .map(|row| rows::stored(row, 0))
             .collect::<error::Result<_>>()?;

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use async_trait::async_trait;
-use svc_core::{Error, Result, Tenant, auth::AnonymousTenant, link::Address};
+use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
 use svc_store::{KindTable, new_tenant};
 use uuid::Uuid;
 
@@ -119,8 +119,8 @@ impl Store {
 }
 
 #[async_trait]
-impl AnonymousTenant for Store {
-    async fn tenant_of(&self, container: &Address) -> Result<Option<Tenant>> {
+impl TenantResolver for Store {
+    async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
         let Some(id) = container
             .id
             .uuid()

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
 };
 use tokio_postgres::Row;
@@ -37,7 +37,7 @@ impl Store {
 }
 
 #[async_trait]
-impl Webhooks for Store {
+impl WebhookStore for Store {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhooks);
         let rows = self.of_webhooks(text, tenant, Vec::new()).await?;

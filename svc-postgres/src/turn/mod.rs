@@ -12,10 +12,13 @@ use std::{
 use svc_core::{
     Error,
     rules::{Decision, decide, first_questions},
-    store::{Call, Fetched, Ids, Outcome, Overlay, Pause, Question, Turn},
+    store::{
+        IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
+        WriteOutcome, WriteRequest,
+    },
     value::Timestamp,
 };
-use svc_store::feed::Telling;
+use svc_store::feed::FeedRecorder;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -31,7 +34,7 @@ use crate::{
 /// How a turn ended.
 pub(crate) enum Ended {
     /// With these outcomes, one for each caller, and whether something is to be sent.
-    Committed(Vec<Result<Outcome>>, bool),
+    Committed(Vec<Result<WriteOutcome>>, bool),
     /// Nothing of it is stored.
     Undone(StoreError),
 }
@@ -47,8 +50,8 @@ const LOOK_AHEAD: u8 = 4;
 /// What is decided inside a turn.
 struct Progress<'a> {
     apply: Apply<'a>,
-    overlay: Overlay,
-    fetched: Fetched,
+    overlay: PendingChanges,
+    fetched: LookupCache,
     /// The number of the tenant's ledger, which the guard compares.
     seq: i64,
     /// The moment of the last call that changed something.
@@ -56,7 +59,7 @@ struct Progress<'a> {
     has_changes: bool,
     deadline: Instant,
     /// The calls that are not decided yet, the last one first.
-    waiting: Vec<&'a Call>,
+    waiting: Vec<&'a WriteRequest>,
     /// How often it may still be asked for all of them what is missing.
     look_ahead: u8,
 }
@@ -67,7 +70,7 @@ impl Database {
     pub(crate) async fn turn(
         &self,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&[WriteRequest]],
         deadline: Instant,
     ) -> Result<Ended> {
         let home = self.home(tenant).await;
@@ -84,7 +87,7 @@ impl Database {
         &self,
         home: &Arc<Pool>,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&[WriteRequest]],
         deadline: Instant,
     ) -> Result<Ended> {
         let mut lent = self.lent_by(home, tenant).await?;
@@ -202,10 +205,10 @@ impl Database {
         &self,
         lent: &mut Lent,
         tenant: i64,
-        calls: &[&[Call]],
+        calls: &[&[WriteRequest]],
         (id, deadline): (Uuid, Instant),
-        ends_at: &mut Option<(i64, Vec<Result<Outcome>>)>,
-    ) -> Result<(Vec<Result<Outcome>>, bool)> {
+        ends_at: &mut Option<(i64, Vec<Result<WriteOutcome>>)>,
+    ) -> Result<(Vec<Result<WriteOutcome>>, bool)> {
         let mut progress = self.open(lent, tenant, calls, deadline).await?;
         let mut outcomes = Vec::with_capacity(calls.len());
         for calls in calls {
@@ -261,7 +264,7 @@ impl Database {
         &'a self,
         lent: &mut Lent,
         tenant: i64,
-        calls: &[&'a [Call]],
+        calls: &[&'a [WriteRequest]],
         deadline: Instant,
     ) -> Result<Progress<'a>> {
         let mut known = HashSet::new();
@@ -270,7 +273,7 @@ impl Database {
             .copied()
             .flatten()
             .flat_map(|call| first_questions(call, &*self.options.matching));
-        let wanted: Vec<Question> = questions
+        let wanted: Vec<Lookup> = questions
             .filter(|question| known.insert(question.clone()))
             .collect();
         let mut fetch = Fetch::new(&self.texts, tenant, wanted);
@@ -285,11 +288,11 @@ impl Database {
         let ledger = given.first().and_then(|rows| rows.first());
         let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
         let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
-        let mut fetched = Fetched::default();
+        let mut fetched = LookupCache::default();
         fetch.keep(&rest, &mut fetched)?;
         Ok(Progress {
             apply: Apply::new(&self.texts, &self.options.schema, tenant, seq),
-            overlay: Overlay::default(),
+            overlay: PendingChanges::default(),
             fetched,
             seq,
             last: Timestamp::from_micros(clock),
@@ -309,9 +312,9 @@ impl Database {
         &self,
         lent: &mut Lent,
         tenant: i64,
-        calls: &[Call],
+        calls: &[WriteRequest],
         progress: &mut Progress<'_>,
-    ) -> Result<Result<Outcome>> {
+    ) -> Result<Result<WriteOutcome>> {
         let time = (self.options.now)().after(progress.last);
         let mut outcome = Err(StoreError::unexpected("a turn without a call"));
         let is_alone = calls.len() == 1;
@@ -323,7 +326,7 @@ impl Database {
                     outcome: came_to,
                     ..
                 }) => {
-                    let mut telling = Telling::default();
+                    let mut telling = FeedRecorder::default();
                     for change in &changes {
                         if let Some(told) = telling.tell(change) {
                             progress.apply.tell(&told, time)?;
@@ -351,22 +354,22 @@ impl Database {
         &self,
         lent: &mut Lent,
         tenant: i64,
-        call: &Call,
+        call: &WriteRequest,
         time: Timestamp,
         progress: &mut Progress<'_>,
     ) -> Result<Result<Decision, Error>> {
-        let ids = Ids::default();
+        let ids = IdSequence::default();
         let matching = &*self.options.matching;
         loop {
-            let turn = Turn::new(time, &ids, &self.options.share_names, matching);
+            let turn = TransactionContext::new(time, &ids, &self.options.share_names, matching);
             match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
                 Ok(decision) => return Ok(Ok(decision)),
-                Err(Pause::Missing(mut more)) => {
+                Err(RuleError::Missing(mut more)) => {
                     self.look_ahead(time, progress, &mut more);
                     self.fetch(lent, tenant, more, progress).await?;
                 }
                 // What is collected has to be in the tables before this call can be decided.
-                Err(Pause::Unsettled) => {
+                Err(RuleError::Unsettled) => {
                     let (within, (seq, queries)) = (
                         self.half_of(progress.deadline),
                         self.writes(tenant, progress),
@@ -375,37 +378,33 @@ impl Database {
                         .await
                         .map_err(|(_, error)| error)?;
                     progress.seq = seq;
-                    (progress.overlay, progress.fetched) = (Overlay::default(), Fetched::default());
+                    (progress.overlay, progress.fetched) =
+                        (PendingChanges::default(), LookupCache::default());
                     self.fetch(lent, tenant, first_questions(call, matching), progress)
                         .await?;
                 }
-                Err(Pause::Failed(error)) => return Ok(Err(error)),
+                Err(RuleError::Failed(error)) => return Ok(Err(error)),
             }
         }
     }
 
     /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand
     /// calls has few round trips.
-    fn look_ahead(
-        &self,
-        time: Timestamp,
-        progress: &mut Progress<'_>,
-        missing: &mut Vec<Question>,
-    ) {
+    fn look_ahead(&self, time: Timestamp, progress: &mut Progress<'_>, missing: &mut Vec<Lookup>) {
         let Some(left) = progress.look_ahead.checked_sub(1) else {
             return;
         };
         progress.look_ahead = left;
-        let mut known: HashSet<Question> = missing.iter().cloned().collect();
+        let mut known: HashSet<Lookup> = missing.iter().cloned().collect();
         for call in &progress.waiting {
-            let ids = Ids::default();
-            let turn = Turn::new(
+            let ids = IdSequence::default();
+            let turn = TransactionContext::new(
                 time,
                 &ids,
                 &self.options.share_names,
                 &*self.options.matching,
             );
-            if let Err(Pause::Missing(more)) =
+            if let Err(RuleError::Missing(more)) =
                 decide(call, &turn, &mut progress.fetched, &progress.overlay)
             {
                 missing.extend(
@@ -420,7 +419,7 @@ impl Database {
         &self,
         lent: &mut Lent,
         tenant: i64,
-        asked: Vec<Question>,
+        asked: Vec<Lookup>,
         progress: &mut Progress<'_>,
     ) -> Result<()> {
         let mut fetch = Fetch::new(&self.texts, tenant, asked);

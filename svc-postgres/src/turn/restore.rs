@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use svc_core::{Error, store::Change};
-use svc_store::{feed::Telling, transfer::Batch};
+use svc_store::{feed::FeedRecorder, transfer::ExportBatch};
 
 use crate::{
     database::Database,
@@ -15,7 +15,7 @@ use crate::{
 
 /// A part of a copy; under which name it is remembered how far that is; what the part before has
 /// left there, and what this one leaves.
-pub(crate) type Part<'a> = (&'a Batch, &'a str, (Option<&'a str>, &'a str));
+pub(crate) type Part<'a> = (&'a ExportBatch, &'a str, (Option<&'a str>, &'a str));
 
 /// What is remembered: with the number that the ledger has then, so that whatever anybody else
 /// writes is seen.
@@ -88,7 +88,7 @@ impl Database {
         }
         progress.last = progress.last.max(batch.clock);
         // The feed begins anew here: of what comes from elsewhere it tells that it is there.
-        let mut telling = Telling::default();
+        let mut telling = FeedRecorder::default();
         for change in &batch.changes {
             if let Some(told) = telling.tell(change) {
                 progress.apply.tell(&told, progress.last)?;

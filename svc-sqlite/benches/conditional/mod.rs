@@ -5,7 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 use http::{HeaderValue, Request, StatusCode, header};
 use http_body_util::Empty;
-use svc_core::api::IfMatch;
+use svc_core::api::IfMatchPolicy;
 use svc_core::model::Kind;
 use svc_sqlite::Options;
 use svc_tower::SvcService;
@@ -27,10 +27,10 @@ pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path)
         server
     });
     let plain = server.service.clone();
-    let tagged = server.serving(|api| api.conditional_requests(IfMatch::Optional));
+    let tagged = server.serving(|api| api.conditional_requests(IfMatchPolicy::Optional));
     let store = server.store.clone();
     let kept = server.serving(|api| {
-        api.conditional_requests(IfMatch::Optional)
+        api.conditional_requests(IfMatchPolicy::Optional)
             .response_cache(store)
     });
     for (what, path, most) in [

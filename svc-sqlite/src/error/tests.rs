@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, ffi};
 use serde_json::{Value, json};
 use svc_core::Tenant;
-use svc_core::api::{Api, Reply, Request, Vendor};
+use svc_core::api::{Api, Request, Response, Vendor};
 use svc_core::auth::{Caller, Identity, Rights};
 use tempfile::TempDir;
 
@@ -167,7 +167,7 @@ impl Served {
         }
     }
 
-    fn send(&self, method: &str, address: &str, body: &Value) -> Reply {
+    fn send(&self, method: &str, address: &str, body: &Value) -> Response {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let identity = Identity::Known(Tenant::new("demo"), Caller::with_rights(Rights::all()));
         let body = if body.is_null() {

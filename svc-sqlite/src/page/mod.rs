@@ -4,7 +4,7 @@
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};
 use svc_core::{Error, link::Scope, model::Kind, raw::RawRecord};
-use svc_store::offset_index::{Collection, Load, collection};
+use svc_store::offset_index::{CollectionKey, IndexLoad, collection};
 
 use crate::{
     error::Result,
@@ -57,7 +57,7 @@ impl Place {
     }
 
     /// Names the collection.
-    pub(crate) fn collection(&self) -> Collection {
+    pub(crate) fn collection(&self) -> CollectionKey {
         let owner = self
             .under
             .as_ref()
@@ -132,7 +132,7 @@ impl Place {
     }
 
     /// Tells every row of the collection to the index of its pages.
-    pub(crate) fn load(&self, file: &Connection, mut load: Load) -> Result<Option<i64>> {
+    pub(crate) fn load(&self, file: &Connection, mut load: IndexLoad) -> Result<Option<i64>> {
         let mut statement = file.prepare_cached(self.scan()?)?;
         let owner = self.under.map(|(.., id)| id);
         let mut parameters: Vec<&dyn ToSql> = vec![&self.tenant];

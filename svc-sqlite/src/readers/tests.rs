@@ -5,7 +5,7 @@ use std::{fs, thread};
 
 use rusqlite::Connection;
 use svc_core::error::Error;
-use svc_core::{Revision, Tenant};
+use svc_core::{RevisionSource, Tenant};
 use tempfile::TempDir;
 
 use crate::error::{Result, StoreError};

@@ -1,11 +1,11 @@
 //! Everything of the store, for another one.
 
 use async_trait::async_trait;
-use svc_core::{Result, Tenant, model::Kind, store::Stored};
+use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
 use svc_store::{
-    compare::Scan,
-    keys::IssuedKey,
-    transfer::{Batch, Position},
+    compare::ScanRecords,
+    keys::StoredKey,
+    transfer::{ExportBatch, ExportPosition},
 };
 
 use super::Store;
@@ -18,7 +18,12 @@ impl Store {
     ///
     /// # Errors
     /// Storage trouble, or an unknown tenant.
-    pub fn export(&self, tenant: &Tenant, from: Position, most: usize) -> Result<Batch> {
+    pub fn export(
+        &self,
+        tenant: &Tenant,
+        from: ExportPosition,
+        most: usize,
+    ) -> Result<ExportBatch> {
         let tenant = self.tenant(tenant)?;
         Ok(self
             .readers()
@@ -39,7 +44,7 @@ impl Store {
     ///
     /// # Errors
     /// Storage trouble.
-    pub fn export_keys(&self) -> Result<Vec<IssuedKey>> {
+    pub fn export_keys(&self) -> Result<Vec<StoredKey>> {
         Ok(self.readers().with(keys::issued)?)
     }
 
@@ -53,14 +58,14 @@ impl Store {
 }
 
 #[async_trait]
-impl Scan for Store {
+impl ScanRecords for Store {
     async fn scan(
         &self,
         tenant: &Tenant,
         kind: Kind,
         after: i64,
         most: u32,
-    ) -> Result<(Vec<Stored>, bool)> {
+    ) -> Result<(Vec<StoredRecord>, bool)> {
         let tenant = self.tenant(tenant)?;
         Ok(self
             .readers()

@@ -17,10 +17,12 @@ use std::time::{Duration, Instant};
 use svc_core::api::ApiBuilder;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
-use svc_core::ops::Bells;
+use svc_core::ops::Notifier;
 use svc_core::value::Timestamp;
-use svc_core::{Revision, Tenant};
-use svc_store::{cursor::Cursors, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex};
+use svc_core::{RevisionSource, Tenant};
+use svc_store::{
+    cursor::CursorCodec, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex,
+};
 
 use crate::data_version::DataVersion;
 use crate::file::{FileError, Lock, open_writer, sqlite};
@@ -46,11 +48,11 @@ struct Inner {
     writer: Writer,
     tenants: Tenants,
     offset_index: Arc<OffsetIndex>,
-    cursors: Cursors,
+    cursors: CursorCodec,
     feed_cursors: FeedCursors,
-    bells: Arc<Bells<i64>>,
+    bells: Arc<Notifier<i64>>,
     /// Rings when something is to be sent, whoever's it is.
-    outgoing: Arc<Bells<()>>,
+    outgoing: Arc<Notifier<()>>,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
@@ -93,7 +95,7 @@ impl Store {
             writer,
             tenants: Tenants::default(),
             offset_index: Arc::default(),
-            cursors: Cursors::new(&secret),
+            cursors: CursorCodec::new(&secret),
             feed_cursors: FeedCursors::new(&secret),
             bells: Arc::default(),
             outgoing: Arc::default(),
@@ -175,7 +177,7 @@ impl Store {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[async_trait::async_trait]
-impl Revision for Store {
+impl RevisionSource for Store {
     async fn revision(&self, _: &Tenant, since: Instant) -> Option<u64> {
         // Neither number ever falls, so their sum is the same only when both are.
         let committed = self.inner.data_version.count_since(since).ok()?;

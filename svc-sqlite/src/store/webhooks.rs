@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
     Result, Tenant,
-    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
     webhook::MOST_WEBHOOKS,
 };
@@ -12,7 +12,7 @@ use super::Store;
 use crate::{record_id::RecordId, writer::Job};
 
 #[async_trait::async_trait]
-impl Webhooks for Store {
+impl WebhookStore for Store {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         let tenant = self.tenant(tenant)?;
         let sql = "SELECT id, version, next, body FROM webhook WHERE tenant = ?1 ORDER BY id";

@@ -10,7 +10,7 @@ use std::time::Instant;
 use futures_channel::oneshot;
 use rusqlite::{Connection, ErrorCode};
 use svc_core::fair_queue::FairQueue;
-use svc_store::commits::Commits;
+use svc_store::commits::CommitCounters;
 
 pub(crate) use crate::batch::Job;
 use crate::batch::{Engine, Task, Work};
@@ -46,7 +46,7 @@ struct Shared {
     /// leave them to the thread, where they share a sync; a caller who is alone saves the way to it
     /// and back.
     crowd: AtomicUsize,
-    commits: Arc<Commits>,
+    commits: Arc<CommitCounters>,
 }
 
 struct Queue {
@@ -65,7 +65,7 @@ impl Writer {
         options: &Options,
         snapshots: Snapshots,
     ) -> Result<Self, FileError> {
-        let commits = Arc::<Commits>::default();
+        let commits = Arc::<CommitCounters>::default();
         let engine = Engine::new(connection, options, snapshots, Arc::clone(&commits))
             .map_err(sqlite(&options.path))?;
         let shared = Arc::new(Shared {
@@ -95,7 +95,7 @@ impl Writer {
     }
 
     /// What was committed so far.
-    pub(crate) fn commits(&self) -> &Commits {
+    pub(crate) fn commits(&self) -> &CommitCounters {
         &self.shared.commits
     }
 

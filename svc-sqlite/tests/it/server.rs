@@ -6,7 +6,7 @@ use svc_core::{
     Context, Tenant,
     api::{Api, Request, Vendor},
     auth::{Caller, Identity, Rights},
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     value::{Id, Timestamp},
 };
 use svc_sqlite::{Options, Store};
@@ -215,7 +215,7 @@ pub(crate) fn api(
 ) -> Api {
     let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
     let api = store.register_all(api).response_cache(store.clone());
-    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     build(
         api.authenticator(store.clone())
             .anonymous_helpers(store.clone()),

@@ -2,7 +2,7 @@
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::model::Tag;
-use svc_core::store::{Call, Store as _, Work};
+use svc_core::store::{Store as _, WriteOperation, WriteRequest};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Draft, Tenant};
 use svc_sqlite::{Options, Store};
@@ -29,7 +29,7 @@ async fn writes_share_transactions_and_are_counted() {
         writes.push(tokio::spawn(async move {
             let cx = context(tenant);
             let tag = Tag::default().name(format!("tag {number}"));
-            let call = Call::new(&cx, Work::Create(Draft::new(&tag).into_raw()));
+            let call = WriteRequest::new(&cx, WriteOperation::Create(Draft::new(&tag).into_raw()));
             let made = store.write(&cx, call).await.expect("a tag");
             drop(made);
         }));
@@ -46,7 +46,7 @@ async fn writes_share_transactions_and_are_counted() {
         "{after:?}"
     );
     assert!(now.time > was.time);
-    let at = svc_core::link::Address::top(svc_core::model::Kind::Tag, 1.into());
+    let at = svc_core::link::RecordAddress::top(svc_core::model::Kind::Tag, 1.into());
     assert!(
         store
             .get(&context(tenant), &at)

@@ -11,7 +11,7 @@ use http::{
     HeaderMap, HeaderValue, StatusCode,
     header::{ACCEPT_ENCODING, ETAG, IF_NONE_MATCH, VARY},
 };
-use svc_core::api::{EntityTag, EntityTags};
+use svc_core::api::{EntityTag, EntityTagCondition};
 use svc_tower::DocsAnswer;
 
 use crate::{gzip, media::Media};
@@ -156,7 +156,8 @@ impl Kept {
 /// Whether a request names this tag, or any, as one that its client has; weak or strong is no
 /// matter (RFC 9110, 13.1.2).
 fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
-    EntityTags::of(asked, &IF_NONE_MATCH).is_some_and(|named| named.has_like(tag.as_bytes()))
+    EntityTagCondition::of(asked, &IF_NONE_MATCH)
+        .is_some_and(|named| named.has_like(tag.as_bytes()))
 }
 
 #[cfg(test)]

@@ -50,9 +50,9 @@ use std::{
 
 use svc_core::{
     Api, Context, Result, Tenant,
-    api::WebhookParts,
+    api::WebhookSources,
     auth::Caller,
-    ops::Listening,
+    ops::Subscription,
     value::{Id, Timestamp},
     webhook::LEASE,
 };
@@ -84,7 +84,7 @@ type Resolve = Arc<dyn Fn(String, u16) -> Resolving + Send + Sync>;
 /// Sends what webhooks are to be told, until it is stopped.
 pub struct Sender {
     api: Api,
-    parts: WebhookParts,
+    parts: WebhookSources,
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     resolve: Resolve,
     at_once: usize,
@@ -272,7 +272,7 @@ impl Running {
         }
     }
 
-    async fn bells(&self) -> Vec<Listening> {
+    async fn bells(&self) -> Vec<Subscription> {
         let mut bells = Vec::new();
         for tenant in &self.tenants {
             let cx = Context::new(tenant.clone(), Caller::anonymous(), (self.work.now)());
@@ -324,7 +324,7 @@ impl Running {
 }
 
 /// Is ready when one of these is.
-async fn any(mut bells: Vec<Listening>) {
+async fn any(mut bells: Vec<Subscription>) {
     poll_fn(|cx| {
         let rung = bells
             .iter_mut()

@@ -17,7 +17,7 @@ use hyper::{body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use svc_core::{
     value::Timestamp,
-    webhook::{Answered, Host, Reach, Receiver, retry_after},
+    webhook::{AttemptResult, Host, Receiver, ReceiverPolicy, retry_after},
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -46,7 +46,7 @@ pub(super) struct Letter {
 /// Sends messages.
 pub(super) struct Client {
     resolve: Resolve,
-    reach: Reach,
+    reach: ReceiverPolicy,
     timeout: Duration,
     tls: OnceLock<Option<TlsConnector>>,
 }
@@ -55,7 +55,7 @@ pub(super) struct Client {
 type Unanswered = &'static str;
 
 impl Client {
-    pub(super) fn new(resolve: Resolve, reach: Reach, timeout: Duration) -> Self {
+    pub(super) fn new(resolve: Resolve, reach: ReceiverPolicy, timeout: Duration) -> Self {
         Self {
             resolve,
             reach,
@@ -65,7 +65,7 @@ impl Client {
     }
 
     /// Sends a message and waits for the answer.
-    pub(super) async fn post(&self, letter: Letter) -> Answered {
+    pub(super) async fn post(&self, letter: Letter) -> AttemptResult {
         let at = letter.at;
         let sent = async {
             let receiver = Receiver::read(&letter.url, self.reach)
@@ -92,8 +92,8 @@ impl Client {
         };
         match timeout(self.timeout, sent).await {
             Ok(Ok(answered)) => answered,
-            Ok(Err(why)) => Answered::Nothing(why),
-            Err(_) => Answered::Nothing("the receiver has not answered in time"),
+            Ok(Err(why)) => AttemptResult::Nothing(why),
+            Err(_) => AttemptResult::Nothing("the receiver has not answered in time"),
         }
     }
 
@@ -164,7 +164,7 @@ async fn answer<S>(
     stream: S,
     request: Request<Full<Bytes>>,
     at: Timestamp,
-) -> Result<Answered, Unanswered>
+) -> Result<AttemptResult, Unanswered>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -178,7 +178,7 @@ where
             .get(RETRY_AFTER)
             .and_then(|value| value.to_str().ok());
         let retry_after = header.and_then(|header| retry_after(header, at));
-        let answered = Answered::Status {
+        let answered = AttemptResult::Status {
             status: response.status().as_u16(),
             retry_after,
         };

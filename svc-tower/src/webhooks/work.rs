@@ -8,12 +8,12 @@ use std::{
 };
 
 use svc_core::{
-    Api, ChangesRequest, Context, Feed, Result, Tenant,
-    api::WebhookParts,
+    Api, Context, FeedRequest, FeedResponse, Result, Tenant,
+    api::WebhookSources,
     auth::{Caller, Operation, Right, Rights},
-    ops::{ChangesPage, StoredWebhook, WebhookWrite},
+    ops::{FeedPage, StoredWebhook, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{Answered, Event, LEASE, Webhook},
+    webhook::{AttemptResult, LEASE, Webhook, WebhookEvent},
 };
 use tokio::{sync::watch, task::JoinSet, time::sleep};
 
@@ -36,7 +36,7 @@ const MOST_GATHERED: usize = 256;
 /// All that is needed to look after a webhook.
 pub(super) struct Work {
     pub(super) api: Api,
-    pub(super) parts: WebhookParts,
+    pub(super) parts: WebhookSources,
     pub(super) client: Client,
     pub(super) now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(super) at_once: usize,
@@ -69,7 +69,7 @@ struct Held {
 /// What is sent at the same time.
 #[derive(Default)]
 struct Part {
-    events: Vec<Event>,
+    events: Vec<WebhookEvent>,
     /// Where the cursor is then.
     next: Option<String>,
     /// Whether what was behind the cursor is not kept any more.
@@ -79,14 +79,14 @@ struct Part {
 /// What became of messages and is not written yet.
 #[derive(Default)]
 struct Outcomes {
-    parts: Vec<(Part, u32, Vec<Answered>)>,
+    parts: Vec<(Part, u32, Vec<AttemptResult>)>,
     messages: usize,
     since: Option<Timestamp>,
 }
 
 impl Outcomes {
     /// The turn is that of the webhook when the part was read.
-    fn add(&mut self, part: Part, turn: u32, answers: Vec<Answered>, now: Timestamp) {
+    fn add(&mut self, part: Part, turn: u32, answers: Vec<AttemptResult>, now: Timestamp) {
         self.messages = self.messages.saturating_add(answers.len());
         self.since.get_or_insert(now);
         self.parts.push((part, turn, answers));
@@ -107,7 +107,7 @@ impl Outcomes {
 
 /// Notes what became of the messages of a part, of a webhook that was at this turn when they were
 /// sent.
-fn note(webhook: &mut Webhook, turn: u32, part: &Part, answers: &[Answered], now: Timestamp) {
+fn note(webhook: &mut Webhook, turn: u32, part: &Part, answers: &[AttemptResult], now: Timestamp) {
     for (event, answered) in part.events.iter().zip(answers) {
         webhook.note(event, answered, now);
     }
@@ -297,18 +297,20 @@ impl Work {
             return Ok(part);
         }
         match self.feed(held, webhook.cursor.clone(), room, now).await? {
-            Feed::Page(page) => {
+            FeedResponse::Page(page) => {
                 part.events.extend(
                     page.entries
                         .iter()
                         .map(|entry| &entry.change)
                         .filter(|change| webhook.wants(change))
-                        .map(Event::from),
+                        .map(WebhookEvent::from),
                 );
                 part.next = Some(page.next);
             }
             _ => {
-                if let Feed::Page(ChangesPage { last, .. }) = self.feed(held, None, 1, now).await? {
+                if let FeedResponse::Page(FeedPage { last, .. }) =
+                    self.feed(held, None, 1, now).await?
+                {
                     (part.next, part.is_lost) = (Some(last), true);
                 }
             }
@@ -322,7 +324,7 @@ impl Work {
         after: Option<String>,
         size: usize,
         now: Timestamp,
-    ) -> Result<Feed> {
+    ) -> Result<FeedResponse> {
         let kinds = held.webhook.kinds.clone();
         let reads = kinds.iter().map(|kind| Right::On(*kind, Operation::Read));
         let cx = Context::new(
@@ -333,12 +335,12 @@ impl Work {
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         self.parts
             .changes
-            .changes(&cx, &ChangesRequest::new(after, kinds, size))
+            .changes(&cx, &FeedRequest::new(after, kinds, size))
             .await
     }
 
     /// Sends messages at the same time.
-    fn send(self: &Arc<Self>, webhook: &Webhook, part: &Part) -> JoinSet<(usize, Answered)> {
+    fn send(self: &Arc<Self>, webhook: &Webhook, part: &Part) -> JoinSet<(usize, AttemptResult)> {
         let mut sending = JoinSet::new();
         for (place, event) in part.events.iter().enumerate() {
             let (id, at) = (event.message_id(&webhook.id), (self.now)());
@@ -407,8 +409,11 @@ impl Work {
 }
 
 /// What came back of messages, when it is there for all of them.
-async fn answers(mut sending: JoinSet<(usize, Answered)>, messages: usize) -> Vec<Answered> {
-    let mut answers = vec![Answered::Nothing("the message could not be sent"); messages];
+async fn answers(
+    mut sending: JoinSet<(usize, AttemptResult)>,
+    messages: usize,
+) -> Vec<AttemptResult> {
+    let mut answers = vec![AttemptResult::Nothing("the message could not be sent"); messages];
     while let Some(sent) = sending.join_next().await {
         if let Ok((place, answered)) = sent
             && let Some(answer) = answers.get_mut(place)

@@ -15,7 +15,7 @@ use svc_declaration::visible;
 use svc_postgres::Store as Target;
 use svc_sqlite::Store as Source;
 use svc_store::compare::compare;
-use svc_store::transfer::{Batch, Position};
+use svc_store::transfer::{ExportBatch, ExportPosition};
 
 use super::about::{about_file, about_server};
 use super::location::Server;
@@ -91,7 +91,7 @@ struct Known {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum At {
     /// This comes next.
-    Position(Position),
+    Position(ExportPosition),
     /// All is there and is to be verified.
     Brought,
     /// It is verified: the digest.
@@ -266,7 +266,7 @@ impl Copy<'_> {
             ..mark
         };
         let (end, after) = (
-            Batch::new(Timestamp::from_micros(mark.clock)),
+            ExportBatch::new(Timestamp::from_micros(mark.clock)),
             mark.to_string(),
         );
         let done = self
@@ -317,7 +317,7 @@ impl Copy<'_> {
                     Mark {
                         clock: self.clock(tenant)?,
                         records: 0,
-                        at: At::Position(Position::start()),
+                        at: At::Position(ExportPosition::start()),
                     },
                     true,
                 ),
@@ -424,7 +424,7 @@ impl Copy<'_> {
 
     /// The moment of a tenant's last write in the file.
     fn clock(&self, tenant: &Tenant) -> Result<i64, Trouble> {
-        let batch = self.source.export(tenant, Position::start(), 1);
+        let batch = self.source.export(tenant, ExportPosition::start(), 1);
         Ok(batch
             .map_err(|error| about_source(self.from, &error))?
             .clock
@@ -572,12 +572,12 @@ fn progress_bar() -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::{At, Mark};
-    use svc_store::transfer::Position;
+    use svc_store::transfer::ExportPosition;
 
     #[test]
     fn a_mark_reads_back() {
         for at in [
-            At::Position(Position::start().after(7)),
+            At::Position(ExportPosition::start().after(7)),
             At::Brought,
             At::Complete("0af3".to_owned()),
         ] {

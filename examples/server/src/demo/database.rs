@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc_core::api::ApiBuilder;
-use svc_core::auth::{AnonymousTenant, Authenticator};
+use svc_core::auth::{Authenticator, TenantResolver};
 use svc_core::error::{Error, Result};
-use svc_core::link::{Address, ShareNames};
-use svc_core::ops::Webhooks;
+use svc_core::link::{RecordAddress, ShareNames};
+use svc_core::ops::WebhookStore;
 use svc_core::raw::RawRecord;
-use svc_core::store::{Load, Store};
-use svc_core::{Changes, Context, Revision, Tenant};
+use svc_core::store::{ImportedRecord, Store};
+use svc_core::{ChangeFeed, Context, RevisionSource, Tenant};
 use svc_postgres::ConnectError;
 use svc_sqlite::FileError;
-use svc_store::commits::Committed;
-use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, NewKey, Revocation};
+use svc_store::commits::CommitStats;
+use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 use super::about::{about_file, about_server, said};
 use super::location::{Location, Server};
@@ -40,7 +40,7 @@ pub struct Stats {
     /// Writes in the queue now.
     pub writes_waiting: usize,
     /// Transactions until now.
-    pub commits: Committed,
+    pub commits: CommitStats,
     /// Its connections.
     pub connections: Connections,
 }
@@ -209,7 +209,7 @@ impl Database {
         &self,
         tenant: &Tenant,
         options: KeyOptions,
-    ) -> Result<NewKey, KeyError> {
+    ) -> Result<CreatedKey, KeyError> {
         either!(self, store => store.create_key(tenant, options).await)
     }
 
@@ -233,11 +233,11 @@ impl Database {
         either!(self, store => store.revoke_key(id, webhooks).await)
     }
 
-    pub(super) async fn get(&self, cx: &Context, at: &Address) -> Result<Option<RawRecord>> {
+    pub(super) async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         either!(self, store => store.get(cx, at).await)
     }
 
-    pub(super) async fn seed(&self, tenant: &Tenant, rows: Vec<Load>) -> Result<()> {
+    pub(super) async fn seed(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         either!(self, store => store.seed(tenant, rows).await)
     }
 
@@ -321,7 +321,7 @@ pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::Store, Trouble> {
 
 fn registered<S>(store: &S, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder
 where
-    S: Store + Changes + Webhooks + Authenticator + AnonymousTenant + Revision + Clone,
+    S: Store + ChangeFeed + WebhookStore + Authenticator + TenantResolver + RevisionSource + Clone,
 {
     let shared = Arc::new(store.clone());
     let api = api.store(&shared).changes(&shared).webhooks(&shared);

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use svc_core::api::{
-    Api, Atomicity, EntryLinks, ErrorBodies, IfMatch, PatchMethod, ResponseStyle, Vendor,
+    Api, Atomicity, EntryLinks, ErrorBodies, IfMatchPolicy, PatchMethod, ResponseStyle, Vendor,
 };
 use svc_core::link::Dialect;
 use svc_core::model::Kind;
-use svc_core::webhook::Reach;
+use svc_core::webhook::ReceiverPolicy;
 use svc_tower::SvcService;
 
 use super::cli;
@@ -104,9 +104,9 @@ pub fn service(
             ErrorBodies::AsSpecified
         })
         .conditional_requests(if settings.require_if_match {
-            IfMatch::Required
+            IfMatchPolicy::Required
         } else {
-            IfMatch::Optional
+            IfMatchPolicy::Optional
         })
         .batches()
         .atomicity(if settings.atomic_helpers {
@@ -115,7 +115,7 @@ pub fn service(
             Atomicity::PerResource
         })
         .webhook_reach(
-            Reach::PUBLIC
+            ReceiverPolicy::PUBLIC
                 .plain(settings.private_webhooks)
                 .private(settings.private_webhooks),
         )

@@ -6,7 +6,7 @@ use std::path::Path;
 use svc_core::Tenant;
 use svc_core::auth::{Caller, Right, Rights};
 use svc_core::context::Context;
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{Options, Store};
@@ -152,7 +152,7 @@ async fn bound(store: &Database, tenant: &str, asked: Option<&str>) -> Result<Op
         Caller::with_rights(Rights::all()),
         Timestamp::now(),
     );
-    let address = Address::top(Kind::Person, id.clone());
+    let address = RecordAddress::top(Kind::Person, id.clone());
     let person = store.get(&cx, &address).await.map_err(trouble)?;
     person.map(|_| Some(id)).ok_or_else(unknown)
 }

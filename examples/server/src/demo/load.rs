@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::error::{Error, Result};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::store;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Context, Tenant};
@@ -190,7 +190,7 @@ impl Load {
                 if let Err(error) = store
                     .seed(
                         &self.tenant,
-                        step.into_iter().map(store::Load::from).collect(),
+                        step.into_iter().map(store::ImportedRecord::from).collect(),
                     )
                     .await
                 {
@@ -263,7 +263,7 @@ impl Load {
     async fn comes_within(
         &self,
         store: &Database,
-        address: &Address,
+        address: &RecordAddress,
         patience: Duration,
     ) -> Result<bool> {
         let cx = Context::new(
@@ -282,7 +282,7 @@ impl Load {
     }
 }
 
-impl From<Row> for store::Load {
+impl From<Row> for store::ImportedRecord {
     fn from(row: Row) -> Self {
         Self::new(row.address.id, row.created, row.draft)
     }

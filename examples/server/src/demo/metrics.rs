@@ -200,7 +200,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::fs;
 
-    use svc_store::commits::Committed;
+    use svc_store::commits::CommitStats;
 
     use super::*;
 
@@ -228,7 +228,7 @@ mod tests {
         let families = |connections| {
             let stats = Stats {
                 writes_waiting: 0,
-                commits: Committed::default(),
+                commits: CommitStats::default(),
                 connections,
             };
             metrics

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use http::Uri;
-use svc_store::keys::IssuedKey;
+use svc_store::keys::StoredKey;
 
 use super::cli::{EntryLinks, Options, Style, Switch};
 use super::trouble::Trouble;
@@ -348,7 +348,7 @@ fn fixed_keys(options: &Options) -> Result<Vec<FixedKey>, Trouble> {
                 "A tenant's name is 1 to 64 letters, digits, `_`, `.` and `-`.",
             ));
         }
-        if !(IssuedKey::SHORTEST..=256).contains(&token.len())
+        if !(StoredKey::SHORTEST..=256).contains(&token.len())
             || !token.chars().all(|c| c.is_ascii_graphic())
         {
             return Err(wrong(

@@ -19,10 +19,10 @@ use svc_conformance::{
     CleanUp, InProcess, Intensity, Keys, Outcome, Remote, Report, Suite, Target,
 };
 use svc_core::api::{Api, Vendor};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
-use svc_core::store::{self, Call, Key};
+use svc_core::store::{self, LookupKey, WriteRequest};
 use svc_core::{Context, ListRequest};
 use svc_sqlite::{KeyOptions, Options, Store};
 use svc_tower::SvcService;
@@ -191,15 +191,19 @@ impl store::Store for Broken {
         }
     }
 
-    async fn get(&self, cx: &Context, at: &Address) -> svc_core::Result<Option<RawRecord>> {
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> svc_core::Result<Option<RawRecord>> {
         self.0.get(cx, at).await
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> svc_core::Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> svc_core::Result<Option<RawRecord>> {
         self.0.find(cx, key).await
     }
 
-    async fn write(&self, cx: &Context, call: Call) -> svc_core::Result<store::Outcome> {
+    async fn write(
+        &self,
+        cx: &Context,
+        call: WriteRequest,
+    ) -> svc_core::Result<store::WriteOutcome> {
         self.0.write(cx, call).await
     }
 }

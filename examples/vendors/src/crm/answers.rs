@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use svc_core::{Context, Idempotency, Result, store::Kept};
+use svc_core::{Context, IdempotencyStore, Result, store::Kept};
 
 use super::existing::Crm;
 
 #[async_trait]
-impl Idempotency for Crm {
+impl IdempotencyStore for Crm {
     async fn recall(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
         let sql = "SELECT answer FROM kept_answers WHERE company_no = ?1 AND key = ?2";
         let rows = self

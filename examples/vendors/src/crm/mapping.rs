@@ -6,7 +6,7 @@ use svc_core::model::shared::EmailAddress;
 use svc_core::model::{
     Kind, Person, Petition, Resource, Signature, Tag, Tagging, signature, tagging,
 };
-use svc_core::record::{Computed, Meta};
+use svc_core::record::{ComputedValue, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
 use svc_core::{Record, Result, helper::MatchKey, ops::FindKey};
 
@@ -198,7 +198,7 @@ impl Mapped for Tagging {
     ];
 
     fn from_row(_: &Row, meta: Meta) -> Result<Record<Self>> {
-        let relation = Computed::Relation(Kind::Person);
+        let relation = ComputedValue::Relation(Kind::Person);
         Ok(Record::new(meta, Self::default()).computed(tagging::key::item_type, relation))
     }
 }

@@ -7,7 +7,7 @@ use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE, LAST_MODI
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use serde_json::Value;
 use svc_conformance::row;
-use svc_core::api::{ApiBuilder, IfMatch};
+use svc_core::api::{ApiBuilder, IfMatchPolicy};
 
 use super::{Fault, Over, Place};
 use crate::interceptor::Interceptor;
@@ -18,12 +18,12 @@ const FAMILY: &str = "conditional";
 
 /// The reference server with conditional requests.
 pub(crate) fn conditional(api: ApiBuilder) -> ApiBuilder {
-    api.conditional_requests(IfMatch::Optional)
+    api.conditional_requests(IfMatchPolicy::Optional)
 }
 
 /// The same, which changes nothing without `If-Match`.
 pub(crate) fn strict(api: ApiBuilder) -> ApiBuilder {
-    api.conditional_requests(IfMatch::Required)
+    api.conditional_requests(IfMatchPolicy::Required)
 }
 
 fn fault(

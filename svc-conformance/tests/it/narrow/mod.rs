@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use svc_conformance::{Intensity, Outcome, Report, Suite, SuiteError};
-use svc_core::api::{ApiBuilder, Behaviour, IfMatch};
+use svc_core::api::{ApiBuilder, Behaviour, IfMatchPolicy};
 use svc_core::helper::{PersonSignup, RecordAttendance, RecordSignature};
 use svc_core::model::{
     Attendance, Event, Person, Petition, Signature, Tag, event, person, petition,
@@ -557,7 +557,7 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
 #[tokio::test]
 async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
     let subject = svc_self_test::subject::Subject::reference(|api| {
-        api.conditional_requests(IfMatch::Optional)
+        api.conditional_requests(IfMatchPolicy::Optional)
     })
     .await?;
     // Without a receiver of webhooks, nothing of what is sent is judged.

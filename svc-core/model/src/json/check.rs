@@ -1,6 +1,6 @@
 //! Checking that a stored text is JSON, without building values.
 
-use super::Limits;
+use super::JsonLimits;
 use super::scan::Scan;
 use crate::value::Parts;
 
@@ -72,7 +72,7 @@ fn nested(
 ) -> bool {
     scan.next();
     scan.skip_space();
-    depth < Limits::DEEPEST
+    depth < JsonLimits::DEEPEST
         && (scan.take(end) || inside(scan, depth.saturating_add(1)) && scan.take(end))
 }
 

@@ -6,12 +6,12 @@ use std::fmt::{self, Write as _};
 
 use super::object::Member;
 use super::scan::{BrokenString, Flaws, Scan};
-use super::{Json, Limits, Number, Object};
-use crate::error::{Code, Problem, Property};
+use super::{Json, JsonLimits, Number, Object};
+use crate::error::{ErrorCode, Problem, PropertyPath};
 use crate::value::Parts;
 
 /// Reads exactly one JSON value.
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> {
+pub(super) fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Json, Vec<Problem>> {
     let mut reader = Reader::new(bytes, limits, true);
     match reader.document() {
         Ok(value) if reader.problems.is_empty() => Ok(value),
@@ -29,7 +29,9 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Json, Vec<Problem>> 
 
 /// Reads one JSON value that no client sent; `None` if its syntax is not that of JSON.
 pub(super) fn read_kept(bytes: &[u8]) -> Option<Json> {
-    Reader::new(bytes, &Limits::own(), false).document().ok()
+    Reader::new(bytes, &JsonLimits::own(), false)
+        .document()
+        .ok()
 }
 
 /// The problem that ends the reading is in the list.
@@ -45,7 +47,7 @@ const KEY_LENGTH: usize = 64;
 
 struct Reader<'a, 'l> {
     scan: Scan<'a>,
-    limits: &'l Limits,
+    limits: &'l JsonLimits,
     values: usize,
     /// Elements of the arrays, and members of the objects, that are not read to their end.
     items: Vec<Json>,
@@ -56,7 +58,7 @@ struct Reader<'a, 'l> {
 }
 
 impl<'a, 'l> Reader<'a, 'l> {
-    fn new(bytes: &'a [u8], limits: &'l Limits, collects: bool) -> Self {
+    fn new(bytes: &'a [u8], limits: &'l JsonLimits, collects: bool) -> Self {
         let scan = Scan::of_strings(bytes);
         Self {
             scan,
@@ -140,7 +142,7 @@ impl<'a, 'l> Reader<'a, 'l> {
 
     /// One level deeper, if the limit allows it.
     fn deeper(&mut self, path: &Path<'_>, depth: usize) -> Step<usize> {
-        let limit = self.limits.depth.min(Limits::DEEPEST);
+        let limit = self.limits.depth.min(JsonLimits::DEEPEST);
         if depth >= limit {
             let at = self.scan.offset();
             return self.stop(
@@ -209,7 +211,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             );
             if duplicate {
                 self.report(
-                    Code::DuplicateKey,
+                    ErrorCode::DuplicateKey,
                     &member,
                     at,
                     "the object has this key already",
@@ -295,7 +297,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         ] {
             if let Some(at) = flaw {
                 self.report(
-                    Code::JsonInvalid,
+                    ErrorCode::JsonInvalid,
                     path,
                     at,
                     format_args!("{what} has {fault}"),
@@ -314,7 +316,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         let number = Number::from_checked(text);
         if text.len() > limit {
             self.report(
-                Code::JsonInvalid,
+                ErrorCode::JsonInvalid,
                 path,
                 at,
                 format_args!("the number is longer than {limit} characters"),
@@ -324,13 +326,13 @@ impl<'a, 'l> Reader<'a, 'l> {
             && text.parse::<u64>().is_err()
         {
             self.report(
-                Code::JsonInvalid,
+                ErrorCode::JsonInvalid,
                 path,
                 at,
                 "the integer does not fit 64 bits",
             )?;
         } else if !parts.plain_integer && number.as_f64().is_none() {
-            self.report(Code::JsonInvalid, path, at, "the number is too large")?;
+            self.report(ErrorCode::JsonInvalid, path, at, "the number is too large")?;
         }
         Ok(Json::Number(number))
     }
@@ -338,7 +340,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     /// Adds a problem after which reading goes on, until the list is full.
     fn report(
         &mut self,
-        code: Code,
+        code: ErrorCode,
         path: &Path<'_>,
         at: usize,
         what: impl fmt::Display,
@@ -351,7 +353,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             Path::Root => Problem::general(code, description),
             _ => Problem::new(code, path.property(), description),
         });
-        if self.problems.len() < Limits::PROBLEMS {
+        if self.problems.len() < JsonLimits::PROBLEMS {
             Ok(())
         } else {
             Err(Stop)
@@ -361,7 +363,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     /// Adds the problem that ends the reading.
     fn stop<T>(&mut self, path: &Path<'_>, at: usize, what: impl fmt::Display) -> Step<T> {
         // Whether the list is full no longer matters.
-        let _ = self.report(Code::JsonInvalid, path, at, what);
+        let _ = self.report(ErrorCode::JsonInvalid, path, at, what);
         Err(Stop)
     }
 }
@@ -389,9 +391,9 @@ enum Path<'a> {
 }
 
 impl Path<'_> {
-    fn property(&self) -> Property {
+    fn property(&self) -> PropertyPath {
         match self {
-            Self::Root => Property::default(),
+            Self::Root => PropertyPath::default(),
             Self::Item(parent, position) => parent.property().element(*position),
             Self::Member(parent, key) => parent.property().then(shown(key)),
         }

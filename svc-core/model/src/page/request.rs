@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Code, Problem};
+use crate::error::{ErrorCode, Problem};
 
 /// Which page of a collection is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,19 +63,19 @@ impl PageRequest {
 /// A query parameter of a collection, for documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Parameter {
+pub struct QueryParameter {
     /// Its name.
     pub name: &'static str,
     /// What it means, in a phrase without a full stop.
     pub text: String,
     /// The values it takes.
-    pub values: Values,
+    pub values: ParameterValues,
 }
 
-impl Parameter {
+impl QueryParameter {
     /// A parameter.
     #[must_use]
-    pub fn new(name: &'static str, text: String, values: Values) -> Self {
+    pub fn new(name: &'static str, text: String, values: ParameterValues) -> Self {
         Self { name, text, values }
     }
 }
@@ -83,7 +83,7 @@ impl Parameter {
 /// The values of a query parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Values {
+pub enum ParameterValues {
     /// A whole number from 1; this one when it is not sent.
     Number(u32),
     /// What this server gave.
@@ -112,8 +112,8 @@ impl PageRequest {
     /// Every query parameter of a collection whose pages have `size` records when nothing is said,
     /// and `largest` at most.
     #[must_use]
-    pub fn parameters(size: u32, largest: u32) -> Vec<Parameter> {
-        let parameter = |name, text: &str, values| Parameter {
+    pub fn parameters(size: u32, largest: u32) -> Vec<QueryParameter> {
+        let parameter = |name, text: &str, values| QueryParameter {
             name,
             text: text.to_owned(),
             values,
@@ -122,12 +122,16 @@ impl PageRequest {
             "Records on a page; more than {largest} count as that, {size} when it is not sent"
         );
         vec![
-            parameter("page", "The page, counted from 1", Values::Number(1)),
-            parameter("per_page", &of_size, Values::Number(size)),
+            parameter(
+                "page",
+                "The page, counted from 1",
+                ParameterValues::Number(1),
+            ),
+            parameter("per_page", &of_size, ParameterValues::Number(size)),
             parameter(
                 "after",
                 "Where the page begins; only `next` links of this server have it",
-                Values::Token,
+                ParameterValues::Token,
             ),
         ]
     }
@@ -159,7 +163,7 @@ impl PageRequest {
         let [page, per_page, after] = asked.map(|(name, first, is_repeated)| {
             if is_repeated {
                 problems.push(Problem::new(
-                    Code::PageInvalid,
+                    ErrorCode::PageInvalid,
                     name,
                     "{property} is there more than once.",
                 ));
@@ -170,7 +174,8 @@ impl PageRequest {
             None => default,
             Some(text) => counting(text).unwrap_or_else(|| {
                 let text = "{property} must be a whole number from 1.";
-                problems.push(Problem::new(Code::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
+                problems
+                    .push(Problem::new(ErrorCode::PageInvalid, name, text).hint("^[1-9][0-9]*$"));
                 default
             }),
         };
@@ -311,7 +316,7 @@ mod tests {
             assert!(
                 problems
                     .iter()
-                    .all(|problem| problem.code == Code::PageInvalid),
+                    .all(|problem| problem.code == ErrorCode::PageInvalid),
                 "{wrong}"
             );
         }

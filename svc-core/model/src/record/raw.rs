@@ -4,13 +4,13 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use super::{Computed, Identifiers, Meta};
+use super::{ComputedValue, Identifiers, Meta};
 use crate::{
     error::{Error, Result},
     json::{Json, Object, is_items, is_members},
-    link::{Address, Ref, ShareNames},
+    link::{LinkValue, RecordAddress, ShareNames},
     names::Kind,
-    schema::Source,
+    schema::ComputedSource,
     value::Id,
 };
 
@@ -42,8 +42,8 @@ pub struct RawRecord {
     pub(crate) kind: Kind,
     pub(crate) meta: Meta,
     pub(crate) fields: Fields,
-    pub(crate) computed: Vec<(&'static str, Computed)>,
-    pub(crate) links: Vec<(&'static str, Ref)>,
+    pub(crate) computed: Vec<(&'static str, ComputedValue)>,
+    pub(crate) links: Vec<(&'static str, LinkValue)>,
     pub(crate) own_links: Vec<(String, String)>,
 }
 
@@ -80,7 +80,7 @@ impl RawRecord {
     }
 
     /// Sets a computed field; a value among typed fields gives way.
-    pub fn add_computed(&mut self, name: &'static str, value: Computed) {
+    pub fn add_computed(&mut self, name: &'static str, value: ComputedValue) {
         self.computed.retain(|(known, _)| *known != name);
         if let Fields::Typed(bytes) = &self.fields {
             let mut members = members_object(bytes);
@@ -94,7 +94,7 @@ impl RawRecord {
     }
 
     /// Adds where a link to one record leads.
-    pub fn add_link(&mut self, name: &'static str, to: Ref) {
+    pub fn add_link(&mut self, name: &'static str, to: LinkValue) {
         self.links.push((name, to));
     }
 
@@ -128,18 +128,18 @@ impl RawRecord {
 
     /// The computed fields and their values.
     #[must_use]
-    pub fn computed(&self) -> &[(&'static str, Computed)] {
+    pub fn computed(&self) -> &[(&'static str, ComputedValue)] {
         &self.computed
     }
 
     /// Gives all computed fields the values of a new record.
     pub fn reset_computed(&mut self) {
-        self.computed = Computed::of_new(self.kind);
+        self.computed = ComputedValue::of_new(self.kind);
     }
 
     /// Sets the computed field with this source, or removes it. A kind without such a field stays
     /// unchanged.
-    pub fn set_computed(&mut self, source: Source, value: Option<Computed>) {
+    pub fn set_computed(&mut self, source: ComputedSource, value: Option<ComputedValue>) {
         let Some(field) = self.kind.schema().computed_from(source) else {
             return;
         };
@@ -149,12 +149,12 @@ impl RawRecord {
 
     /// The links to one record, hidden ones included, and their targets.
     #[must_use]
-    pub fn links(&self) -> &[(&'static str, Ref)] {
+    pub fn links(&self) -> &[(&'static str, LinkValue)] {
         &self.links
     }
 
     /// Sets the target of a link to one record, or removes the link.
-    pub fn set_link(&mut self, name: &'static str, to: Option<Ref>) {
+    pub fn set_link(&mut self, name: &'static str, to: Option<LinkValue>) {
         self.links.retain(|(known, _)| *known != name);
         self.links.extend(to.map(|to| (name, to)));
     }
@@ -167,9 +167,9 @@ impl RawRecord {
 
     /// Where a link to one record leads, when it is a record of this server.
     #[must_use]
-    pub fn link(&self, name: &str) -> Option<&Address> {
+    pub fn link(&self, name: &str) -> Option<&RecordAddress> {
         self.links.iter().find_map(|(link, to)| match to {
-            Ref::Local(address) if *link == name => Some(address),
+            LinkValue::Local(address) if *link == name => Some(address),
             _ => None,
         })
     }
@@ -223,7 +223,7 @@ impl RawRecord {
     }
 
     /// The value of the computed field with this source.
-    pub fn computed_value(&self, source: Source) -> Option<&Computed> {
+    pub fn computed_value(&self, source: ComputedSource) -> Option<&ComputedValue> {
         let field = self.kind.schema().computed_from(source)?;
         self.computed
             .iter()
@@ -233,9 +233,9 @@ impl RawRecord {
 
     /// Its address (COL-19).
     #[must_use]
-    pub fn address(&self) -> Address {
+    pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().home.and_then(|_| self.parent().cloned());
-        Address {
+        RecordAddress {
             kind: self.kind,
             id: self.meta.id.clone(),
             parent,

@@ -2,11 +2,11 @@
 
 use super::{Asked, Case, lists::list};
 use crate::{
-    error::{Problem, Property},
+    error::{Problem, PropertyPath},
     helper::Choices,
     json::{Json, Object},
     model::Kind,
-    store::Key,
+    store::LookupKey,
     value::Id,
 };
 
@@ -29,19 +29,19 @@ impl Case<'_> {
         // A question that is not there is told by the link.
         let question = self
             .ledger
-            .record(&Key::Id(Kind::Question, question.clone()))?;
+            .record(&LookupKey::Id(Kind::Question, question.clone()))?;
         let Some(question) = question else {
             return Ok(Vec::new());
         };
         let choices = Choices::of(&self.fields(&question.record)?);
         let mut problems = if has_keys {
-            choices.wrong_keys(&keys, &Property::default())
+            choices.wrong_keys(&keys, &PropertyPath::default())
         } else {
             Vec::new()
         };
         problems.extend(
             choices
-                .wrong_value(value, &Property::default())
+                .wrong_value(value, &PropertyPath::default())
                 .filter(|_| has_value),
         );
         Ok(problems)

@@ -5,22 +5,22 @@ use std::borrow::Cow;
 use super::{Asked, Case, New, check};
 use crate::{
     draft::RawDraft,
-    error::{Code, Error, Problem},
+    error::{Error, ErrorCode, Problem},
     helper::distinct_emails,
     json::{Json, Object},
-    link::{Address, Ref},
+    link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, Meta, RawRecord},
     rules::Holders,
     schema::fill_nested_computed,
-    store::{Change, Insert, Key, Load, Stored},
+    store::{Change, ImportedRecord, InsertRecord, LookupKey, StoredRecord},
     value::{Identifier, Timestamp},
 };
 
 impl Case<'_> {
     /// Creates what a request creates by itself; a helper has asked its questions before, each
     /// once.
-    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(Stored, bool)> {
+    pub(super) fn create_alone(&mut self, draft: &RawDraft) -> Asked<(StoredRecord, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()
@@ -40,7 +40,7 @@ impl Case<'_> {
         let Some(of) = &draft.recorded_by else {
             return Ok(Cow::Borrowed(draft));
         };
-        let stored = self.ledger.record(&Key::from(of))?;
+        let stored = self.ledger.record(&LookupKey::from(of))?;
         let stored = stored
             .filter(|stored| of.admits_parent(stored.record.parent()))
             .ok_or_else(Error::not_found)?;
@@ -59,11 +59,11 @@ impl Case<'_> {
 
     /// Takes a record over as it was made elsewhere; `false` beside a membership that was there
     /// already (UND-38).
-    pub(super) fn load(&mut self, load: &Load) -> Asked<(Stored, bool)> {
+    pub(super) fn load(&mut self, load: &ImportedRecord) -> Asked<(StoredRecord, bool)> {
         let mut draft = load.draft.clone();
         if self
             .ledger
-            .find(&Key::Id(draft.kind, load.id.clone()))?
+            .find(&LookupKey::Id(draft.kind, load.id.clone()))?
             .is_some()
         {
             return Err(
@@ -110,7 +110,7 @@ impl Case<'_> {
     }
 
     /// Creates a record; `false` beside the one that was there already (UND-38).
-    pub(super) fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    pub(super) fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(StoredRecord, bool)> {
         self.create_unless(Vec::new(), draft, new)
     }
 
@@ -120,7 +120,7 @@ impl Case<'_> {
         wrong: Vec<Problem>,
         draft: &RawDraft,
         new: &New,
-    ) -> Asked<(Stored, bool)> {
+    ) -> Asked<(StoredRecord, bool)> {
         let schema = draft.kind.schema();
         let mut record = self.blank(draft, new);
         let mut problems = wrong;
@@ -161,11 +161,11 @@ impl Case<'_> {
         } else {
             Vec::new()
         };
-        let stored = Stored {
-            row: Stored::NEW,
+        let stored = StoredRecord {
+            row: StoredRecord::NEW,
             record,
         };
-        self.ledger.change(Change::Insert(Box::new(Insert {
+        self.ledger.change(Change::Insert(Box::new(InsertRecord {
             record: stored.record.clone(),
             identifiers: draft.identifiers.clone(),
             name,
@@ -195,7 +195,7 @@ impl Case<'_> {
                 .iter()
                 .find(|it| it.is_scope && it.kind == of.kind)
         {
-            record.set_link(reference.name, Some(Ref::Local(of.clone())));
+            record.set_link(reference.name, Some(LinkValue::Local(of.clone())));
         }
         record.reset_computed();
         record
@@ -234,13 +234,13 @@ impl Case<'_> {
         &mut self,
         kind: Kind,
         identifiers: &[Identifier],
-        own: Option<&Address>,
+        own: Option<&RecordAddress>,
     ) -> Asked<Vec<Problem>> {
         let mut problems = Vec::new();
         for (place, identifier) in identifiers.iter().enumerate() {
             let owner = self
                 .ledger
-                .find(&Key::Identifier(kind, identifier.clone()))?;
+                .find(&LookupKey::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
                 problems.push(Problem::identifier_in_use(place));
             }
@@ -255,7 +255,7 @@ impl Case<'_> {
         &mut self,
         kind: Kind,
         fields: &Object,
-        own: Option<(&Address, &Object)>,
+        own: Option<(&RecordAddress, &Object)>,
         problems: &mut Vec<Problem>,
     ) -> Asked<Option<String>> {
         let Some(field) = kind.schema().unique_name() else {
@@ -267,10 +267,10 @@ impl Case<'_> {
         if own.is_some_and(|(_, before)| before.get(field.name) == fields.get(field.name)) {
             return Ok(Some(name.to_owned()));
         }
-        let other = self.ledger.find(&Key::Name(kind, name.to_owned()))?;
+        let other = self.ledger.find(&LookupKey::Name(kind, name.to_owned()))?;
         if other.is_some_and(|other| own.is_none_or(|(own, _)| own.id != other.id)) {
             let text = format!("Another {} has this name.", kind.singular());
-            problems.push(Problem::new(Code::NameInUse, field.name, text));
+            problems.push(Problem::new(ErrorCode::NameInUse, field.name, text));
         }
         Ok(Some(name.to_owned()))
     }

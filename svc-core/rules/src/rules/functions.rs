@@ -6,25 +6,25 @@ use std::collections::{HashMap, HashSet, hash_map::Entry};
 use super::{Asked, Ground, New, trigger_limit::limit_keys};
 use crate::{
     draft::RawDraft,
-    error::{Code, Error, Problem, Property},
+    error::{Error, ErrorCode, Problem, PropertyPath},
     helper::{
-        Choices, EntryStatus, Functions, Memberships, Named, QuestionRef, RawOutcome, RawPlan,
-        ResponseInput, Triggers, answer_draft,
+        ActionFunctions, AnswerInput, Choices, EntryStatus, GroupRef, Memberships, QuestionRef,
+        RawHelperOutcome, RawHelperRequest, Triggers, answer_draft,
     },
     json::{Json, Object},
-    link::Address,
+    link::RecordAddress,
     model::Kind,
-    outbox::ToSend,
-    store::{Found, Key, Pause, Stored},
+    outbox::OutboxPayload,
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::Id,
 };
 
 /// Who a call is about, and what it recorded.
 pub(super) struct Done<'a> {
-    pub(super) plan: &'a RawPlan,
+    pub(super) plan: &'a RawHelperRequest,
     /// The person that tags, lists and answers are for.
-    pub(super) person: Option<Address>,
-    pub(super) action: Option<&'a Stored>,
+    pub(super) person: Option<RecordAddress>,
+    pub(super) action: Option<&'a StoredRecord>,
     /// Whether the action was recorded before, by an earlier try of the same call (UND-24).
     pub(super) is_repeat: bool,
     /// Whether the call is refused already: nobody may be there, because the person was wrong.
@@ -41,9 +41,9 @@ impl Done<'_> {
 /// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
 pub(super) fn run<G: Ground>(
     ground: &mut G,
-    functions: &Functions,
+    functions: &ActionFunctions,
     done: &Done<'_>,
-    outcome: &mut RawOutcome,
+    outcome: &mut RawHelperOutcome,
 ) -> Asked<()> {
     for (kinds, all) in [
         (&Memberships::TAGS, &functions.tags),
@@ -59,7 +59,7 @@ pub(super) fn run<G: Ground>(
         answered: HashSet::new(),
     };
     if let (Some(person), true) = (&done.person, done.is_repeat) {
-        let questions: Vec<Key> = functions
+        let questions: Vec<LookupKey> = functions
             .responses
             .iter()
             .filter_map(|it| question_key(&it.question))
@@ -87,7 +87,7 @@ pub(super) fn run<G: Ground>(
 fn join<G: Ground>(
     ground: &mut G,
     kinds: &Memberships,
-    named: &Named,
+    named: &GroupRef,
     done: &Done<'_>,
 ) -> Asked<EntryStatus> {
     if done.lacks_person() {
@@ -115,7 +115,7 @@ fn join<G: Ground>(
 /// (UND-24).
 fn respond<G: Ground>(
     ground: &mut G,
-    response: &ResponseInput,
+    response: &AnswerInput,
     done: &Done<'_>,
     known: &mut Known,
 ) -> Asked<EntryStatus> {
@@ -176,7 +176,7 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
     });
     match ground.create(&draft, &New::default()) {
         Ok((_, is_new)) => Ok(EntryStatus::stored(is_new)),
-        Err(Pause::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
+        Err(RuleError::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),
     }
 }
@@ -186,7 +186,7 @@ fn entry<G: Ground>(ground: &mut G, mut draft: RawDraft, done: &Done<'_>) -> Ask
 fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> Asked<()> {
     let person = done.person.as_ref().map(|person| person.id.clone());
     triggers.wanted().try_for_each(|(trigger, identifiers)| {
-        let response = ToSend::Response {
+        let response = OutboxPayload::Response {
             trigger,
             identifiers: identifiers.to_vec(),
             helper: done.plan.helper,
@@ -205,7 +205,7 @@ fn trigger<G: Ground>(ground: &mut G, triggers: &Triggers, done: &Done<'_>) -> A
 
 /// What the answers of one call have to do with, each read once however many answers there are.
 struct Known {
-    questions: HashMap<Key, Option<(Found, Choices)>>,
+    questions: HashMap<LookupKey, Option<(RecordLocation, Choices)>>,
     /// What an earlier try of the call recorded (UND-24).
     answered: HashSet<Answered>,
 }
@@ -221,11 +221,11 @@ fn answer_to(question: &Id, fields: &Object) -> Answered {
 }
 
 /// What a question is looked up by (HAF-08); `None` for something that no question can have.
-pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
+pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
     match question {
-        QuestionRef::Id(id) => Some(Key::Id(Kind::Question, id.clone())),
+        QuestionRef::Id(id) => Some(LookupKey::Id(Kind::Question, id.clone())),
         QuestionRef::Identifier(identifier) => {
-            Some(Key::Identifier(Kind::Question, identifier.clone()))
+            Some(LookupKey::Identifier(Kind::Question, identifier.clone()))
         }
         QuestionRef::Unknown => None,
     }
@@ -233,24 +233,24 @@ pub(super) fn question_key(question: &QuestionRef) -> Option<Key> {
 
 /// What a tag or a list is looked up by; `None` for an address that leads to nothing of this
 /// server.
-pub(super) fn group_key(kinds: &Memberships, named: &Named) -> Option<Key> {
+pub(super) fn group_key(kinds: &Memberships, named: &GroupRef) -> Option<LookupKey> {
     match named {
-        Named::Name(name) => Some(Key::Name(kinds.group, name.clone())),
-        Named::Address(id) => id.as_ref().map(|id| Key::Id(kinds.group, id.clone())),
+        GroupRef::Name(name) => Some(LookupKey::Name(kinds.group, name.clone())),
+        GroupRef::Address(id) => id.as_ref().map(|id| LookupKey::Id(kinds.group, id.clone())),
     }
 }
 
 /// The status of an action function that needs a person where there is none (UND-29).
-fn needs_person(property: impl Into<Property>) -> EntryStatus {
+fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     EntryStatus::Failed(vec![Problem::new(
-        Code::PersonRequired,
+        ErrorCode::PersonRequired,
         property,
-        Code::PersonRequired.meaning(),
+        ErrorCode::PersonRequired.meaning(),
     )])
 }
 
 /// The problem of a question that does not exist (HAF-08).
-fn unknown_question(response: &ResponseInput) -> Problem {
-    let code = Code::QuestionDoesNotExist;
+fn unknown_question(response: &AnswerInput) -> Problem {
+    let code = ErrorCode::QuestionDoesNotExist;
     Problem::new(code, response.path.clone().then("question"), code.meaning())
 }

@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{
     draft::RawDraft,
-    error::{Problem, Property},
-    helper::Merge,
+    error::{Problem, PropertyPath},
+    helper::MergePolicy,
     json::{Json, Object},
     model::Kind,
-    store::{Change, Key, Pause, Stored},
+    store::{Change, LookupKey, RuleError, StoredRecord},
     value::{Id, Identifier},
 };
 
@@ -41,14 +41,16 @@ impl Case<'_> {
             };
             let person = match holders {
                 Holders::Recognise(merge) => {
-                    let part = Property::member("tickets").element(place).then("person");
+                    let part = PropertyPath::member("tickets")
+                        .element(place)
+                        .then("person");
                     let wrong = posted.complete(self.call.received);
                     let holder = check(wrong)
-                        .map_err(Pause::from)
+                        .map_err(RuleError::from)
                         .and_then(|()| person::recognise(self, &posted, merge));
                     match holder.map_err(|pause| pause.within(&part)) {
                         Ok((person, _)) => Some(person),
-                        Err(Pause::Failed(error)) => {
+                        Err(RuleError::Failed(error)) => {
                             problems.extend(error.into_problems()?);
                             None
                         }
@@ -60,12 +62,12 @@ impl Case<'_> {
                     if let Some(own) = &posted.own
                         && self
                             .ledger
-                            .find(&Key::Id(Kind::Person, own.clone()))?
+                            .find(&LookupKey::Id(Kind::Person, own.clone()))?
                             .is_none()
                     {
                         posted.own = None;
                     }
-                    person::known(self, &posted, Merge::Keep)?
+                    person::known(self, &posted, MergePolicy::Keep)?
                 }
             };
             if let Some(person) = person {
@@ -77,7 +79,7 @@ impl Case<'_> {
     }
 
     /// Notes who holds which ticket of an attendance.
-    pub(super) fn hold(&mut self, attendance: &Stored, holders: Vec<(usize, Id)>) {
+    pub(super) fn hold(&mut self, attendance: &StoredRecord, holders: Vec<(usize, Id)>) {
         for (place, person) in holders {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
             self.ledger.change(Change::Hold {
@@ -100,12 +102,14 @@ impl Case<'_> {
             if !is_second
                 && self
                     .ledger
-                    .find(&Key::Id(Kind::Person, id.clone()))?
+                    .find(&LookupKey::Id(Kind::Person, id.clone()))?
                     .is_some()
             {
                 known.push((*place, id.clone()));
             } else {
-                let part = Property::member("tickets").element(*place).then("person");
+                let part = PropertyPath::member("tickets")
+                    .element(*place)
+                    .then("person");
                 problems.push(Problem::own_identifier_in_use().within(&part));
             }
         }
@@ -140,7 +144,12 @@ impl Case<'_> {
 
     /// Follows the holders of an attendance whose tickets were replaced: they are not recognised
     /// again (RES-attendance-14), but stay known wherever they stand now.
-    pub(super) fn move_holders(&mut self, attendance: &Stored, before: &Object, after: &Object) {
+    pub(super) fn move_holders(
+        &mut self,
+        attendance: &StoredRecord,
+        before: &Object,
+        after: &Object,
+    ) {
         let named = |fields: &Object| -> Vec<Option<TicketHolder>> {
             list(fields, "tickets")
                 .iter()

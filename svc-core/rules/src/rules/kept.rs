@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Asked, Case};
-use crate::store::{Change, Outcome};
+use crate::store::{Change, WriteOutcome};
 
 impl Case<'_> {
     /// The answer that is kept of this call, where it has been here before.
@@ -19,7 +19,7 @@ impl Case<'_> {
     }
 
     /// Keeps the answer of this call, which is done.
-    pub(super) fn keep_answer(&mut self, outcome: &Outcome) -> Asked<()> {
+    pub(super) fn keep_answer(&mut self, outcome: &WriteOutcome) -> Asked<()> {
         let Some(keep) = &self.call.keep else {
             return Ok(());
         };

@@ -36,17 +36,20 @@ pub use first::{first_questions, first_questions_once};
 pub use ground::{Asked, Ground, Holders, New};
 #[doc(hidden)]
 pub use help::help;
-pub use person::{Candidate, Known, Wanted};
-pub use repair::{Repair, Rounded};
+pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
+pub use repair::{RecordRepair, RoundedAmount};
 
 use crate::{
     error::{Error, Problem},
     json::Object,
-    link::{Address, Ref, ShareNames},
+    link::{LinkValue, RecordAddress, ShareNames},
     model::Kind,
-    outbox::{Dispatch, ToSend},
+    outbox::{OutboxEntry, OutboxPayload},
     record::RawRecord,
-    store::{Answers, Call, Change, Found, Key, Ledger, Outcome, Overlay, Pause, Turn, Work},
+    store::{
+        Change, Ledger, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
+        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+    },
     value::Id,
 };
 
@@ -57,7 +60,7 @@ pub struct Decision {
     /// What is changed, all or nothing of it.
     pub changes: Vec<Change>,
     /// What the caller is answered once that is durable.
-    pub outcome: Outcome,
+    pub outcome: WriteOutcome,
 }
 
 /// Decides a call: the one place where the interface says what a write means.
@@ -67,17 +70,17 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`Pause::Missing`] and [`Pause::Unsettled`] when it has to be run again; [`Pause::Failed`] with
+/// [`RuleError::Missing`] and [`RuleError::Unsettled`] when it has to be run again; [`RuleError::Failed`] with
 /// `ErrorKind::Invalid` and every problem that only the store knows
-/// (ERR-39), also where there is none but the call [is refused already](Call::is_refused); with
+/// (ERR-39), also where there is none but the call [is refused already](WriteRequest::is_refused); with
 /// `ErrorKind::NotFound` for a container that does not exist, and
 /// with trouble of the store.
 pub fn decide(
-    call: &Call,
-    turn: &Turn<'_>,
-    answers: &mut dyn Answers,
-    before: &Overlay,
-) -> Result<Decision, Pause> {
+    call: &WriteRequest,
+    turn: &TransactionContext<'_>,
+    answers: &mut dyn LookupSource,
+    before: &PendingChanges,
+) -> Result<Decision, RuleError> {
     let mut case = Case {
         ledger: Ledger::new(answers, before),
         call,
@@ -88,31 +91,31 @@ pub fn decide(
     if let Some(answer) = case.kept_answer()? {
         return Ok(Decision {
             changes: Vec::new(),
-            outcome: Outcome::Kept(answer),
+            outcome: WriteOutcome::Kept(answer),
         });
     }
     if let Some(id) = &call.caller {
         case.caller = case
             .ledger
-            .find(&Key::Id(Kind::Person, id.clone()))?
+            .find(&LookupKey::Id(Kind::Person, id.clone()))?
             .map(|found| found.id);
     }
     let outcome = match &call.work {
-        Work::Create(draft) => {
+        WriteOperation::Create(draft) => {
             let (stored, is_new) = case.create_alone(draft)?;
-            Outcome::Created {
+            WriteOutcome::Created {
                 record: stored.record,
                 is_new,
             }
         }
-        Work::Update(at, patch) => {
-            Outcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
+        WriteOperation::Update(at, patch) => {
+            WriteOutcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
         }
-        Work::Delete(at) => Outcome::Deleted(case.delete_at(at)?),
-        Work::Help(plan) => Outcome::Helped(help(&mut case, plan)?),
-        Work::Load(load) => {
+        WriteOperation::Delete(at) => WriteOutcome::Deleted(case.delete_at(at)?),
+        WriteOperation::Help(plan) => WriteOutcome::Helped(help(&mut case, plan)?),
+        WriteOperation::Load(load) => {
             let (stored, is_new) = case.load(load)?;
-            Outcome::Created {
+            WriteOutcome::Created {
                 record: stored.record,
                 is_new,
             }
@@ -120,8 +123,10 @@ pub fn decide(
     };
     match &outcome {
         _ if !call.is_refused => {}
-        Outcome::Updated(None) | Outcome::Deleted(false) => return Err(Error::not_found().into()),
-        Outcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
+        WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => {
+            return Err(Error::not_found().into());
+        }
+        WriteOutcome::Helped(outcome) => return Err(Error::refused(outcome.problems()).into()),
         _ => return Err(Error::refused(Vec::new()).into()),
     }
     case.keep_answer(&outcome)?;
@@ -134,8 +139,8 @@ pub fn decide(
 /// A call that is being decided.
 struct Case<'a> {
     ledger: Ledger<'a>,
-    call: &'a Call,
-    turn: &'a Turn<'a>,
+    call: &'a WriteRequest,
+    turn: &'a TransactionContext<'a>,
     /// The person that the caller's key is bound to, where there is such a person
     /// (RES-petition-17).
     caller: Option<Id>,
@@ -155,8 +160,8 @@ impl Case<'_> {
 
     /// Whether there is a record at an address: one with another parent than the address says is
     /// not there (COL-19).
-    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
-        let found = self.ledger.find(&Key::from(address))?;
+    fn find_at(&mut self, address: &RecordAddress) -> Asked<Option<RecordLocation>> {
+        let found = self.ledger.find(&LookupKey::from(address))?;
         Ok(found.filter(|found| address.admits_parent(found.parent.as_ref())))
     }
 
@@ -168,16 +173,16 @@ impl Case<'_> {
     }
 
     /// Notes something to send.
-    fn send(&mut self, what: ToSend) {
-        let dispatch = Dispatch::new(self.next_id(), self.call.received, what);
+    fn send(&mut self, what: OutboxPayload) {
+        let dispatch = OutboxEntry::new(self.next_id(), self.call.received, what);
         self.ledger.change(Change::Outbox(Box::new(dispatch)));
     }
 
     /// The link to the person that the caller's key is bound to.
-    fn link_to_caller(&self) -> Option<Ref> {
+    fn link_to_caller(&self) -> Option<LinkValue> {
         self.caller
             .clone()
-            .map(|id| Address::top(Kind::Person, id).into())
+            .map(|id| RecordAddress::top(Kind::Person, id).into())
     }
 }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use svc_core::{
     helper::entry_key,
     json::{Json, Object},
-    store::Key,
+    store::LookupKey,
     value::Id,
 };
 
@@ -150,7 +150,7 @@ impl Writes<'_> {
 
     fn record_of(&self, sql: &mut Sql, rows: &Rows<'_>) {
         self.mapping
-            .key_of(sql, rows.of, &Key::Id(rows.of.kind, rows.id.clone()));
+            .key_of(sql, rows.of, &LookupKey::Id(rows.of.kind, rows.id.clone()));
     }
 }
 

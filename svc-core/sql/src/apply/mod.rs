@@ -9,7 +9,7 @@ use svc_core::{
     json::Object,
     link::ShareNames,
     model::Kind,
-    store::{At, Change, Insert, Key, Replace, Set},
+    store::{Change, ChangeTarget, InsertRecord, LookupKey, RecordSet, ReplaceRecord},
     value::{Id, Identifier, Timestamp},
 };
 
@@ -51,10 +51,10 @@ impl<'a> Writes<'a> {
     pub(super) fn add(
         &mut self,
         change: &Change,
-        known: impl Fn(&At) -> Option<Object>,
+        known: impl Fn(&ChangeTarget) -> Option<Object>,
     ) -> Result<()> {
         let written = &mut self.written;
-        let mut before = |at: &At| {
+        let mut before = |at: &ChangeTarget| {
             written
                 .remove(&(at.kind, at.id.clone()))
                 .or_else(|| known(at))
@@ -79,7 +79,7 @@ impl<'a> Writes<'a> {
             Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => {
-                self.clear_link(&Set::Under(*kind, link, Box::new(to.clone())), link);
+                self.clear_link(&RecordSet::Under(*kind, link, Box::new(to.clone())), link);
             }
             Change::Forget(person) => {
                 let mut sql = self.sql();
@@ -106,7 +106,7 @@ impl<'a> Writes<'a> {
         Ok(())
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<()> {
+    fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
         let record = &insert.record;
         let Some(table) = self.mapping.of(record.kind()) else {
             return Ok(());
@@ -140,7 +140,7 @@ impl<'a> Writes<'a> {
         );
         for link in &table.links {
             if let Some(to) = record.link(link.name) {
-                columns.push((&link.column, Value::Key(Key::from(to))));
+                columns.push((&link.column, Value::Key(LookupKey::from(to))));
             }
         }
         let mut sql = self.sql();
@@ -195,7 +195,7 @@ impl<'a> Writes<'a> {
         Ok(())
     }
 
-    fn replace(&mut self, replace: &Replace, before: Option<&Object>) -> Result<()> {
+    fn replace(&mut self, replace: &ReplaceRecord, before: Option<&Object>) -> Result<()> {
         let Some(table) = self.mapping.of(replace.at.kind) else {
             return Ok(());
         };
@@ -228,7 +228,7 @@ impl<'a> Writes<'a> {
     /// Writes the columns and rows of a record.
     fn update(
         &mut self,
-        record: &At,
+        record: &ChangeTarget,
         fields: &Object,
         before: Option<&Object>,
         modified: Option<Timestamp>,
@@ -249,7 +249,7 @@ impl<'a> Writes<'a> {
             &mut sql,
             table,
             "t",
-            &Key::Id(record.kind, record.id.clone()),
+            &LookupKey::Id(record.kind, record.id.clone()),
         );
         if sets {
             self.statements.push(sql.finish());
@@ -259,7 +259,7 @@ impl<'a> Writes<'a> {
         }
     }
 
-    fn set_link(&mut self, record: &At, link: &str, to: Option<&Id>) {
+    fn set_link(&mut self, record: &ChangeTarget, link: &str, to: Option<&Id>) {
         let Some((table, link)) = self
             .mapping
             .of(record.kind)
@@ -276,7 +276,7 @@ impl<'a> Writes<'a> {
         match to.zip(self.mapping.of(link.kind)) {
             Some((to, target)) => {
                 self.mapping
-                    .key_of(&mut sql, target, &Key::Id(link.kind, to.clone()));
+                    .key_of(&mut sql, target, &LookupKey::Id(link.kind, to.clone()));
             }
             None => _ = sql.push("NULL"),
         }
@@ -286,21 +286,21 @@ impl<'a> Writes<'a> {
             &mut sql,
             table,
             "t",
-            &Key::Id(record.kind, record.id.clone()),
+            &LookupKey::Id(record.kind, record.id.clone()),
         );
         self.statements.push(sql.finish());
     }
 
     /// ` WHERE` of the records of a set; `false` where there are none in these tables.
-    fn of_set(&self, sql: &mut Sql, table: &Mapped, alias: &str, set: &Set) -> bool {
+    fn of_set(&self, sql: &mut Sql, table: &Mapped, alias: &str, set: &RecordSet) -> bool {
         self.mapping.owned(sql, table, alias);
         match set {
-            Set::One(at, _) => {
+            RecordSet::One(at, _) => {
                 self.mapping
-                    .named(sql, table, alias, &Key::Id(at.kind, at.id.clone()));
+                    .named(sql, table, alias, &LookupKey::Id(at.kind, at.id.clone()));
                 true
             }
-            Set::Under(_, link, inner) => {
+            RecordSet::Under(_, link, inner) => {
                 let Some((link, of)) = table.link(link).zip(self.mapping.of(inner.kind())) else {
                     return false;
                 };
@@ -317,7 +317,7 @@ impl<'a> Writes<'a> {
         }
     }
 
-    fn delete(&mut self, set: &Set) {
+    fn delete(&mut self, set: &RecordSet) {
         let Some(table) = self.mapping.of(set.kind()) else {
             return;
         };
@@ -365,7 +365,7 @@ impl<'a> Writes<'a> {
 
     /// Empties a link. Where its column cannot be empty, the table's own foreign key says what
     /// becomes of the row.
-    fn clear_link(&mut self, set: &Set, link: &str) {
+    fn clear_link(&mut self, set: &RecordSet, link: &str) {
         let Some((table, link)) = self
             .mapping
             .of(set.kind())
@@ -459,5 +459,5 @@ fn assign<'m>(sql: &mut Sql, columns: impl Iterator<Item = (&'m Column, Option<S
 enum Value {
     Text(Option<String>),
     /// What refers to this record.
-    Key(Key),
+    Key(LookupKey),
 }

@@ -2,11 +2,11 @@
 //! what there is once.
 
 use super::{Check, plain};
-use crate::{live::LiveTable, mapping::Table};
+use crate::{live::LiveTable, mapping::TableMapping};
 
 impl Check<'_> {
     /// Columns that have to be filled, and that nothing fills.
-    pub(super) fn sources(&mut self, table: &Table, live: &LiveTable) {
+    pub(super) fn sources(&mut self, table: &TableMapping, live: &LiveTable) {
         let fixed = [
             Some(&table.id),
             Some(&table.created),
@@ -51,7 +51,7 @@ impl Check<'_> {
     }
 
     /// What is looked up has an index.
-    pub(super) fn lookups(&mut self, table: &Table) {
+    pub(super) fn lookups(&mut self, table: &TableMapping) {
         let Some(live) = self.live.table(&table.name) else {
             return;
         };
@@ -90,7 +90,7 @@ impl Check<'_> {
     }
 
     /// People are found by their e-mail addresses.
-    fn addresses(&mut self, table: &Table) {
+    fn addresses(&mut self, table: &TableMapping) {
         let Some((_, rows)) = table
             .lists
             .iter()
@@ -124,7 +124,7 @@ impl Check<'_> {
 
     /// What the interface has once, the tables have once: another program may write at the same
     /// moment.
-    fn unique(&mut self, table: &Table, live: &LiveTable) {
+    fn unique(&mut self, table: &TableMapping, live: &LiveTable) {
         let (name, kind) = (&table.name, table.kind);
         let unique_name = kind
             .schema()

@@ -10,7 +10,7 @@ use super::{
     Dialect, MappingError,
     dialect::Class,
     live::{Live, LiveColumn, LiveTable},
-    mapping::{Mapping, Table, Whose as Named},
+    mapping::{Mapping, TableMapping, Whose as Named},
     resolved::{Column, Link, Mapped, Resolved, Via, Whose},
     sql::quoted,
 };
@@ -176,7 +176,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn table(&mut self, table: &Table) -> Option<Mapped> {
+    fn table(&mut self, table: &TableMapping) -> Option<Mapped> {
         let live = self.live_table(&table.name)?;
         let schema = table.kind.schema();
         let before = self.problems.len();
@@ -270,7 +270,13 @@ impl<'a> Check<'a> {
     }
 
     /// A column that is never empty, and different in every row of the table, whosever it is.
-    fn by_itself(&mut self, table: &Table, live: &LiveTable, column: Option<&Column>, what: &str) {
+    fn by_itself(
+        &mut self,
+        table: &TableMapping,
+        live: &LiveTable,
+        column: Option<&Column>,
+        what: &str,
+    ) {
         let Some(column) = column else { return };
         let (table, name) = (&table.name, &*column.raw);
         let is_primary = live.primary().is_some_and(|primary| primary.name == name);
@@ -294,7 +300,7 @@ impl<'a> Check<'a> {
 
     /// The column with the ids that clients see: nobody else has one, and it is given before the
     /// row is there.
-    fn id(&mut self, table: &Table, live: &LiveTable) -> Option<Column> {
+    fn id(&mut self, table: &TableMapping, live: &LiveTable) -> Option<Column> {
         let (name, id) = (&table.name, plain(&table.id));
         let sql_type = self.dialect.id_column(name, &id);
         let column = self.column(name, live, &table.id, &sql_type)?;
@@ -319,7 +325,7 @@ impl<'a> Check<'a> {
         Some(column)
     }
 
-    fn links(&mut self, table: &Table, live: &LiveTable) -> Vec<Link> {
+    fn links(&mut self, table: &TableMapping, live: &LiveTable) -> Vec<Link> {
         let mut links = Vec::new();
         let schema = table.kind.schema();
         for (name, column) in &table.links {
@@ -376,7 +382,7 @@ impl<'a> Check<'a> {
         links
     }
 
-    fn whose(&mut self, table: &Table, live: &LiveTable, links: &[Link]) -> Option<Whose> {
+    fn whose(&mut self, table: &TableMapping, live: &LiveTable, links: &[Link]) -> Option<Whose> {
         let named = match &self.mapping.tenants.0 {
             Named::One(_) => return Some(Whose::Only),
             Named::Table { table, key, name } => (table, key, name),

@@ -14,7 +14,7 @@ impl ApiBuilder {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use svc_core::{Code, Error, Problem, api::{Api, Vendor}};
+    /// use svc_core::{ErrorCode, Error, Problem, api::{Api, Vendor}};
     ///
     /// # #[derive(Debug, thiserror::Error)] #[error("a database error")] struct DbError(&'static str);
     /// # impl DbError { fn code(&self) -> &str { self.0 } }
@@ -24,7 +24,7 @@ impl ApiBuilder {
     ///         "08006" | "57P03" => Error::unavailable(Duration::from_secs(2)),
     ///         // A deadlock, or two transactions that cannot both be: the call runs again.
     ///         "40001" | "40P01" => Error::rolled_back(),
-    ///         "23505" => Error::invalid(Problem::new(Code::NameInUse, "name", Code::NameInUse.meaning())),
+    ///         "23505" => Error::invalid(Problem::new(ErrorCode::NameInUse, "name", ErrorCode::NameInUse.meaning())),
     ///         _ => return None,
     ///     })
     /// });

@@ -19,24 +19,24 @@ use std::{
 use super::{
     Api, Inner,
     composed::Composed,
-    exposure::Exposure,
+    exposure::ResourceConfig,
     extensions::idempotency::NextSweep,
     registry::{Adapter, AnyHelper, Registration},
     settings::{
-        Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Sizes, Vendor,
+        ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Settings, Vendor,
     },
     stored_bodies::StoredBodies,
 };
 use crate::{
-    auth::{AnonymousTenant, Authenticator, Operation},
-    context::Base,
+    auth::{Authenticator, Operation, TenantResolver},
+    context::BaseUrl,
     hal::{DocsAddress, Documents, RelationNames},
-    helper::{FunctionName, HelperName, HelperSpec, PersonMatching, Strangers},
-    link::{Dialect, Layout, OwnRelations},
+    helper::{AnonymousPolicy, FunctionName, HelperName, HelperSpec, PersonMatching},
+    link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
     ops::Helper,
-    schema::{LinkSpec, LinkTarget, Narrowing},
+    schema::{Constraints, LinkSpec, LinkTarget},
 };
 
 /// Every contradiction of an [`ApiBuilder`], at once.
@@ -72,7 +72,7 @@ pub(crate) enum Runner {
 /// ```
 /// # use std::sync::Arc;
 /// # use svc_core::{Context, Delete, DeleteRequest, Result, model::Signature};
-/// use svc_core::{Api, Vendor, api::Exposure};
+/// use svc_core::{Api, Vendor, api::ResourceConfig};
 ///
 /// struct Crm;
 /// # #[async_trait::async_trait]
@@ -83,7 +83,7 @@ pub(crate) enum Runner {
 ///
 /// let api = Api::builder(Vendor::new("Acme", "Acme CRM"))
 ///     .base_url("crm.example.org")
-///     .resource::<Signature, _>(&Arc::new(Crm), Exposure::delete)
+///     .resource::<Signature, _>(&Arc::new(Crm), ResourceConfig::delete)
 ///     .build();
 /// let error = api.unwrap_err();
 /// let problems = error.problems();
@@ -93,7 +93,7 @@ pub(crate) enum Runner {
 /// ```
 pub struct ApiBuilder {
     pub(super) settings: Settings,
-    base: Option<Base>,
+    base: Option<BaseUrl>,
     wrong: Vec<String>,
     dialect: Dialect,
     kinds: BTreeMap<Kind, Registration>,
@@ -107,11 +107,11 @@ pub struct ApiBuilder {
     composed: BTreeSet<HelperName>,
     /// Capabilities that are taken away when all is registered.
     without: BTreeSet<String>,
-    narrowings: Vec<(Kind, Narrowing)>,
+    narrowings: Vec<(Kind, Constraints)>,
     /// Operations of every kind that are not offered.
     withheld: &'static [Operation],
     docs: Option<DocsAddress>,
-    own: Option<OwnRelations>,
+    own: Option<VendorRelations>,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -146,7 +146,7 @@ impl ApiBuilder {
     /// The public address of the entry point, such as `https://crm.example.org/api/v1/` (HAL-01).
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
-        let base = Base::new(url);
+        let base = BaseUrl::new(url);
         if base.is_none() {
             self.wrong.push(format!(
                 "`{url}` is not a valid base URL: use an absolute http or https URL without a query"
@@ -181,7 +181,7 @@ impl ApiBuilder {
     /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is
     /// addressed.
     #[must_use]
-    pub fn anonymous_helpers(mut self, tenants: impl AnonymousTenant + 'static) -> Self {
+    pub fn anonymous_helpers(mut self, tenants: impl TenantResolver + 'static) -> Self {
         self.settings.anonymous = Some(Arc::new(tenants));
         self
     }
@@ -192,9 +192,9 @@ impl ApiBuilder {
     pub fn resource<R: Resource, S: Send + Sync + 'static>(
         mut self,
         store: &Arc<S>,
-        expose: impl FnOnce(Exposure<R, S>) -> Exposure<R, S>,
+        expose: impl FnOnce(ResourceConfig<R, S>) -> ResourceConfig<R, S>,
     ) -> Self {
-        let registered = expose(Exposure::new(store)).registered;
+        let registered = expose(ResourceConfig::new(store)).registered;
         self.offer_kind(R::KIND, registered);
         self
     }
@@ -281,7 +281,7 @@ impl ApiBuilder {
     /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04,
     /// HLP-07).
     #[must_use]
-    pub fn strangers(mut self, strangers: Strangers) -> Self {
+    pub fn strangers(mut self, strangers: AnonymousPolicy) -> Self {
         self.settings.strangers = strangers;
         self
     }
@@ -302,7 +302,7 @@ impl ApiBuilder {
 
     /// Sizes of pages and bodies.
     #[must_use]
-    pub fn sizes(mut self, sizes: Sizes) -> Self {
+    pub fn sizes(mut self, sizes: ApiLimits) -> Self {
         self.settings.sizes = sizes;
         self
     }
@@ -358,7 +358,7 @@ impl ApiBuilder {
 
     /// Relations that the interface does not have, under the vendor's namespace (ENT-27).
     #[must_use]
-    pub fn own_relations(mut self, relations: OwnRelations) -> Self {
+    pub fn own_relations(mut self, relations: VendorRelations) -> Self {
         self.own = Some(relations);
         self
     }

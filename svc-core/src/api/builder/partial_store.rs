@@ -11,7 +11,7 @@ use crate::{
     field_set::FieldBits,
     helper::{FunctionName, HelperName},
     model::Kind,
-    schema::{Field, LinkTarget, Narrowing, Source},
+    schema::{ComputedSource, Constraints, FieldSpec, LinkTarget},
     store::Store,
 };
 
@@ -28,7 +28,7 @@ pub struct KeptKind {
     /// The kinds under whose records it is listed, such as petitions for signatures.
     pub under: Vec<Kind>,
     /// What is narrower than the specification.
-    pub narrowing: Narrowing,
+    pub narrowing: Constraints,
     /// Whether a person has at most one record of this kind in a container.
     pub once_per_person: bool,
 }
@@ -42,7 +42,7 @@ impl KeptKind {
             fields: Vec::new(),
             links: Vec::new(),
             under: Vec::new(),
-            narrowing: Narrowing::default(),
+            narrowing: Constraints::default(),
             once_per_person: false,
         }
     }
@@ -104,8 +104,9 @@ fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Reg
     let has = |kind: Kind| kept.iter().any(|it| it.kind == kind);
     let places = |is_read: bool| {
         let fields = schema.fields.fields.iter().enumerate();
-        let is_shown =
-            move |field: &Field| is_read && matches!(field.source(), Some(Source::Relation(_)));
+        let is_shown = move |field: &FieldSpec| {
+            is_read && matches!(field.source(), Some(ComputedSource::Relation(_)))
+        };
         FieldBits::at(
             fields
                 .filter(|(_, field)| it.fields.contains(&field.name) || is_shown(field))

@@ -18,14 +18,17 @@ use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{FunctionName, HelperName, MatchKey, PersonMatching, RawOutcome, RawPlan, Scheduling},
+    helper::{
+        FunctionName, HelperName, MatchKey, PersonMatching, RawHelperOutcome, RawHelperRequest,
+        ScheduleChange,
+    },
     json::{Object, merge_patch},
-    link::{Address, ShareNames},
+    link::{RecordAddress, ShareNames},
     model::Kind,
-    ops::{AnyTransactions, FindKey, Savepoint, ToSend},
+    ops::{AnyTransactions, FindKey, OutboxPayload, SavepointAction},
     record::{Meta, RawRecord},
     rules::{Asked, Ground, New, check, first_keys, grown, help},
-    store::{Found, Key, Pause, Stored},
+    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Timestamp},
 };
 
@@ -82,7 +85,11 @@ impl Composed<'_> {
     }
 
     /// Does what the plan says, step by step.
-    pub(crate) async fn run(&self, cx: &Context, plan: &RawPlan) -> Result<RawOutcome> {
+    pub(crate) async fn run(
+        &self,
+        cx: &Context,
+        plan: &RawHelperRequest,
+    ) -> Result<RawHelperOutcome> {
         self.decide(cx, first_keys(plan, self.matching), false, |ground| {
             help(ground, plan)
         })
@@ -94,7 +101,7 @@ impl Composed<'_> {
     pub(super) async fn decide<T>(
         &self,
         cx: &Context,
-        first: Vec<Key>,
+        first: Vec<LookupKey>,
         is_refused: bool,
         rules: impl Fn(&mut Operations<'_>) -> Asked<T>,
     ) -> Result<T> {
@@ -135,7 +142,7 @@ impl Composed<'_> {
                     done => seen.steps.push(problems_of(done)?),
                 },
                 (Ok(outcome), None) => return Ok(outcome),
-                (Err(Pause::Failed(error)), None) => return Err(error),
+                (Err(RuleError::Failed(error)), None) => return Err(error),
                 (Err(pause), None) => return Err(Error::unexpected(pause.to_string())),
             }
         }
@@ -148,8 +155,8 @@ impl Composed<'_> {
     }
 
     /// Looks keys up, many at the same time.
-    async fn look_up(&self, cx: &Context, keys: Vec<Key>, seen: &mut Seen) -> Result<()> {
-        let wanted: Vec<Key> = keys
+    async fn look_up(&self, cx: &Context, keys: Vec<LookupKey>, seen: &mut Seen) -> Result<()> {
+        let wanted: Vec<LookupKey> = keys
             .into_iter()
             .filter(|key| !seen.records.contains_key(key))
             .collect();
@@ -166,24 +173,24 @@ impl Composed<'_> {
         Ok(())
     }
 
-    async fn find(&self, cx: &Context, key: &Key) -> Result<Option<RawRecord>> {
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
         let Some(kind) = key.kind() else {
             return Ok(None);
         };
         let registered = self.registered(kind)?;
         let by = match key {
-            Key::Id(_, id) => {
+            LookupKey::Id(_, id) => {
                 let Some(get) = &registered.get else {
                     return Ok(None);
                 };
-                return get.get(cx, &Address::top(kind, id.clone())).await;
+                return get.get(cx, &RecordAddress::top(kind, id.clone())).await;
             }
-            Key::Name(_, name) => FindKey::Name(name.clone()),
-            Key::Identifier(_, identifier) => {
+            LookupKey::Name(_, name) => FindKey::Name(name.clone()),
+            LookupKey::Identifier(_, identifier) => {
                 FindKey::Match(MatchKey::Identifier(identifier.clone()))
             }
-            Key::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
-            Key::Link(..) => return Ok(None),
+            LookupKey::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
+            LookupKey::Link(..) => return Ok(None),
         };
         match &registered.find {
             Some(find) => find.find(cx, &by).await,
@@ -197,12 +204,12 @@ impl Composed<'_> {
         let Some(transactions) = self.transactions.filter(|_| fails_alone(draft.kind)) else {
             return problems_of(self.create(cx, draft).await);
         };
-        transactions.savepoint(cx, Savepoint::Set).await?;
+        transactions.savepoint(cx, SavepointAction::Set).await?;
         let done = problems_of(self.create(cx, draft).await)?;
         let end = if done.is_ok() {
-            Savepoint::Release
+            SavepointAction::Release
         } else {
-            Savepoint::Undo
+            SavepointAction::Undo
         };
         transactions.savepoint(cx, end).await?;
         Ok(done)
@@ -219,7 +226,7 @@ impl Composed<'_> {
         Ok((created.record, created.is_new))
     }
 
-    async fn update(&self, cx: &Context, at: &Address, patch: RawPatch) -> Result<Step> {
+    async fn update(&self, cx: &Context, at: &RecordAddress, patch: RawPatch) -> Result<Step> {
         let Some(update) = &self.registered(at.kind)?.update else {
             return Err(Error::not_implemented());
         };
@@ -253,9 +260,9 @@ fn problems_of(done: Result<Step>) -> Result<Tried> {
 
 /// What has to be done before the rules can go on.
 enum Stop {
-    LookUp(Key),
+    LookUp(LookupKey),
     Create(Box<RawDraft>),
-    Update(Address, Box<RawPatch>),
+    Update(RecordAddress, Box<RawPatch>),
 }
 
 /// One run of the rules over what was seen: it ends where something was not seen yet.
@@ -268,18 +275,18 @@ pub(super) struct Operations<'a> {
     /// Steps that this run has come by.
     steps: usize,
     /// What the steps of this run have made of records.
-    changed: HashMap<Key, RawRecord>,
+    changed: HashMap<LookupKey, RawRecord>,
     stop: Option<Stop>,
 }
 
 impl Operations<'_> {
     fn stop<T>(&mut self, stop: Stop) -> Asked<T> {
         self.stop = Some(stop);
-        Err(Pause::Missing(Vec::new()))
+        Err(RuleError::Missing(Vec::new()))
     }
 
     /// What the next step came to, or the end of this run.
-    fn step(&mut self, stop: impl FnOnce() -> Stop) -> Asked<(Stored, bool)> {
+    fn step(&mut self, stop: impl FnOnce() -> Stop) -> Asked<(StoredRecord, bool)> {
         match self.seen.steps.get(self.steps) {
             Some(Ok((record, is_new))) => {
                 self.steps = self.steps.saturating_add(1);
@@ -302,34 +309,34 @@ impl Operations<'_> {
     }
 }
 
-fn own_key(record: &RawRecord) -> Key {
-    Key::Id(record.kind(), record.meta().id.clone())
+fn own_key(record: &RawRecord) -> LookupKey {
+    LookupKey::Id(record.kind(), record.meta().id.clone())
 }
 
-fn stored(record: RawRecord) -> Stored {
+fn stored(record: RawRecord) -> StoredRecord {
     // Operations tell no place: the older one is the one that was created before.
-    Stored::new(record.meta().created.micros(), record)
+    StoredRecord::new(record.meta().created.micros(), record)
 }
 
 impl Ground for Operations<'_> {
-    fn find_at(&mut self, address: &Address) -> Asked<Option<Found>> {
+    fn find_at(&mut self, address: &RecordAddress) -> Asked<Option<RecordLocation>> {
         // The library has looked before it runs a plan.
-        let Address {
+        let RecordAddress {
             kind, id, parent, ..
         } = address.clone();
-        Ok(Some(Found::new(kind, id, 0, parent)))
+        Ok(Some(RecordLocation::new(kind, id, 0, parent)))
     }
 
-    fn find(&mut self, key: &Key) -> Asked<Option<Found>> {
+    fn find(&mut self, key: &LookupKey) -> Asked<Option<RecordLocation>> {
         match key {
-            Key::Id(kind, id) if !self.is_read(*kind) => {
-                Ok(Some(Found::new(*kind, id.clone(), 0, None)))
+            LookupKey::Id(kind, id) if !self.is_read(*kind) => {
+                Ok(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
             }
             key => Ok(self.record(key)?.map(|stored| stored.found())),
         }
     }
 
-    fn record(&mut self, key: &Key) -> Asked<Option<Stored>> {
+    fn record(&mut self, key: &LookupKey) -> Asked<Option<StoredRecord>> {
         match self.seen.records.get(key) {
             Some(record) => Ok(record.as_ref().map(|record| {
                 stored(self.changed.get(&own_key(record)).unwrap_or(record).clone())
@@ -338,11 +345,11 @@ impl Ground for Operations<'_> {
         }
     }
 
-    fn answered(&mut self, _: &Id, _: Vec<Key>) -> Asked<Vec<Stored>> {
+    fn answered(&mut self, _: &Id, _: Vec<LookupKey>) -> Asked<Vec<StoredRecord>> {
         Ok(Vec::new())
     }
 
-    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(Stored, bool)> {
+    fn create(&mut self, draft: &RawDraft, new: &New) -> Asked<(StoredRecord, bool)> {
         if self.is_refused {
             check(self.wrong_draft(draft, new)?)?;
             let meta = Meta::new(Id::from(0), self.cx.now);
@@ -362,7 +369,12 @@ impl Ground for Operations<'_> {
         })
     }
 
-    fn update(&mut self, stored: Stored, before: &Object, patch: &RawPatch) -> Asked<Stored> {
+    fn update(
+        &mut self,
+        stored: StoredRecord,
+        before: &Object,
+        patch: &RawPatch,
+    ) -> Asked<StoredRecord> {
         let at = stored.record.address();
         let mut after = before.clone();
         merge_patch(&mut after, &patch.fields);
@@ -389,15 +401,15 @@ impl Ground for Operations<'_> {
         Ok(now)
     }
 
-    fn schedule(&mut self, _: &Address, _: Scheduling) -> Asked<Stored> {
+    fn schedule(&mut self, _: &RecordAddress, _: ScheduleChange) -> Asked<StoredRecord> {
         Err(Error::not_implemented().into())
     }
 
-    fn trigger(&mut self, _: ToSend) -> Asked<()> {
+    fn trigger(&mut self, _: OutboxPayload) -> Asked<()> {
         Err(Error::not_implemented().into())
     }
 
-    fn trigger_once_a_day(&mut self, _: ToSend, _: &Id, _: &[Arc<str>]) -> Asked<()> {
+    fn trigger_once_a_day(&mut self, _: OutboxPayload, _: &Id, _: &[Arc<str>]) -> Asked<()> {
         Err(Error::not_implemented().into())
     }
 

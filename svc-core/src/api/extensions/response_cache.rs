@@ -17,10 +17,10 @@ use bytes::Bytes;
 
 use super::conditional::Validators;
 use crate::{
-    api::{ApiBuilder, Reply},
-    context::{Base, Context, Tenant},
+    api::{ApiBuilder, Response},
+    context::{BaseUrl, Context, Tenant},
     link::Target,
-    ops::Revision,
+    ops::RevisionSource,
 };
 
 /// Bodies that are kept at most: one that is kept takes the place that its request leads to from
@@ -39,7 +39,7 @@ const ADDRESS: usize = 1024;
 /// Answers to reads, each with the revision before it was made: of more of them the validators than
 /// the bodies.
 pub(crate) struct ResponseCache {
-    revision: Arc<dyn Revision>,
+    revision: Arc<dyn RevisionSource>,
     hasher: RandomState,
     bodies: Kept<(Bytes, Option<Validators>)>,
     /// Of each place of a body the hash of the last request that led there and was answered anew.
@@ -57,7 +57,7 @@ impl ApiBuilder {
     /// is told, and what is read may depend on the tenant and the address alone: not on who of the
     /// tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
     #[must_use]
-    pub fn response_cache(mut self, backend: impl Revision + 'static) -> Self {
+    pub fn response_cache(mut self, backend: impl RevisionSource + 'static) -> Self {
         self.settings.extensions.response_cache = Some(ResponseCache::new(Arc::new(backend)));
         self
     }
@@ -70,7 +70,7 @@ struct Kept<T>(Vec<Mutex<Option<Answer<T>>>>);
 struct Answer<T> {
     revision: u64,
     tenant: Tenant,
-    base: Base,
+    base: BaseUrl,
     target: Target,
     query: Option<Box<str>>,
     what: T,
@@ -182,7 +182,7 @@ struct OfRecords<'a> {
 }
 
 impl ResponseCache {
-    pub(crate) fn new(revision: Arc<dyn Revision>) -> Self {
+    pub(crate) fn new(revision: Arc<dyn RevisionSource>) -> Self {
         let hasher = RandomState::new();
         let (bodies, validators, documents) = (
             Kept::new(BODIES),
@@ -288,7 +288,7 @@ impl Entry<'_> {
         cx: &Context,
         target: &Target,
         query: Option<&str>,
-        reply: &Reply,
+        reply: &Response,
     ) {
         if let Some(place) = self
             .of_records

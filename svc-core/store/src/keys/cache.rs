@@ -87,13 +87,13 @@ impl KeyCache {
 /// Epochs for a store that other processes change without its notice: one ends with each change by
 /// this process, and after a time.
 #[derive(Debug)]
-pub struct KeyEpochs {
+pub struct KeyCacheEpochs {
     lasts: Duration,
     began: Instant,
     changes: AtomicI64,
 }
 
-impl KeyEpochs {
+impl KeyCacheEpochs {
     /// Each lasts so long at most; no time at all, and there are none.
     #[must_use]
     pub fn new(lasts: Duration) -> Self {
@@ -136,12 +136,12 @@ mod tests {
     /// UND-15: an epoch ends with a change; without a time there is none.
     #[test]
     fn epochs_go_on() {
-        let epochs = KeyEpochs::new(Duration::from_secs(60 * 60));
+        let epochs = KeyCacheEpochs::new(Duration::from_secs(60 * 60));
         assert_eq!(epochs.now(), Some(0));
         epochs.end();
         assert_eq!(epochs.now(), Some(1));
-        assert_eq!(KeyEpochs::new(Duration::ZERO).now(), None);
-        let short = KeyEpochs::new(Duration::from_nanos(1));
+        assert_eq!(KeyCacheEpochs::new(Duration::ZERO).now(), None);
+        let short = KeyCacheEpochs::new(Duration::from_nanos(1));
         assert!(short.now().is_some_and(|epoch| epoch > 0));
     }
 

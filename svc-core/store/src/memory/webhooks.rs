@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use svc_core::{
     context::Tenant,
     error::Result,
-    ops::{StoredWebhook, WebhookWrite, Webhooks},
+    ops::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
     webhook::MOST_WEBHOOKS,
 };
@@ -33,7 +33,7 @@ impl MemoryStore {
 }
 
 #[async_trait]
-impl Webhooks for MemoryStore {
+impl WebhookStore for MemoryStore {
     async fn webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>> {
         Ok(self.kept(|kept| {
             kept.values()

@@ -23,12 +23,12 @@ const COLLECTIONS: usize = 64;
 const BYTES: usize = 8 * 1024 * 1024;
 
 /// Names a collection: bytes that no other collection of the store has.
-pub type Collection = Box<[u8]>;
+pub type CollectionKey = Box<[u8]>;
 
 /// Names a collection of a tenant: of all records of a kind, or of those under one record, by its
 /// kind and the bytes of its id.
 #[must_use]
-pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> Collection {
+pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> CollectionKey {
     let code = |kind: Kind| u8::try_from(kind.code()).unwrap_or_default();
     let mut name = Vec::with_capacity(26);
     name.extend_from_slice(&tenant.to_be_bytes());
@@ -43,19 +43,19 @@ pub fn collection(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> C
 /// A row that became a member of a collection, or is one no longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Move {
+pub struct MembershipChange {
     /// The collection.
-    pub collection: Collection,
+    pub collection: CollectionKey,
     /// The row.
     pub row: i64,
     /// Whether it is a member now.
     pub is_member: bool,
 }
 
-impl Move {
+impl MembershipChange {
     /// A row that comes into a collection, or leaves it.
     #[must_use]
-    pub fn new(collection: Collection, row: i64, is_member: bool) -> Self {
+    pub fn new(collection: CollectionKey, row: i64, is_member: bool) -> Self {
         Self {
             collection,
             row,
@@ -84,7 +84,7 @@ pub struct OffsetIndex {
 
 #[derive(Default)]
 struct Known {
-    slots: HashMap<Collection, Slot>,
+    slots: HashMap<CollectionKey, Slot>,
     /// Counts look-ups and loads: the least of `Slot::used` goes first.
     clock: u64,
 }
@@ -108,7 +108,7 @@ enum State {
 enum Look {
     Ready(Option<i64>),
     Wait(oneshot::Receiver<()>),
-    Load(Load),
+    Load(IndexLoad),
 }
 
 impl Default for OffsetIndex {
@@ -131,7 +131,7 @@ impl OffsetIndex {
     }
 
     /// Follows a commit: called in the order of commits, and before the commit is answered.
-    pub fn follow(&self, moves: &[Move]) {
+    pub fn follow(&self, moves: &[MembershipChange]) {
         let mut known = self.known();
         for change in moves {
             match known
@@ -170,7 +170,7 @@ impl OffsetIndex {
         self: &Arc<Self>,
         collection: &[u8],
         position: u64,
-        read: impl FnOnce(Load) -> F,
+        read: impl FnOnce(IndexLoad) -> F,
     ) -> Result<Option<i64>, E>
     where
         F: Future<Output = Result<Option<i64>, E>>,
@@ -203,7 +203,7 @@ impl OffsetIndex {
                 .insert(collection.into(), Slot { used: now, state });
             let index = Arc::clone(self);
             let members = RankBitmap::default();
-            return Look::Load(Load {
+            return Look::Load(IndexLoad {
                 index,
                 collection: collection.into(),
                 since: now,
@@ -265,15 +265,15 @@ impl Known {
 
 /// The duty to read a collection; when it goes unfulfilled, the next caller gets it.
 #[non_exhaustive]
-pub struct Load {
+pub struct IndexLoad {
     index: Arc<OffsetIndex>,
-    collection: Collection,
+    collection: CollectionKey,
     since: u64,
     members: RankBitmap,
     position: u64,
 }
 
-impl Load {
+impl IndexLoad {
     /// Takes a row of the collection over.
     pub fn insert(&mut self, row: i64) {
         self.members.insert(row);
@@ -320,7 +320,7 @@ impl Load {
     }
 }
 
-impl fmt::Debug for Load {
+impl fmt::Debug for IndexLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Load")
             .field("position", &self.position)
@@ -328,7 +328,7 @@ impl fmt::Debug for Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for IndexLoad {
     fn drop(&mut self) {
         let mut known = self.index.known();
         if known

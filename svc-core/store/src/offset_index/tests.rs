@@ -6,8 +6,8 @@ use super::*;
 
 const HERE: &[u8] = b"here";
 
-fn change(row: i64, is_member: bool) -> Move {
-    Move {
+fn change(row: i64, is_member: bool) -> MembershipChange {
+    MembershipChange {
         collection: HERE.into(),
         row,
         is_member,
@@ -15,7 +15,7 @@ fn change(row: i64, is_member: bool) -> Move {
 }
 
 /// What a store does: it tells every row.
-fn finish(mut load: Load, members: &RankBitmap) {
+fn finish(mut load: IndexLoad, members: &RankBitmap) {
     (0..)
         .map_while(|position| members.nth(position))
         .for_each(|row| load.insert(row));

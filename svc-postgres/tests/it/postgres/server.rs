@@ -7,7 +7,7 @@ use svc_core::{
     Context, Tenant,
     api::{Api, ApiBuilder, Request, Vendor},
     auth::{Caller, Identity, Rights},
-    ops::{Delivered, Dispatch},
+    ops::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
 use svc_postgres::{Options, Store};
@@ -206,7 +206,7 @@ async fn answer(
     address: &str,
     body: serde_json::Value,
     deadline: Option<Duration>,
-) -> svc_core::api::Reply {
+) -> svc_core::api::Response {
     let path = address.strip_prefix(BASE).unwrap_or(address);
     let (path, query) = path
         .split_once('?')
@@ -238,7 +238,7 @@ fn api(store: &Store) -> ApiBuilder {
     let api = store
         .register_all(builder())
         .changes(&std::sync::Arc::new(store.clone()));
-    let api = api.deliver(|_: &Tenant, _: &Dispatch| Ok(Delivered::Done));
+    let api = api.deliver(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Done));
     api.webhooks(&std::sync::Arc::new(store.clone()))
         .authenticator(store.clone())
         .anonymous_helpers(store.clone())

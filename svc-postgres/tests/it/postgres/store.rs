@@ -12,7 +12,7 @@ use super::support::{self, ClosedPort, proxy::Proxy, server::url_of, until};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
 use svc_core::{
-    Revision, Tenant,
+    RevisionSource, Tenant,
     api::Request,
     auth::{Authenticator, Caller, Credentials, Identity, Rights},
     link::ShareNames,

@@ -11,7 +11,7 @@ use svc_core::{
     model::Kind,
     raw::RawDraft,
     read::Object,
-    store::Load,
+    store::ImportedRecord,
     value::{Identifier, Timestamp},
 };
 use svc_postgres::{ConnectError, Options, Statements, Store};
@@ -413,7 +413,7 @@ async fn errors_of_each_class() {
         database.psql(&format!(
             "UPDATE {schema}.planted SET state = '{state}', failures = {many}; ALTER SEQUENCE {schema}.attempts RESTART"
         ));
-        let person = Load::new(
+        let person = ImportedRecord::new(
             uuid::Uuid::new_v4().into(),
             Timestamp::now(),
             RawDraft::empty(Kind::Person),

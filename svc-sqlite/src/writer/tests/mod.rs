@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use svc_core::error::{Code, Error, ErrorKind, Problem};
+use svc_core::error::{Error, ErrorCode, ErrorKind, Problem};
 use svc_core::value::Timestamp;
 use tempfile::TempDir;
 
@@ -276,7 +276,7 @@ fn kinds<T>(answers: &[Answer<T>]) -> Vec<Result<&T, &ErrorKind>> {
 
 #[test]
 fn a_failing_job_is_undone_alone() {
-    let in_use = Problem::general(Code::NameInUse, "in use");
+    let in_use = Problem::general(ErrorCode::NameInUse, "in use");
     let refused = in_use.clone();
     let (bench, answers) = together(
         |options| options,

@@ -17,10 +17,10 @@ use svc_core::helper::{
 };
 use svc_core::link::Dialect;
 use svc_core::raw::RawDraft;
-use svc_core::store::Load;
+use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
 use svc_core::{Api, Tenant, Vendor, model::Kind, ops};
-use svc_sqlite::{KeyOptions, KeyWebhooks, NewKey, Options, Store};
+use svc_sqlite::{CreatedKey, KeyOptions, KeyWebhooks, Options, Store};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -146,14 +146,17 @@ impl Fixture {
         self.wait(async {
             let tenant = self.store.ensure_tenant("one").await.expect("a tenant");
             self.store
-                .seed(&tenant, vec![Load::new(id, Timestamp::now(), draft)])
+                .seed(
+                    &tenant,
+                    vec![ImportedRecord::new(id, Timestamp::now(), draft)],
+                )
                 .await
                 .expect("a record");
         });
     }
 
     /// A new key of a tenant.
-    pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> NewKey {
+    pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> CreatedKey {
         self.wait(async {
             let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
             self.store
@@ -254,7 +257,7 @@ fn api(store: &Store, set_up: &[&str]) -> ApiBuilder {
         .register_all(builder)
         .response_cache(store.clone())
         .authenticator(store.clone());
-    api = api.deliver(|_: &Tenant, _: &ops::Dispatch| Ok(ops::Delivered::Done));
+    api = api.deliver(|_: &Tenant, _: &ops::OutboxEntry| Ok(ops::DeliveryOutcome::Done));
     if let Some(prefix) = value(set_up, "prefix") {
         api = api.dialect(Dialect::with_prefix(prefix).expect("a prefix"));
     }

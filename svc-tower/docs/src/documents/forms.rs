@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 use svc_core::{
     api::Api,
-    context::Base,
-    link::{Address, Scope, Target},
+    context::BaseUrl,
+    link::{RecordAddress, Scope, Target},
 };
 
 use super::openapi::{Route, openapi, routes};
@@ -15,7 +15,7 @@ pub(crate) const ROUTES: &str = "routes";
 
 /// The document of this name: the list of all routes, or what a form has to know of one. `None` for
 /// another name.
-pub(crate) fn form(api: &Api, base: &Base, name: &str) -> Option<Value> {
+pub(crate) fn form(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let routes = routes(api, base);
     if name == ROUTES {
         return Some(list(api, base, &openapi(api, base), &routes));
@@ -36,7 +36,7 @@ pub(crate) fn form(api: &Api, base: &Base, name: &str) -> Option<Value> {
 }
 
 /// Every route with its operations: what each does, and what it answers with.
-fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
+fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[Route]) -> Value {
     let mut listed = Vec::new();
     for Route { path, target, .. } in routes {
         let Some(item) = whole.get("paths").and_then(|paths| paths.get(path)) else {
@@ -86,8 +86,8 @@ fn list(api: &Api, base: &Base, whole: &Value, routes: &[Route]) -> Value {
 
 /// The name of a route, from what it leads to; `None` for what takes nothing.
 fn name_of(target: &Target) -> Option<String> {
-    let below = |address: &Address, name: &str| format!("{}_{name}", address.kind.singular());
-    let helper = |container: &Option<Address>, relation: &str| match container {
+    let below = |address: &RecordAddress, name: &str| format!("{}_{name}", address.kind.singular());
+    let helper = |container: &Option<RecordAddress>, relation: &str| match container {
         Some(container) => below(container, relation),
         None => relation.to_owned(),
     };

@@ -1,7 +1,7 @@
 //! The pages as HTML. The template escapes every text.
 
 use maud::{Markup, html};
-use svc_core::{error::Code, link::Target};
+use svc_core::{error::ErrorCode, link::Target};
 
 use super::{
     compare, map,
@@ -100,7 +100,7 @@ impl Site<'_> {
     /// Prose, in which error codes lead to their pages.
     fn prose(self, text: &str) -> Markup {
         Prose(text).linked(&|code| {
-            Code::ALL
+            ErrorCode::ALL
                 .iter()
                 .any(|known| known.as_str() == code)
                 .then(|| self.page(code))

@@ -1,7 +1,7 @@
 //! Where the links of pages lead.
 
 use maud::{Markup, html};
-use svc_core::{Base, api::Api, link::Target};
+use svc_core::{BaseUrl, api::Api, link::Target};
 
 use super::files::Files;
 use crate::documents::{DocPages, Entry};
@@ -11,7 +11,7 @@ use crate::documents::{DocPages, Entry};
 pub(super) struct Site<'a> {
     pub(super) docs: DocPages<'a>,
     pub(super) api: &'a Api,
-    pub(super) base: &'a Base,
+    pub(super) base: &'a BaseUrl,
     pub(super) files: &'a Files,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use csv::StringRecord;
 use serde_json::{Map, Value, json};
 use svc_core::model::Kind;
-use svc_core::schema::{Field, Type};
+use svc_core::schema::{FieldSpec, ValueType};
 
 /// Members with a short name: where their value goes in the body of a sign-up.
 const SHORT: &[(&str, &[&str])] = &[
@@ -154,18 +154,20 @@ fn target(member: &str) -> Option<Target> {
 }
 
 /// The form of a field that one column can be.
-fn form(field: &Field) -> Option<Form> {
+fn form(field: &FieldSpec) -> Option<Form> {
     match field.ty {
-        Type::String | Type::Enum(_) | Type::FlexEnum(_) | Type::Timestamp | Type::Date => {
-            Some(Form::Text)
-        }
-        Type::Integer => Some(Form::Integer),
-        Type::Boolean => Some(Form::Boolean),
+        ValueType::String
+        | ValueType::Enum(_)
+        | ValueType::FlexEnum(_)
+        | ValueType::Timestamp
+        | ValueType::Date => Some(Form::Text),
+        ValueType::Integer => Some(Form::Integer),
+        ValueType::Boolean => Some(Form::Boolean),
         _ => None,
     }
 }
 
-fn own_fields() -> impl Iterator<Item = &'static Field> {
+fn own_fields() -> impl Iterator<Item = &'static FieldSpec> {
     Kind::Person
         .schema()
         .fields

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 
@@ -13,7 +13,7 @@ use super::{Maker, ORIGIN};
 
 /// One action of every kind, by one person.
 pub(super) fn one_of_each(
-    person: &Address,
+    person: &RecordAddress,
     on: &mut Containers,
     maker: &mut Maker,
     out: &mut VecDeque<Row>,
@@ -33,7 +33,7 @@ pub(super) fn one_of_each(
 
 /// What one person happens to have done.
 pub(super) fn some(
-    person: &Address,
+    person: &RecordAddress,
     on: &mut Containers,
     maker: &mut Maker,
     out: &mut VecDeque<Row>,
@@ -75,20 +75,25 @@ pub(super) fn some(
 
 /// One person who acts.
 struct Actor<'a> {
-    person: &'a Address,
+    person: &'a RecordAddress,
     maker: &'a mut Maker,
     out: &'a mut VecDeque<Row>,
 }
 
 impl Actor<'_> {
     /// Puts out an action of this person on a container.
-    fn put(&mut self, kind: Kind, container: (&'static str, &Address), fields: Object) {
+    fn put(&mut self, kind: Kind, container: (&'static str, &RecordAddress), fields: Object) {
         let row = self.made(kind, container, fields);
         self.out.push_back(row);
     }
 
     /// An action of this person on a container, dated when it is recorded.
-    fn made(&mut self, kind: Kind, container: (&'static str, &Address), mut fields: Object) -> Row {
+    fn made(
+        &mut self,
+        kind: Kind,
+        container: (&'static str, &RecordAddress),
+        mut fields: Object,
+    ) -> Row {
         let (link, container) = container;
         let parent = (kind != Kind::Donation).then_some(container);
         let mut row = self.maker.row(kind, parent, Object::new());
@@ -278,7 +283,7 @@ impl Actor<'_> {
         self.put(Kind::Outreach, ("advocacy_campaign", campaign), fields);
     }
 
-    fn answer(&mut self, on: &Containers, recorded_by: Option<&Address>) {
+    fn answer(&mut self, on: &Containers, recorded_by: Option<&RecordAddress>) {
         let Some((question, keys)) = self.maker.random.pick(&on.questions) else {
             return;
         };
@@ -302,7 +307,7 @@ impl Actor<'_> {
     }
 
     /// Adds the person to `count` different tags or lists.
-    fn join(&mut self, kind: Kind, link: &'static str, containers: &[Address], count: u32) {
+    fn join(&mut self, kind: Kind, link: &'static str, containers: &[RecordAddress], count: u32) {
         let first =
             self.maker
                 .random

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 use svc_core::value::Timestamp;
@@ -29,29 +29,29 @@ const WEEK: i64 = 7 * 86_400 * 1_000_000;
 /// The containers of a tenant, as those who act on them need to know them.
 #[derive(Debug)]
 pub(super) struct Containers {
-    pub(super) owner: Address,
-    pub(super) petitions: Vec<Address>,
-    pub(super) forms: Vec<Address>,
-    pub(super) pages: Vec<(Address, &'static str)>,
+    pub(super) owner: RecordAddress,
+    pub(super) petitions: Vec<RecordAddress>,
+    pub(super) forms: Vec<RecordAddress>,
+    pub(super) pages: Vec<(RecordAddress, &'static str)>,
     pub(super) open_events: Vec<OpenEvent>,
     pub(super) ticketed_events: Vec<TicketedEvent>,
-    pub(super) campaigns: Vec<Address>,
-    pub(super) questions: Vec<(Address, &'static [&'static str])>,
-    pub(super) tags: Vec<Address>,
-    pub(super) lists: Vec<Address>,
+    pub(super) campaigns: Vec<RecordAddress>,
+    pub(super) questions: Vec<(RecordAddress, &'static [&'static str])>,
+    pub(super) tags: Vec<RecordAddress>,
+    pub(super) lists: Vec<RecordAddress>,
 }
 
 /// An event without tickets, and the places it has left.
 #[derive(Debug)]
 pub(super) struct OpenEvent {
-    pub(super) address: Address,
+    pub(super) address: RecordAddress,
     pub(super) left: Option<u32>,
 }
 
 /// An event with tickets, and the places it has left.
 #[derive(Debug)]
 pub(super) struct TicketedEvent {
-    pub(super) address: Address,
+    pub(super) address: RecordAddress,
     pub(super) left: u32,
     pub(super) levels: Vec<Level>,
 }
@@ -67,7 +67,7 @@ pub(super) struct Level {
 
 impl Containers {
     /// Makes them, all created by `owner`.
-    pub(super) fn new(owner: Address, maker: &mut Maker, out: &mut VecDeque<Row>) -> Self {
+    pub(super) fn new(owner: RecordAddress, maker: &mut Maker, out: &mut VecDeque<Row>) -> Self {
         let mut made = Self {
             owner,
             petitions: Vec::new(),
@@ -96,7 +96,7 @@ impl Containers {
         fields: Object,
         maker: &mut Maker,
         out: &mut VecDeque<Row>,
-    ) -> Address {
+    ) -> RecordAddress {
         let mut row = maker.row(kind, None, fields);
         if kind != Kind::Message {
             row.draft.links.push(("creator", self.owner.clone()));

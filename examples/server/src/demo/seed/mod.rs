@@ -12,7 +12,7 @@ mod words;
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
 use svc_core::read::Object;
@@ -70,7 +70,7 @@ impl Seed {
 
     /// The person who owns the tenant's keys: the first record.
     #[must_use]
-    pub fn owner(&self) -> &Address {
+    pub fn owner(&self) -> &RecordAddress {
         &self.containers.owner
     }
 
@@ -130,11 +130,11 @@ impl Maker {
     }
 
     /// A row at the next instant, with a new id.
-    fn row(&mut self, kind: Kind, parent: Option<&Address>, fields: Object) -> Row {
+    fn row(&mut self, kind: Kind, parent: Option<&RecordAddress>, fields: Object) -> Row {
         self.clock += 1 + i64::from(self.random.below(self.step));
         let id = self.id();
         Row {
-            address: Address::new(kind, id, parent.map(|parent| parent.id.clone())),
+            address: RecordAddress::new(kind, id, parent.map(|parent| parent.id.clone())),
             created: Timestamp::from_micros(self.clock),
             draft: RawDraft::empty(kind).with_fields(fields),
         }
@@ -162,11 +162,11 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet, HashSet};
 
     use super::{Row, Seed};
-    use svc_core::context::Base;
+    use svc_core::context::BaseUrl;
     use svc_core::field_set::{FieldBits, FieldSet};
     use svc_core::link::{ConventionalLayout, Dialect, Layout, Target};
     use svc_core::model::*;
-    use svc_core::read::{Bodies, Caps, Json, Limits, Links, Object};
+    use svc_core::read::{BodyReader, ContentLimits, Json, JsonLimits, LinkReader, Object};
     use svc_core::value::Timestamp;
 
     const CONTAINERS: [Kind; 11] = [
@@ -395,17 +395,17 @@ mod tests {
 
     #[test]
     fn every_record_is_one_that_a_client_could_create() {
-        let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, Base::default());
-        let links = Links {
+        let (dialect, layout, base) = (Dialect::default(), ConventionalLayout, BaseUrl::default());
+        let links = LinkReader {
             base: &base,
             layout: &layout,
             dialect: &dialect,
         };
-        let bodies = Bodies {
+        let bodies = BodyReader {
             links,
             namespace: "demo",
-            limits: &Limits::default(),
-            caps: &Caps::default(),
+            limits: &JsonLimits::default(),
+            caps: &ContentLimits::default(),
             now: Timestamp::now(),
         };
         for row in Seed::new("demo", 400) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::read::{Json, Object};
 use svc_core::value::Identifier;
@@ -15,7 +15,7 @@ use super::{Maker, ORIGIN};
 
 impl Maker {
     /// Makes the person of this number.
-    pub(super) fn person(&mut self, number: u32, out: &mut VecDeque<Row>) -> Address {
+    pub(super) fn person(&mut self, number: u32, out: &mut VecDeque<Row>) -> RecordAddress {
         let (given, gender) = self
             .random
             .pick(GIVEN_NAMES)

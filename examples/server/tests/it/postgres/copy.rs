@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use svc_core::auth::{Authenticator as _, Caller, Credentials};
-use svc_core::link::Address;
+use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::page::{ListRequest, PageRequest};
 use svc_core::raw::RawDraft;
-use svc_core::store::{Call, Key, Outcome, Store as _, Work};
+use svc_core::store::{LookupKey, Store as _, WriteOperation, WriteOutcome, WriteRequest};
 use svc_core::value::Timestamp;
 use svc_core::{Context, Tenant};
 use svc_postgres::{KeyOptions, KeyWebhooks, Options, Store};
 use svc_server::demo::cli::DatabaseUrl;
 use svc_server::demo::{Server, State, Trouble, copy};
 use svc_store::compare::compare;
-use svc_store::laws::Laws;
+use svc_store::laws::StoreTests;
 
 use super::support::{self, ClosedPort, until};
 use crate::support::TestResult;
@@ -142,7 +142,7 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
         let Some(email) = svc_core::helper::emails(&fields).next() else {
             continue;
         };
-        let key = Key::Email(email);
+        let key = LookupKey::Email(email);
         let (here, there) = (file.find(&cx, &key).await?, copied.find(&cx, &key).await?);
         assert_eq!(
             here.map(|it| it.meta().id.clone()),
@@ -155,10 +155,10 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
     let made = copied
         .write(
             &cx,
-            Call::new(&cx, Work::Create(RawDraft::empty(Kind::Person))),
+            WriteRequest::new(&cx, WriteOperation::Create(RawDraft::empty(Kind::Person))),
         )
         .await?;
-    let Outcome::Created {
+    let WriteOutcome::Created {
         record,
         is_new: true,
     } = made
@@ -171,7 +171,10 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
         .await?;
     assert_eq!(after.total, people.total + 1);
     copied
-        .write(&cx, Call::new(&cx, Work::Delete(record.address())))
+        .write(
+            &cx,
+            WriteRequest::new(&cx, WriteOperation::Delete(record.address())),
+        )
         .await?;
     // What goes with people and events follows from holders, sums and links that are not sent.
     let events = file
@@ -183,7 +186,8 @@ async fn goes_on_alike(file: &svc_sqlite::Store, copied: &Store, tenant: &Tenant
         .chain(&events.records)
         .map(svc_core::raw::RawRecord::address)
     {
-        let delete = |at: &Address| Call::new(&cx, Work::Delete(at.clone()));
+        let delete =
+            |at: &RecordAddress| WriteRequest::new(&cx, WriteOperation::Delete(at.clone()));
         let (told, meant) = (
             file.write(&cx, delete(&at)).await,
             copied.write(&cx, delete(&at)).await,
@@ -354,7 +358,10 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     }
 
     // Somebody works with the copy: it cannot be compared, and is not touched.
-    let create = Call::new(&cx(tenant), Work::Create(RawDraft::empty(Kind::Person)));
+    let create = WriteRequest::new(
+        &cx(tenant),
+        WriteOperation::Create(RawDraft::empty(Kind::Person)),
+    );
     target.write(&cx(tenant), create.clone()).await?;
     let before = rows(server, &schema);
     assert_eq!(again().await?, (State::InUse, 0));
@@ -390,7 +397,7 @@ async fn whatever_there_may_be_moves() -> TestResult {
     let path = folder.path().join("data.db");
     let made = svc_sqlite::Store::open(svc_sqlite::Options::new(&path))?;
     let number = AtomicU32::new(0);
-    let histories = Laws::new().histories(16).calls(80).seed(7_000);
+    let histories = StoreTests::new().histories(16).calls(80).seed(7_000);
     let checked = histories.check(async || {
         let number = number.fetch_add(1, Ordering::Relaxed);
         let one = made
@@ -436,7 +443,7 @@ async fn whatever_there_may_be_moves() -> TestResult {
         }
         // None of it gets a date.
         for at in all.iter().map(svc_core::raw::RawRecord::address) {
-            let delete = || Call::new(&cx, Work::Delete(at.clone()));
+            let delete = || WriteRequest::new(&cx, WriteOperation::Delete(at.clone()));
             let (told, meant) = (
                 file.write(&cx, delete()).await,
                 target.write(&cx, delete()).await,
@@ -534,7 +541,10 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     // The tenant has a person of its own.
     let target = Store::connect(options(&to()?)).await?;
     let tenant = target.ensure_tenant("demo").await?;
-    let create = Call::new(&cx(&tenant), Work::Create(RawDraft::empty(Kind::Person)));
+    let create = WriteRequest::new(
+        &cx(&tenant),
+        WriteOperation::Create(RawDraft::empty(Kind::Person)),
+    );
     target.write(&cx(&tenant), create.clone()).await?;
     let before = rows(server, &schema);
     refused("has data of demo that this copy has not brought").await?;

@@ -4,7 +4,7 @@ mod boxed;
 
 use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
-use super::{Problem, Property};
+use super::{Problem, PropertyPath};
 
 /// Any error of a vendor, as [`Error::unexpected`] takes it.
 type Source = Box<dyn StdError + Send + Sync>;
@@ -23,17 +23,17 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// ```
 /// use std::num::ParseIntError;
-/// use svc_core::{Code, Error, ErrorKind, Problem, Result};
+/// use svc_core::{ErrorCode, Error, ErrorKind, Problem, Result};
 ///
 /// fn seats(stored: &str) -> Result<u32> {
 ///     match stored.parse()? {
-///         0 => Err(Error::invalid(Problem::general(Code::CapacityExceeded, "The event is full."))),
+///         0 => Err(Error::invalid(Problem::general(ErrorCode::CapacityExceeded, "The event is full."))),
 ///         seats => Ok(seats),
 ///     }
 /// }
 ///
 /// let full = seats("0").unwrap_err();
-/// assert_eq!(full.problems()[0].code, Code::CapacityExceeded);
+/// assert_eq!(full.problems()[0].code, ErrorCode::CapacityExceeded);
 ///
 /// let broken = seats("seven").unwrap_err().during("attendances.create");
 /// assert!(matches!(broken.kind(), ErrorKind::Unexpected));
@@ -177,7 +177,7 @@ impl Error {
     /// The same error about a part of a body: a problem with a helper's person is named
     /// `person.<property>` (ERR-26).
     #[must_use]
-    pub fn within(self, part: impl Into<Property>) -> Self {
+    pub fn within(self, part: impl Into<PropertyPath>) -> Self {
         let part = part.into();
         self.map_problems(|problems| {
             problems

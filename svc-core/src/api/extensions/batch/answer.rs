@@ -19,13 +19,13 @@ use serde_json::value::RawValue;
 use super::hal::{self, ResultView};
 use crate::{
     api::{
-        Admitted, Api, Reply, Runner, Timer,
+        Api, AuthorizedRequest, Response, Runner, Timer,
         admitted::Parts,
         extensions::idempotency::{KeptBy, key_of_entry},
         handling::{Handling, PREFER, PREFERENCE_APPLIED, Return},
     },
     context::Context,
-    error::{Code, Error, Problem},
+    error::{Error, ErrorCode, Problem},
     helper::HelperName,
     link::Target,
     value::Timestamp,
@@ -41,13 +41,13 @@ const WINDOW: usize = 512;
 const SOON: Duration = Duration::from_secs(1);
 
 /// An entry: its body, or the answer to what could not be read of it.
-pub type Entry = std::result::Result<Bytes, Reply>;
+pub type BatchEntry = std::result::Result<Bytes, Response>;
 
 /// A batch that may go on. Its entries are given [window](Self::window) by window, in order, and
 /// what became of them is written as it is sent; the batch holds nothing of what was answered.
 ///
-/// Made by [`Admitted::into_batch`].
-pub struct Batch {
+/// Made by [`AuthorizedRequest::into_batch`].
+pub struct BatchRun {
     api: Api,
     helper: HelperName,
     /// What a single call would address.
@@ -81,21 +81,21 @@ impl Api {
     }
 }
 
-impl Admitted<'_> {
-    /// The batch that this is, where [it is one](crate::operation::Shape::Batch): for whoever gives
+impl AuthorizedRequest<'_> {
+    /// The batch that this is, where [it is one](crate::operation::Shape::BatchRun): for whoever gives
     /// it the entries as they come. `streamed` are those that are answered line by line.
     ///
     /// # Errors
     ///
     /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a
     /// header that is no key.
-    pub async fn into_batch(self, streamed: bool) -> std::result::Result<Batch, Reply> {
+    pub async fn into_batch(self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         self.0.batch(streamed).await
     }
 }
 
 impl Parts<'_> {
-    async fn batch(&self, streamed: bool) -> std::result::Result<Batch, Reply> {
+    async fn batch(&self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         let (api, headers) = (self.api, self.request.headers);
         let Target::Batch { helper, container } = &self.target else {
             return Err(api.error_reply(Some(&self.target), Error::not_implemented()));
@@ -116,7 +116,7 @@ impl Parts<'_> {
         } else {
             Return::Representation
         };
-        Ok(Batch {
+        Ok(BatchRun {
             api: api.clone(),
             helper: *helper,
             call: Target::Helper {
@@ -135,7 +135,7 @@ impl Parts<'_> {
     }
 
     /// Answers a batch whose entries came in one document.
-    pub(super) async fn batched(&self) -> Reply {
+    pub(super) async fn batched(&self) -> Response {
         let Self { api, request, .. } = self;
         let mut batch = match self.batch(false).await {
             Ok(batch) => batch,
@@ -168,13 +168,13 @@ impl Parts<'_> {
             &results,
             &mut body,
         );
-        let mut reply = Reply::hal(StatusCode::OK, body);
+        let mut reply = Response::hal(StatusCode::OK, body);
         reply.insert(PREFERENCE_APPLIED, batch.applied());
         reply
     }
 }
 
-impl Batch {
+impl BatchRun {
     /// Entries that are best given at once: all have an answer before any of them is sent.
     #[must_use]
     pub fn window(&self) -> usize {
@@ -198,7 +198,7 @@ impl Batch {
     /// 503 (UND-36), as are those behind it; `timer` is what tells the time.
     pub async fn lines(
         &mut self,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: &dyn Timer,
     ) -> Vec<u8> {
@@ -219,7 +219,7 @@ impl Batch {
     }
 
     /// The line that ends a stream that cannot go on; no totals follow it.
-    pub fn broken(&mut self, reply: &Reply) -> Vec<u8> {
+    pub fn broken(&mut self, reply: &Response) -> Vec<u8> {
         let mut out = Vec::new();
         let mut room = usize::MAX;
         let result = self.result(reply, &mut room);
@@ -230,7 +230,7 @@ impl Batch {
 
     /// An answer about an entry that could not be read.
     #[must_use]
-    pub fn refusal(&self, code: Code, description: &str) -> Reply {
+    pub fn refusal(&self, code: ErrorCode, description: &str) -> Response {
         self.api.failure(Some(&self.call), code, description)
     }
 
@@ -239,7 +239,7 @@ impl Batch {
         clippy::result_large_err,
         reason = "a reply is as large as its headers, and made once for a request"
     )]
-    fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Reply> {
+    fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Response> {
         let kind = self.helper.records();
         // For its mistakes only: an empty body, or a text that is no JSON.
         let wrong = |code, text: &str| {
@@ -248,7 +248,7 @@ impl Batch {
         };
         if body.iter().all(u8::is_ascii_whitespace) {
             return Err(wrong(
-                Code::BodyMissing,
+                ErrorCode::BodyMissing,
                 "The request has no body. A batch is a JSON array of entries.",
             ));
         }
@@ -259,7 +259,7 @@ impl Batch {
             } else {
                 format!("The body is no JSON array: it cannot be read from line {line}, column {column}.")
             };
-            wrong(Code::JsonInvalid, &text)
+            wrong(ErrorCode::JsonInvalid, &text)
         })?;
         if entries.len() > MOST_ENTRIES {
             let text = format!(
@@ -269,7 +269,7 @@ impl Batch {
             );
             return Err(self
                 .api
-                .failure(Some(&self.call), Code::BodyTooLarge, &text));
+                .failure(Some(&self.call), ErrorCode::BodyTooLarge, &text));
         }
         Ok(entries
             .iter()
@@ -281,7 +281,7 @@ impl Batch {
     /// room for bodies.
     async fn answer(
         &mut self,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: Option<&dyn Timer>,
         (room, behind): (&mut usize, u8),
@@ -312,7 +312,7 @@ impl Batch {
 
     /// The part of an entry's reply that the response has. After the first body for which there is
     /// no room, none is kept.
-    fn result(&self, reply: &Reply, room: &mut usize) -> EntryResult {
+    fn result(&self, reply: &Response, room: &mut usize) -> EntryResult {
         let is_success = reply.status.is_success();
         let href = if is_success {
             href_of(&reply.body)
@@ -371,7 +371,7 @@ impl Batch {
     /// none is answered in time, all that were asked for are late (BAT-07).
     async fn results(
         &self,
-        entries: Vec<Entry>,
+        entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: Option<&dyn Timer>,
         room: &mut usize,
@@ -445,7 +445,7 @@ impl Batch {
         body: Bytes,
         received: Timestamp,
         has_company: bool,
-    ) -> Reply {
+    ) -> Response {
         let deadline = self
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
@@ -460,13 +460,13 @@ impl Batch {
             .await
     }
 
-    fn late(&self) -> Reply {
+    fn late(&self) -> Response {
         let late = Error::unavailable(SOON).caused_by("the backend took longer than a request may");
         self.api.error_reply(Some(&self.call), late)
     }
 
     /// A panic ends one entry, as it ends one request.
-    fn panicked(&self) -> Reply {
+    fn panicked(&self) -> Response {
         let reply = self.api.panic_reply(Some(&self.call));
         tracing::error!(
             reference_code = reply.reference_code,
@@ -481,18 +481,18 @@ struct EntryResult {
     status: StatusCode,
     href: Option<String>,
     body: Option<Bytes>,
-    code: Option<Code>,
+    code: Option<ErrorCode>,
 }
 
 /// An entry on its way.
 enum Doing<'b> {
-    Asked(Pin<Box<dyn Future<Output = Reply> + Send + 'b>>),
-    Done(Reply),
+    Asked(Pin<Box<dyn Future<Output = Response> + Send + 'b>>),
+    Done(Response),
 }
 
 impl Doing<'_> {
     /// Its answer; of what is on its way yet, that it takes too long.
-    fn reply(self, batch: &Batch) -> Reply {
+    fn reply(self, batch: &BatchRun) -> Response {
         match self {
             Self::Done(reply) => reply,
             Self::Asked(_) => batch.late(),
@@ -521,7 +521,7 @@ fn href_of(body: &[u8]) -> Option<String> {
         .map(|shown| shown.links.own.href)
 }
 
-impl fmt::Debug for Batch {
+impl fmt::Debug for BatchRun {
     /// Without ids (UND-42).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")

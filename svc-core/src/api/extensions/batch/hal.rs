@@ -1,6 +1,6 @@
 //! What became of the entries of a batch (BAT-02, BAT-08).
 
-use crate::{error::Code, hal::Hal, json::write_string, link::Target};
+use crate::{error::ErrorCode, hal::Hal, json::write_string, link::Target};
 
 /// What became of one entry.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) struct ResultView<'a> {
     /// The body of its answer, as far as it is shown.
     pub(super) body: Option<&'a [u8]>,
     /// The error code, in place of a body that did not fit into the response (BAT-11).
-    pub(super) code: Option<Code>,
+    pub(super) code: Option<ErrorCode>,
 }
 
 /// Writes what became of one entry.

@@ -3,20 +3,20 @@
 use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
 use super::{
-    WebhookParts,
+    WebhookSources,
     asked::{Asked, redelivery},
     hal,
 };
 use crate::{
-    api::{Api, Reply, admitted::Parts},
+    api::{Api, Response, admitted::Parts},
     context::Context,
-    error::{Code, Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, Result},
     json::Object,
     link::Target,
     model::Kind,
-    ops::{ChangesPage, ChangesRequest, Feed, StoredWebhook, WebhookWrite, Webhooks},
+    ops::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
-    webhook::{LEASE, MOST_WEBHOOKS, Status, TRIES, Webhook},
+    webhook::{LEASE, MOST_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
 
 /// What is wrong with a request, or why it could not be answered.
@@ -24,7 +24,7 @@ enum Refused {
     Problems(Vec<Problem>),
     /// The caller may not read a kind of the webhook.
     NotAllowed,
-    Expired(Box<Reply>),
+    Expired(Box<Response>),
     Failed(Error),
 }
 
@@ -35,7 +35,7 @@ impl From<Error> for Refused {
 }
 
 impl Api {
-    pub(super) async fn answer_about_webhooks(&self, call: &Parts<'_>) -> Result<Reply> {
+    pub(super) async fn answer_about_webhooks(&self, call: &Parts<'_>) -> Result<Response> {
         let (cx, target, body) = (&call.context, &call.target, call.body());
         let Some(parts) = self.webhook_parts() else {
             return Err(Error::not_implemented());
@@ -61,7 +61,7 @@ impl Api {
             Err(Refused::NotAllowed) => {
                 let text =
                     "This API key may not read every kind of this webhook. Use a key that may.";
-                Ok(self.failure(Some(target), Code::KeyNotAllowed, text))
+                Ok(self.failure(Some(target), ErrorCode::KeyNotAllowed, text))
             }
             Err(Refused::Expired(reply)) => Ok(*reply),
             Err(Refused::Failed(error)) => Err(error),
@@ -73,35 +73,35 @@ impl Api {
 struct About<'a> {
     api: &'a Api,
     cx: &'a Context,
-    parts: &'a WebhookParts,
+    parts: &'a WebhookSources,
 }
 
 impl About<'_> {
-    fn kept(&self) -> &dyn Webhooks {
+    fn kept(&self) -> &dyn WebhookStore {
         &*self.parts.webhooks
     }
 
-    async fn list(&self) -> Result<Reply, Refused> {
+    async fn list(&self) -> Result<Response, Refused> {
         let all = self.kept().webhooks(&self.cx.tenant).await?;
         let mut all = all.iter().map(Webhook::read).collect::<Result<Vec<_>>>()?;
         all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
         hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);
-        Ok(Reply::hal(StatusCode::OK, body))
+        Ok(Response::hal(StatusCode::OK, body))
     }
 
-    async fn create(&self, body: &[u8]) -> Result<Reply, Refused> {
+    async fn create(&self, body: &[u8]) -> Result<Response, Refused> {
         let asked = self.asked(body, true)?;
         let now = self.cx.now;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
         let events = asked
             .events
-            .unwrap_or_else(|| crate::ops::What::ALL.to_vec());
+            .unwrap_or_else(|| crate::ops::ChangeKind::ALL.to_vec());
         // It tells of what comes from here on.
         let end = self.feed(None).await?.last;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
-        webhook.status = asked.status.unwrap_or(Status::Active);
+        webhook.status = asked.status.unwrap_or(WebhookStatus::Active);
         webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
         webhook.url_set_by.clone_from(&webhook.created_by);
         let stored = webhook.stored(1, None, now)?;
@@ -113,7 +113,7 @@ impl About<'_> {
                     "The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one that is not needed."
                 );
                 return Err(Refused::Problems(vec![Problem::general(
-                    Code::FieldInvalid,
+                    ErrorCode::FieldInvalid,
                     text,
                 )]));
             }
@@ -127,11 +127,11 @@ impl About<'_> {
         Ok(reply)
     }
 
-    async fn read(&self, id: &Id) -> Result<Reply, Refused> {
+    async fn read(&self, id: &Id) -> Result<Response, Refused> {
         Ok(self.shown(StatusCode::OK, &self.stored(id).await?.1, false))
     }
 
-    async fn update(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
+    async fn update(&self, id: &Id, body: &[u8]) -> Result<Response, Refused> {
         let asked = match self.asked(body, false) {
             Ok(asked) => asked,
             Err(problems) => {
@@ -141,7 +141,7 @@ impl About<'_> {
             }
         };
         let changed = self.change(id, |webhook| {
-            let resumes = webhook.status == Status::Disabled && asked.status.is_some();
+            let resumes = webhook.status == WebhookStatus::Disabled && asked.status.is_some();
             let is_redirected = asked.url.as_ref().is_some_and(|url| *url != webhook.url)
                 || asked
                     .kinds
@@ -168,15 +168,15 @@ impl About<'_> {
         Ok(self.shown(StatusCode::OK, &changed.await?, false))
     }
 
-    async fn delete(&self, id: &Id) -> Result<Reply, Refused> {
+    async fn delete(&self, id: &Id) -> Result<Response, Refused> {
         self.stored(id).await?;
         if self.kept().delete_webhook(&self.cx.tenant, id).await? {
-            return Ok(Reply::empty(StatusCode::NO_CONTENT));
+            return Ok(Response::empty(StatusCode::NO_CONTENT));
         }
         Err(Error::not_found().into())
     }
 
-    async fn redeliver(&self, id: &Id, body: &[u8]) -> Result<Reply, Refused> {
+    async fn redeliver(&self, id: &Id, body: &[u8]) -> Result<Response, Refused> {
         self.stored(id).await?;
         let after = redelivery(&self.object(body, true)?).map_err(Refused::Problems)?;
         if after.is_some() {
@@ -189,7 +189,7 @@ impl About<'_> {
         Ok(self.shown(StatusCode::OK, &changed.await?, false))
     }
 
-    async fn rotate(&self, id: &Id) -> Result<Reply, Refused> {
+    async fn rotate(&self, id: &Id) -> Result<Response, Refused> {
         let changed = self
             .change(id, |webhook| webhook.rotate_secret(self.cx.now))
             .await?;
@@ -240,7 +240,7 @@ impl About<'_> {
         webhook.kinds.iter().all(|kind| self.cx.may_read(*kind))
     }
 
-    fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Reply {
+    fn shown(&self, status: StatusCode, webhook: &Webhook, with_secret: bool) -> Response {
         let secret = webhook
             .secrets
             .first()
@@ -254,7 +254,7 @@ impl About<'_> {
             true,
             &mut body,
         );
-        Reply::hal(status, body)
+        Response::hal(status, body)
     }
 
     /// The kinds that the caller may read.
@@ -274,7 +274,7 @@ impl About<'_> {
             let text =
                 "The request has no body. Fields belong into a JSON body, not into the query.";
             return Err(Refused::Problems(vec![Problem::general(
-                Code::BodyMissing,
+                ErrorCode::BodyMissing,
                 text,
             )]));
         }
@@ -290,19 +290,21 @@ impl About<'_> {
     }
 
     /// The feed behind a cursor.
-    async fn feed(&self, after: Option<String>) -> Result<ChangesPage, Refused> {
-        let request = ChangesRequest::new(after, self.readable(), 1);
+    async fn feed(&self, after: Option<String>) -> Result<FeedPage, Refused> {
+        let request = FeedRequest::new(after, self.readable(), 1);
         match self.parts.changes.changes(self.cx, &request).await? {
-            Feed::Page(page) => Ok(page),
-            Feed::Unknown => {
+            FeedResponse::Page(page) => Ok(page),
+            FeedResponse::Unknown => {
                 let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
                 Err(Refused::Problems(vec![Problem::new(
-                    Code::CursorInvalid,
+                    ErrorCode::CursorInvalid,
                     "after",
                     text,
                 )]))
             }
-            Feed::Expired => Err(Refused::Expired(Box::new(self.api.expired_cursor(self.cx)))),
+            FeedResponse::Expired => {
+                Err(Refused::Expired(Box::new(self.api.expired_cursor(self.cx))))
+            }
         }
     }
 }

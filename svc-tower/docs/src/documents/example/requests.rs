@@ -2,15 +2,15 @@
 
 use http::Method;
 use svc_core::{
-    api::Offered,
+    api::OfferedOperation,
     auth::Operation,
-    error::Code,
+    error::ErrorCode,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    operation::Key,
+    operation::KeyRequirement,
     read::{Json, Object},
-    schema::{LinkTarget, LinkWrite, Mode, Type},
+    schema::{FieldMode, LinkTarget, LinkWrite, ValueType},
     value::{ClosedEnum, Id},
 };
 
@@ -30,7 +30,7 @@ impl Examples<'_> {
         body: Option<Object>,
     ) -> Option<ExampleRequest> {
         let offered = self.api.operation(method, target)?;
-        let has_key = offered.key() != Key::NotNeeded;
+        let has_key = offered.key() != KeyRequirement::NotNeeded;
         let key_header = has_key.then(|| self.api.dialect().key_header_text().clone());
         let status = offered
             .spec()
@@ -54,7 +54,7 @@ impl Examples<'_> {
     }
 
     /// What a query can have there.
-    fn parameters(&self, offered: &Offered, target: &Target) -> Vec<(String, String)> {
+    fn parameters(&self, offered: &OfferedOperation, target: &Target) -> Vec<(String, String)> {
         let output = offered.spec().success(self.api.response_style()).output;
         parameters(self.api, output, target)
             .into_iter()
@@ -262,13 +262,13 @@ impl Examples<'_> {
             kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create)
         })?;
         let mut body = Object::new();
-        let is_text = |own: &Own<'_>| matches!(own.field.ty, Type::String);
+        let is_text = |own: &Own<'_>| matches!(own.field.ty, ValueType::String);
         let field = Own::taken(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
         let title = format!("Create {} that is not valid", kind.any_in_words());
         let request = self.request(title, &Method::POST, &target, Some(body))?;
-        let answer = self.failure(Some(kind), Code::FieldInvalid, &[field.name]);
+        let answer = self.failure(Some(kind), ErrorCode::FieldInvalid, &[field.name]);
         Some(ExampleRequest {
             status: 400,
             answer,
@@ -373,8 +373,9 @@ impl Examples<'_> {
     /// What a change sends: one field that is no key to anything.
     fn change(&self, kind: Kind) -> Object {
         let taken: Vec<_> = Own::taken(self.api, kind).collect();
-        let is_plain =
-            |own: &&Own<'_>| matches!(own.field.ty, Type::String) && own.field.mode == Mode::Stored;
+        let is_plain = |own: &&Own<'_>| {
+            matches!(own.field.ty, ValueType::String) && own.field.mode == FieldMode::Stored
+        };
         let telling = chosen(taken.iter().copied(), Extent::Short);
         let change = telling
             .iter()

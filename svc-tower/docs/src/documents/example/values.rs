@@ -2,8 +2,8 @@
 //! exports use it.
 
 use svc_core::{
-    read::{Json, Limits, Object},
-    schema::{Field, Narrowing, ObjectSchema, Rule, Type},
+    read::{Json, JsonLimits, Object},
+    schema::{Constraints, FieldRule, FieldSpec, ObjectSchema, ValueType},
     value::Amount,
 };
 
@@ -45,10 +45,10 @@ pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
 }
 
 /// An example of a value of a type, within what this server takes.
-pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Json {
+pub(super) fn value(ty: &ValueType, own: Own<'_>, owner: &str, extent: Extent) -> Json {
     let field = own.field;
     match ty {
-        Type::Enum(_) | Type::FlexEnum(_) if own.values().is_some() => {
+        ValueType::Enum(_) | ValueType::FlexEnum(_) if own.values().is_some() => {
             let fitting = words::choice(field.name);
             let values = own.values().unwrap_or_default();
             let known = values.iter().find(|value| Some(value.as_str()) == fitting);
@@ -59,37 +59,41 @@ pub(super) fn value(ty: &Type, own: Own<'_>, owner: &str, extent: Extent) -> Jso
                     .unwrap_or_default(),
             )
         }
-        Type::String | Type::Reference => Json::from(shortened(own, string(field, owner))),
-        Type::Integer => within(own, &integer(field).to_string()),
-        Type::Float => number(if field.name == "longitude" {
+        ValueType::String | ValueType::Reference => {
+            Json::from(shortened(own, string(field, owner)))
+        }
+        ValueType::Integer => within(own, &integer(field).to_string()),
+        ValueType::Float => number(if field.name == "longitude" {
             "-89.65"
         } else {
             "39.8"
         }),
-        Type::Amount => within(own, "25.5"),
-        Type::Boolean => Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day")),
-        Type::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => {
+        ValueType::Amount => within(own, "25.5"),
+        ValueType::Boolean => {
+            Json::Bool(!matches!(field.name, "voided" | "do_not_call" | "all_day"))
+        }
+        ValueType::Timestamp if field.name.contains("end_") || field.name.contains("stop_") => {
             Json::from(LATER)
         }
-        Type::Timestamp => Json::from(EARLIER),
-        Type::Date => Json::from("2026-03-14"),
-        Type::Enum(values) | Type::FlexEnum(values) => {
+        ValueType::Timestamp => Json::from(EARLIER),
+        ValueType::Date => Json::from("2026-03-14"),
+        ValueType::Enum(values) | ValueType::FlexEnum(values) => {
             let fitting = words::choice(field.name).filter(|choice| values.contains(choice));
             Json::from(fitting.or(values.first().copied()).unwrap_or_default())
         }
-        Type::Flag => Json::from("true"),
-        Type::StringMap => {
+        ValueType::Flag => Json::from("true"),
+        ValueType::StringMap => {
             let mut map = Object::new();
             map.insert("shirt_size", "M");
             Json::Object(map)
         }
-        Type::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
-        Type::OneOrMany(item) => value(item, own, owner, extent),
-        Type::Object(schema) => object(schema, own.members(), extent),
+        ValueType::Array(item) => Json::Array(vec![value(item, own, owner, extent)]),
+        ValueType::OneOrMany(item) => value(item, own, owner, extent),
+        ValueType::Object(schema) => object(schema, own.members(), extent),
     }
 }
 
-fn object(schema: &'static ObjectSchema, narrowing: Option<&Narrowing>, extent: Extent) -> Json {
+fn object(schema: &'static ObjectSchema, narrowing: Option<&Constraints>, extent: Extent) -> Json {
     // An inline person, which is a whole record, is shown by its name.
     let extent = if schema.fields.len() > 20 {
         Extent::Short
@@ -136,24 +140,24 @@ pub(super) fn chosen<'a>(fields: impl Iterator<Item = Own<'a>>, extent: Extent) 
     }
 }
 
-fn string(field: &Field, owner: &str) -> &'static str {
+fn string(field: &FieldSpec, owner: &str) -> &'static str {
     for rule in field.rules {
         match rule {
-            Rule::Email => return "rosa.rivera@example.org",
-            Rule::CountryCode => return "US",
-            Rule::CurrencyCode => return "USD",
-            Rule::RegionCode => return "NY",
-            Rule::LanguageCode => return "en",
-            Rule::LanguageTag => return "en-US",
-            Rule::PhoneNumber => return "12025550123",
-            Rule::Identifiers => return "other_system:1001",
+            FieldRule::Email => return "rosa.rivera@example.org",
+            FieldRule::CountryCode => return "US",
+            FieldRule::CurrencyCode => return "USD",
+            FieldRule::RegionCode => return "NY",
+            FieldRule::LanguageCode => return "en",
+            FieldRule::LanguageTag => return "en-US",
+            FieldRule::PhoneNumber => return "12025550123",
+            FieldRule::Identifiers => return "other_system:1001",
             _ => {}
         }
     }
     words::text(owner, field.name)
 }
 
-fn integer(field: &Field) -> i64 {
+fn integer(field: &FieldSpec) -> i64 {
     match field.name {
         "month" => 3,
         "day" => 14,
@@ -188,5 +192,5 @@ fn shortened(own: Own<'_>, text: &str) -> String {
 }
 
 fn number(text: &str) -> Json {
-    Json::read(text.as_bytes(), &Limits::default()).unwrap_or_default()
+    Json::read(text.as_bytes(), &JsonLimits::default()).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use svc_core::{
     api::Api,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     model::Kind,
-    schema::{COMMON, LinkTarget, LinkWrite, Peculiarity},
+    schema::{COMMON, KindFeature, LinkTarget, LinkWrite},
     value::ClosedEnum,
 };
 
@@ -78,7 +78,7 @@ impl<'a> Definitions<'a> {
         record
             .required
             .extend(COMMON.fields.iter().map(|field| field.name.to_owned()));
-        if kind.schema().has(Peculiarity::SendsId) {
+        if kind.schema().has(KindFeature::SendsId) {
             record.require(
                 "id",
                 json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::Api, auth::Operation, context::Base, error::Code, helper::HelperName, link::Target,
-    model::Kind, ops::What,
+    api::Api, auth::Operation, context::BaseUrl, error::ErrorCode, helper::HelperName,
+    link::Target, model::Kind, ops::ChangeKind,
 };
 
 use super::{Definitions, Form, Members, set};
@@ -24,7 +24,7 @@ const ENTRY_POINT: &str = "entry_point";
 /// # Examples
 ///
 /// ```
-/// # use svc_core::{Api, Vendor, auth::{AnonymousTenant, Authenticator}};
+/// # use svc_core::{Api, Vendor, auth::{TenantResolver, Authenticator}};
 /// # fn about(api: &Api) -> Option<()> {
 /// let document = svc_docs::documents::json_schema(api, api.base(), "person")?;
 /// assert_eq!(document["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -32,7 +32,7 @@ const ENTRY_POINT: &str = "entry_point";
 /// # }
 /// ```
 #[must_use]
-pub fn json_schema(api: &Api, base: &Base, name: &str) -> Option<Value> {
+pub fn json_schema(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let name = json_schema_names(api)
         .into_iter()
         .find(|known| *known == name)?;
@@ -129,7 +129,7 @@ impl Definitions<'_> {
                 json!({ "type": "array", "items": all.link() }),
             );
             let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
-            let what = What::ALL.map(What::as_str);
+            let what = ChangeKind::ALL.map(ChangeKind::as_str);
             let mut entry = Members::default();
             entry.require("what", json!({ "type": "string", "enum": what }));
             entry.require("kind", json!({ "type": "string", "enum": kinds }));
@@ -271,7 +271,7 @@ impl Definitions<'_> {
     }
 
     fn statuses(&self, list: &str, code: &str) -> Value {
-        let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
         let mut description = Members::default();
         description.require(code, json!({ "type": "string", "enum": codes }));
         description.require("description", json!({ "type": "string" }));

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 use svc_core::{
     api::Api,
-    context::Base,
+    context::BaseUrl,
     model::Kind,
-    schema::{Narrowing, ObjectSchema},
+    schema::{Constraints, ObjectSchema},
 };
 
 use super::{is_same, own::Own};
@@ -49,16 +49,16 @@ impl Form {
 #[derive(Debug)]
 pub(super) struct Definitions<'a> {
     pub(super) api: &'a Api,
-    pub(super) base: &'a Base,
+    pub(super) base: &'a BaseUrl,
     /// Where the document keeps them, such as `#/$defs/`.
     place: &'static str,
     made: BTreeMap<String, Value>,
     /// The nested objects that have a name already, each with what this server has narrower of it.
-    named: Vec<(String, &'static ObjectSchema, Option<&'a Narrowing>)>,
+    named: Vec<(String, &'static ObjectSchema, Option<&'a Constraints>)>,
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(api: &'a Api, base: &'a Base, place: &'static str) -> Self {
+    pub(super) fn new(api: &'a Api, base: &'a BaseUrl, place: &'static str) -> Self {
         Self {
             api,
             base,
@@ -97,10 +97,10 @@ impl<'a> Definitions<'a> {
     fn name_of(
         &mut self,
         schema: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
+        narrowing: Option<&'a Constraints>,
         owner: &str,
     ) -> String {
-        let is_it = |known: &ObjectSchema, other: Option<&Narrowing>| {
+        let is_it = |known: &ObjectSchema, other: Option<&Constraints>| {
             is_same(known, schema) && other == narrowing
         };
         if let Some((name, ..)) = self
@@ -129,7 +129,7 @@ impl<'a> Definitions<'a> {
     fn object(
         &mut self,
         schema: &'static ObjectSchema,
-        narrowing: Option<&'a Narrowing>,
+        narrowing: Option<&'a Constraints>,
         form: Form,
         owner: &str,
     ) -> Value {

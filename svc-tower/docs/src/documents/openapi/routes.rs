@@ -2,9 +2,9 @@
 
 use svc_core::{
     api::Api,
-    context::Base,
+    context::BaseUrl,
     helper::HelperName,
-    link::{Address, Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
     schema::LinkTarget,
     value::Id,
@@ -22,7 +22,7 @@ pub(in crate::documents) struct Route {
 }
 
 /// The paths of every target of the interface; which of them are served is not asked here.
-pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
+pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<Route> {
     let mut routes: Vec<Route> = Vec::new();
     let mut add = |target: Target, of: Option<Kind>| {
         let (path, ids) = template(api, base, &target, of);
@@ -116,7 +116,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &Base) -> Vec<Route> {
 }
 
 /// A helper, and many calls of it in one request.
-fn helper(helper: HelperName, container: Option<&Address>) -> impl Iterator<Item = Target> {
+fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterator<Item = Target> {
     let container = container.cloned();
     let batch = helper.takes_batches().then(|| Target::Batch {
         helper,

@@ -1,6 +1,6 @@
 //! The page of batches (BAT-01 to BAT-11).
 
-use svc_core::{api::MOST_ENTRIES, error::Code};
+use svc_core::{api::MOST_ENTRIES, error::ErrorCode};
 
 use super::{DocPage, DocPages, Facts, Listing, topic};
 
@@ -33,7 +33,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     ]
     .into();
     if api.keeps_answers() {
-        page.notes.push("With `Idempotency-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
+        page.notes.push("With `IdempotencyStore-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
     }
     let rows = [
         (
@@ -64,10 +64,10 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         entries,
     });
     let codes = [
-        Code::JsonInvalid,
-        Code::BodyMissing,
-        Code::BodyTooLarge,
-        Code::MediaTypeNotSupported,
+        ErrorCode::JsonInvalid,
+        ErrorCode::BodyMissing,
+        ErrorCode::BodyTooLarge,
+        ErrorCode::MediaTypeNotSupported,
     ];
     page.lists.push(Listing {
         title: "How it fails",

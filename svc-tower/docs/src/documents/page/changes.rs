@@ -1,6 +1,6 @@
 //! The page of the change feed (SYN-01 to SYN-13).
 
-use svc_core::{error::Code, link::Target};
+use svc_core::{error::ErrorCode, link::Target};
 
 use super::{DocPage, DocPages, Facts, Listing, Subject, open};
 
@@ -68,11 +68,11 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .into_iter()
         .collect();
     let codes = [
-        Code::CursorInvalid,
-        Code::CursorExpired,
-        Code::PageInvalid,
-        Code::KeyNotAllowed,
-        Code::TooManyRequests,
+        ErrorCode::CursorInvalid,
+        ErrorCode::CursorExpired,
+        ErrorCode::PageInvalid,
+        ErrorCode::KeyNotAllowed,
+        ErrorCode::TooManyRequests,
     ];
     page.lists.push(Listing {
         title: "How it fails",

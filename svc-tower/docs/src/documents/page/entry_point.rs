@@ -2,7 +2,7 @@
 
 use svc_core::{
     link::Target,
-    read::{Json, Limits},
+    read::{Json, JsonLimits},
 };
 
 use super::{DocPage, DocPages, Entry, Listing, Subject, open, relation::operations_at};
@@ -24,7 +24,7 @@ pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
         .retain(|entry| entry.href != docs.api.href(docs.base, &Target::EntryPoint));
     page.lists.push(begin);
     page.operations = operations_at(docs, &Target::EntryPoint);
-    let answer = Json::read(answer, &Limits::default()).ok();
+    let answer = Json::read(answer, &JsonLimits::default()).ok();
     page.example = answer;
     page
 }

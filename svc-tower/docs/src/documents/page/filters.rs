@@ -1,8 +1,8 @@
 //! The page about filters and orders of collections (FLT-01 to FLT-12).
 
 use svc_core::{
-    error::Code,
-    filter::{DEEPEST, Filterable, LONGEST, MOST_FOUND, MOST_VALUES, Operator},
+    error::ErrorCode,
+    filter::{DEEPEST, FilterField, LONGEST, MOST_FOUND, MOST_VALUES, Operator},
     model::Kind,
 };
 
@@ -54,12 +54,12 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         title: "Collections",
         rows,
     });
-    let is_there = |field: &&Filterable| {
+    let is_there = |field: &&FilterField| {
         kinds
             .clone()
             .any(|kind| api.filterable(*kind).contains(field))
     };
-    let about = |field: &Filterable| {
+    let about = |field: &FilterField| {
         let operators: Vec<String> = field
             .operators()
             .map(|operator| format!("`{}`", operator.as_str()))
@@ -76,7 +76,11 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     };
     page.facts.push(Facts {
         title: "Fields",
-        rows: Filterable::ALL.iter().filter(is_there).map(about).collect(),
+        rows: FilterField::ALL
+            .iter()
+            .filter(is_there)
+            .map(about)
+            .collect(),
     });
     let meaning = |operator: &Operator| {
         (
@@ -103,7 +107,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     });
     page.lists.push(Listing {
         title: "How it fails",
-        entries: vec![docs.entry(Code::FilterInvalid.as_str())],
+        entries: vec![docs.entry(ErrorCode::FilterInvalid.as_str())],
     });
     let entries: Vec<Entry> = kinds.map(|kind| docs.relation(kind.plural())).collect();
     page.lists.push(Listing {

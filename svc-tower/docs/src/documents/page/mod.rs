@@ -21,7 +21,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use svc_core::{
-    api::Api, context::Base, error::Code, helper::FunctionName, link::Target, read::Json,
+    api::Api, context::BaseUrl, error::ErrorCode, helper::FunctionName, link::Target, read::Json,
     value::ClosedEnum,
 };
 
@@ -235,7 +235,7 @@ impl Entry {
 #[derive(Debug, Clone, Copy)]
 pub struct DocPages<'a> {
     api: &'a Api,
-    base: &'a Base,
+    base: &'a BaseUrl,
     body_limit: usize,
     anonymous_body_limit: Option<usize>,
 }
@@ -243,7 +243,7 @@ pub struct DocPages<'a> {
 impl<'a> DocPages<'a> {
     /// The documentation of a server that takes bodies of at most `body_limit` bytes.
     #[must_use]
-    pub fn new(api: &'a Api, base: &'a Base, body_limit: usize) -> Self {
+    pub fn new(api: &'a Api, base: &'a BaseUrl, body_limit: usize) -> Self {
         Self {
             api,
             base,
@@ -282,7 +282,7 @@ impl<'a> DocPages<'a> {
     #[must_use]
     pub fn names(&self) -> Vec<Cow<'static, str>> {
         let functions = FunctionName::VALUES.iter().copied();
-        let codes = Code::ALL.iter().map(|code| code.as_str());
+        let codes = ErrorCode::ALL.iter().map(|code| code.as_str());
         let topics = topics::names(self.api);
         let fixed = relation::names()
             .into_iter()

@@ -1,6 +1,6 @@
 //! The way from page to page: what stands beside each of them (point 2 of the pages).
 
-use svc_core::{error::Code, model::Kind, value::ClosedEnum};
+use svc_core::{error::ErrorCode, model::Kind, value::ClosedEnum};
 
 use super::{DocPage, DocPages, Entry, Listing, Subject, topics, types};
 use crate::documents::graph::in_words;
@@ -24,7 +24,7 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<Listing> {
         .functions()
         .iter()
         .map(|function| docs.entry(function.as_str()));
-    let errors = Code::ALL.iter().map(|code| docs.entry(code.as_str()));
+    let errors = ErrorCode::ALL.iter().map(|code| docs.entry(code.as_str()));
     let mut groups = vec![
         ("Guides", guides.collect::<Vec<_>>()),
         (

@@ -1,14 +1,14 @@
 //! One page for each relation and each action function, written from the tables (ENT-22, HAL-18).
 
 use svc_core::{
-    api::Offered,
+    api::OfferedOperation,
     capability::EXTENSIONS,
-    error::Code,
+    error::ErrorCode,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     link::{Scope, Target},
     model::Kind,
-    operation::{Key, Output},
-    schema::{LinkSpec, LinkTarget, LinkWrite, Type},
+    operation::{KeyRequirement, ResponseBodyKind},
+    schema::{LinkSpec, LinkTarget, LinkWrite, ValueType},
     value::ClosedEnum,
 };
 
@@ -150,7 +150,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         .fields
         .fields
         .iter()
-        .any(|field| matches!(field.ty, Type::StringMap))
+        .any(|field| matches!(field.ty, ValueType::StringMap))
     {
         page.notes.push(CUSTOM_FIELDS.to_owned());
     }
@@ -233,7 +233,7 @@ fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
 /// The operations of this server on a target.
 pub(super) fn operations_at(docs: &DocPages<'_>, target: &Target) -> Vec<DocOperation> {
     let address = docs.api.href(docs.base, target);
-    let operation = |offered: Offered| DocOperation {
+    let operation = |offered: OfferedOperation| DocOperation {
         name: offered.spec().name,
         method: offered.spec().method.as_str(),
         address: address.clone(),
@@ -277,7 +277,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let is_filtered = !api.filterable(kind).is_empty();
     let parameters = parameters(
         api,
-        Output::Collection,
+        ResponseBodyKind::Collection,
         &Target::Collection {
             kind,
             scope: Scope::All,
@@ -432,7 +432,7 @@ pub(super) fn is_anonymous(docs: &DocPages<'_>, helper: HelperName) -> bool {
     };
     docs.api
         .operations(&target)
-        .any(|offered| offered.key() == Key::Optional)
+        .any(|offered| offered.key() == KeyRequirement::Optional)
 }
 
 fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
@@ -456,7 +456,7 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
                 .to_owned(),
         );
     } else {
-        let code = Code::NotSupported;
+        let code = ErrorCode::NotSupported;
         page.notes.push(format!(
             "This server does not support it: its entry in the answer has the code `{code}`."
         ));

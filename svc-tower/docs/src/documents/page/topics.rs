@@ -1,11 +1,11 @@
 //! The start page, and the pages of what holds for every request (ENT-22).
 
 use svc_core::{
-    api::{Api, IfMatch},
+    api::{Api, IfMatchPolicy},
     auth::Operation,
-    error::Code,
+    error::ErrorCode,
     helper::FunctionName,
-    internal::Description,
+    internal::DocumentRenderer,
     link::Target,
     model::Kind,
     value::ClosedEnum,
@@ -328,10 +328,10 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
     page.notes
         .push("A larger `per_page` counts as the largest one. A larger body is refused before it is read.".to_owned());
     let codes = [
-        Code::BodyTooLarge,
-        Code::JsonInvalid,
-        Code::PageInvalid,
-        Code::RequestTimeout,
+        ErrorCode::BodyTooLarge,
+        ErrorCode::JsonInvalid,
+        ErrorCode::PageInvalid,
+        ErrorCode::RequestTimeout,
     ];
     page.lists.push(Listing {
         title: "How it fails",
@@ -383,7 +383,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         })
         .into_iter()
         .collect();
-    let codes = [Code::KeyInvalid, Code::KeyNotAllowed];
+    let codes = [ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed];
     page.lists.push(Listing {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
@@ -443,7 +443,7 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
 
 /// `None` where they are not answered.
 fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
-    let is_required = docs.api.conditional_requests()? == IfMatch::Required;
+    let is_required = docs.api.conditional_requests()? == IfMatchPolicy::Required;
     let summary = "What a client has is not sent again, and what it does not know is not overwritten (RFC 9110).";
     let mut page = topic(CONDITIONAL, "Conditional requests", summary);
     let change = if is_required {
@@ -479,7 +479,10 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
     page.notes.push("To change a record without undoing what others have written: read it, change what you got, and send the change with its `ETag` in `If-Match`. After 412, read it again and begin anew. The answer to a change has the next tag, so that several changes in a row need one read.".to_owned());
     page.notes.push("A total that is shown in a record, such as a petition's signatures, is part of it: its tag is another one after each of them. `If-Match` compares strongly, so that a tag which a proxy on the way has made weak (`W/`) never matches. What is not there is 404, whatever the condition.".to_owned());
     page.notes.push("`If-Modified-Since` does not count: links and totals change without that date, and a record may change twice in a second.".to_owned());
-    let codes = [Code::PreconditionFailed, Code::PreconditionRequired];
+    let codes = [
+        ErrorCode::PreconditionFailed,
+        ErrorCode::PreconditionRequired,
+    ];
     page.lists.push(Listing {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
@@ -490,16 +493,16 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
 /// `None` where answers are not kept.
 fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
     docs.api.keeps_answers().then_some(())?;
-    let summary = "Whose answer was lost sends the request again with its `Idempotency-Key`, and nothing is done twice.";
+    let summary = "Whose answer was lost sends the request again with its `IdempotencyStore-Key`, and nothing is done twice.";
     let mut page = topic(IDEMPOTENCY, "Requests that come again", summary);
     let rows = [
         (
-            "`Idempotency-Key` of a `POST`",
+            "`IdempotencyStore-Key` of a `POST`",
             "A name that no other request has, such as a random UUID, in quotes or without; at most 255 characters",
         ),
         (
             "The same request again",
-            "The same answer, byte for byte, with `Idempotency-Replayed: true`",
+            "The same answer, byte for byte, with `IdempotencyStore-Replayed: true`",
         ),
         (
             "At the same time",
@@ -529,7 +532,10 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
             .into(),
     });
     page.notes.push("Make the key before the request is sent for the first time, keep it with the request, and send both until an answer has come: after a broken connection, a timeout, or 503. `PUT` and `DELETE` need no key: done twice they come to the same.".to_owned());
-    let codes = [Code::IdempotencyKeyReused, Code::IdempotencyKeyInvalid];
+    let codes = [
+        ErrorCode::IdempotencyKeyReused,
+        ErrorCode::IdempotencyKeyInvalid,
+    ];
     page.lists.push(Listing {
         title: "How it fails",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
@@ -549,7 +555,7 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
          the curie of that prefix.",
         docs.api.dialect().extension_prefix()
     ));
-    if let Some((namespace, own)) = Description::new(docs.api, docs.base).own_relations() {
+    if let Some((namespace, own)) = DocumentRenderer::new(docs.api, docs.base).own_relations() {
         let entries = own
             .into_iter()
             .map(|it| Entry::new(it.page, it.name).text(it.title))

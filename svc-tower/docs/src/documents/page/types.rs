@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use svc_core::{
     helper::{FunctionFields, ScheduleFields},
     model::Kind,
-    read::{Json, Limits},
-    schema::{ObjectSchema, Type},
+    read::{Json, JsonLimits},
+    schema::{ObjectSchema, ValueType},
 };
 
 use super::{DocPage, DocPages, Entry, Listing, Subject, access::Access, open};
@@ -97,24 +97,24 @@ fn collect(table: &'static ObjectSchema, objects: &mut Vec<(String, &'static Obj
 }
 
 /// The name of the page of a type; for an array, that of its elements.
-pub(super) fn page_name(ty: &Type) -> String {
+pub(super) fn page_name(ty: &ValueType) -> String {
     let name = match ty {
-        Type::Integer => "integer",
-        Type::Float => "float",
-        Type::Amount => "number",
-        Type::Boolean => "boolean",
-        Type::Timestamp => "datetime",
-        Type::Date => "date",
-        Type::Enum(_) => "enum",
-        Type::FlexEnum(_) => "flexenum",
-        Type::Reference => "reference",
-        Type::StringMap => "map",
-        Type::Array(item) | Type::OneOrMany(item) => return page_name(item),
-        Type::Object(schema) => OBJECTS
+        ValueType::Integer => "integer",
+        ValueType::Float => "float",
+        ValueType::Amount => "number",
+        ValueType::Boolean => "boolean",
+        ValueType::Timestamp => "datetime",
+        ValueType::Date => "date",
+        ValueType::Enum(_) => "enum",
+        ValueType::FlexEnum(_) => "flexenum",
+        ValueType::Reference => "reference",
+        ValueType::StringMap => "map",
+        ValueType::Array(item) | ValueType::OneOrMany(item) => return page_name(item),
+        ValueType::Object(schema) => OBJECTS
             .iter()
             .find(|(_, known)| is_same(known, schema))
             .map_or("map", |(name, _)| name),
-        Type::String | Type::Flag => "string",
+        ValueType::String | ValueType::Flag => "string",
     };
     format!("{PREFIX}{name}")
 }
@@ -162,7 +162,7 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
         let mut page = begin(text);
         page.notes
             .push("`[]` behind a type is an array of such values. An array is always replaced as a whole.".to_owned());
-        page.example = Json::read(example.as_bytes(), &Limits::default()).ok();
+        page.example = Json::read(example.as_bytes(), &JsonLimits::default()).ok();
         page.lists = users(docs, page_name);
         return Some(page);
     }

@@ -1,6 +1,6 @@
 //! The page of webhooks (HOOK-01 to HOOK-16).
 
-use svc_core::error::Code;
+use svc_core::error::ErrorCode;
 
 use super::{DocPage, DocPages, Facts, Listing, Subject, open};
 
@@ -109,11 +109,11 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     });
     page.requests = docs.examples().of_webhooks();
     let codes = [
-        Code::FieldRequired,
-        Code::FieldInvalid,
-        Code::PropertyUnknown,
-        Code::CursorInvalid,
-        Code::KeyNotAllowed,
+        ErrorCode::FieldRequired,
+        ErrorCode::FieldInvalid,
+        ErrorCode::PropertyUnknown,
+        ErrorCode::CursorInvalid,
+        ErrorCode::KeyNotAllowed,
     ];
     page.lists.push(Listing {
         title: "How it fails",

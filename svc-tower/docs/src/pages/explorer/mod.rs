@@ -2,7 +2,7 @@
 //! this file.
 
 use maud::{DOCTYPE, html};
-use svc_core::{Base, api::Api, link::Target};
+use svc_core::{BaseUrl, api::Api, link::Target};
 
 use super::{
     files::{Files, Source},
@@ -87,7 +87,7 @@ pub(super) const FILES: &[Source] = &[
 ];
 
 /// The page: all that the script is told stands in attributes.
-pub(super) fn page(files: &Files, api: &Api, base: &Base) -> String {
+pub(super) fn page(files: &Files, api: &Api, base: &BaseUrl) -> String {
     let href = |target: &Target| api.href(base, target);
     let title = format!("Explorer – {}", api.vendor().product_name());
     let markup = html! {
